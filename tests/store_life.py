@@ -230,6 +230,7 @@ class StoreLife(RuleBasedStateMachine):
             assert held == Counter(d.fact_id for d in decisions if isinstance(d, FactAdded))
 
     def assert_heat(self, owner: Name) -> None:
+        """Heat is Eq. 3, with recency since the last visit or since the newest page was said."""
         mine = self.of(owner)
         of = "WHERE owner_id = ? AND segment_id = ?"
         with looking(self.place) as look:
@@ -237,7 +238,9 @@ class StoreLife(RuleBasedStateMachine):
                 pages = look(f"SELECT * FROM page {of}", mine.owner.id, segment.id)
                 (row,) = look(f"SELECT * FROM segment {of}", mine.owner.id, segment.id)
                 new = sum(page["analysed_seq"] < page["last_seq"] for page in pages)
-                newest = max([page["recorded_at"] for page in pages] + [row["visited_at"] or 0]) / 1e6
+                first = ", ".join(str(page["first_seq"]) for page in pages)
+                said = look(f"SELECT said_at FROM utterance WHERE owner_id = ? AND seq IN ({first})", mine.owner.id)
+                newest = max([one["said_at"] for one in said] + [row["visited_at"] or 0]) / 1e6
                 age = max(0.0, self.clock.now.timestamp() - newest)
                 assert mine.heat(segment) == pytest.approx(row["visits"] + new + math.exp(-age / 1e7))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -278,6 +279,78 @@ def test_turns_are_of_the_thread_and_of_what_was_said_before() -> None:
     here = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), (Role.USER, "three"))
     there = page(2, (Role.USER, "elsewhere"), thread="other", first_seq=4)
     assert [u.text for u in chat.turns([here, there], ThreadId("main"), 3, 100, "approx")] == ["one", "two"]
+
+
+def numbers(kept: list[Utterance]) -> list[int]:
+    """The numbers of the pages of which something is shown."""
+    return list(dict.fromkeys(int(u.page_id.removeprefix("p")) for u in kept))
+
+
+def exchanged(no: int) -> Page:
+    return page(no, (Role.USER, f"question {no}"), (Role.ASSISTANT, f"answer {no}"), first_seq=2 * no)
+
+
+def test_turns_move_on_by_a_step_and_never_show_less_than_short_term_memory() -> None:
+    begins = []
+    for newest in range(1, 40):
+        pages = [exchanged(no) for no in range(max(1, newest - 9), newest + 1)]
+        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
+        assert kept == list(range(kept[0], newest + 1))
+        assert min(7, newest) <= len(kept) <= 10
+        begins.append(kept[0])
+    assert begins == sorted(begins)
+    assert len(set(begins)) == 9  # 1, 5, 9 … 33
+
+
+@pytest.mark.parametrize("forgotten", [{5}, {4, 5, 6, 9}])
+def test_turns_move_on_by_a_step_where_pages_were_forgotten(forgotten: set[int]) -> None:
+    there = [no for no in range(1, 40) if no not in forgotten]
+    begins = set()
+    for newest in there[10:]:
+        pages = [exchanged(no) for no in there if no <= newest][-10:]
+        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
+        assert kept == [page.no for page in pages if page.no >= kept[0]]
+        assert 7 <= len(kept) <= 10
+        begins.add(kept[0])
+    assert len(begins) <= 9
+
+
+def test_turns_within_a_limit_move_on_by_half_a_step() -> None:
+    begins = []
+    for newest in range(10, 40):
+        pages = [exchanged(no) for no in range(newest - 9, newest + 1)]
+        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 20, "words", step=4))
+        assert len(kept) in (4, 5)  # five of four words fit
+        begins.append(kept[0])
+    assert len(set(begins)) == 15
+
+
+def test_a_turn_that_alone_is_nearly_the_limit_is_shown_with_a_step_too() -> None:
+    pages = [page(no, (Role.USER, "a " * 5), (Role.ASSISTANT, "b " * 9), first_seq=2 * no) for no in range(1, 9)]
+    for newest in range(1, 9):
+        kept = chat.turns(pages[:newest], ThreadId("main"), 2 * newest + 2, 14, "words", step=4)
+        assert numbers(kept) == [newest]
+
+
+def test_most_prompts_of_a_long_chat_begin_with_all_of_the_one_before(alice: OwnerMemory, server: ModelServer) -> None:
+    for number in range(20):
+        server.reply_with(f"I see, that was letter {number}.")
+        alice.chat(f"I wrote letter {number} to my aunt.")
+    prompts = [shown(server, number) for number in range(20)]
+    kept = [after[: len(before) - 1] == before[:-1] for before, after in pairwise(prompts)]
+    assert kept.count(False) == 3  # at the 11th, the 15th and the 19th turn
+    for number, prompt in enumerate(prompts):
+        turns = [text for role, text in prompt if role == "user"]
+        assert turns[-7:-1] == [f"I wrote letter {no} to my aunt." for no in range(max(0, number - 6), number)]
+
+
+def test_what_the_turns_leave_behind_is_told_by_the_memory(alice: OwnerMemory, server: ModelServer) -> None:
+    alice.chat("My boat is called Petrel.")
+    for number in range(14):
+        alice.chat(f"What is the name of my boat, for the {number}th time?")
+        *before, (_, last) = shown(server)
+        told = "My boat is called Petrel." in last
+        assert told != any("Petrel" in text for _, text in before)
 
 
 def test_a_day_of_which_every_line_stands_in_the_turns_is_left_out_with_its_header() -> None:

@@ -7,6 +7,10 @@ ways: all pages and then one `settle`; a `settle` after every page; and `work` a
 time when it was said, which is what the background thread does. The newest pages (short-term memory) are not read yet
 when it ends: `placed` says how many were; the published code leaves its newest ten out too.
 
+Counted is what a hosted server is sent, and charges. A server on this machine is sent schemas with the ids and lengths
+of the question, for its grammar: the column `grammar` has what these add. llama.cpp makes a grammar of it and does
+not read it, so that it costs no tokens there.
+
 The server answers every question in the right form (`embermem.testing.answers`). So the calls that depend on answers,
 and the length of answers, are those of the script. Prompts are the real ones.
 """
@@ -28,6 +32,7 @@ from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from embermem_bench.cost import WAYS, Clock, Said, Way, chosen, live, pages_of
 from embermem_bench.datasets import load
+from embermem_bench.hosted import as_hosted, kind_of
 
 PAGES = 200
 CHARS_A_TOKEN = 4
@@ -44,20 +49,24 @@ published code with its own prompts against a server of fixed answers."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """Requests of one kind, or all of one way. `tokens` are of the counter `approx`, `schema` those of the schema."""
+    """Requests of one kind, or all of one way, as a hosted server is sent them. `tokens` are of the counter `approx`,
+    `schema` those of the schema; `grammar` are those that the schema for a server on this machine has more."""
 
     calls: int
     tokens: int
     schema: int
+    grammar: int
     chars: int
 
     @classmethod
     def of(cls, requests: Sequence[wire.Request]) -> Cost:
         """The cost of these requests."""
-        tokens = sum(map(wire.prompt_tokens, requests))
+        hosted = [as_hosted(one) for one in requests]
+        tokens = sum(map(wire.prompt_tokens, hosted))
         bare = sum(wire.prompt_tokens({**one, "response_format": None}) for one in requests)
-        chars = sum(len(text) for one in requests for text in wire.prompt_texts(one))
-        return cls(calls=len(requests), tokens=tokens, schema=tokens - bare, chars=chars)
+        chars = sum(len(text) for one in hosted for text in wire.prompt_texts(one))
+        grammar = sum(map(wire.prompt_tokens, requests)) - tokens
+        return cls(calls=len(requests), tokens=tokens, schema=tokens - bare, grammar=grammar, chars=chars)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +96,7 @@ def main() -> int:
         return 2
     first = next(iter(outcomes.values()))
     print(f"{talk.id}, {first.pages} pages; preset {options.preset}; embedder {first.embedder}")
-    print("all figures but the last two are a page; tokens as counted by the server (approx); a call is one request")
+    print("all figures but the last two are a page; tokens by the counter approx; a call is one request")
     print()
     show(outcomes)
     idle = [name for name, outcome in outcomes.items() if not outcome.requests]
@@ -130,7 +139,9 @@ def run(way: Way, pages: Sequence[Said], preset: str) -> Outcome:
 
 def show(outcomes: Mapping[str, Outcome]) -> None:
     """One block a way: the whole, then each kind of question; then what is published of others."""
-    print(f"{'':34}{'calls':>8}{'tokens':>9}{'schema':>8}{'chars/4':>9}{'answer':>8}{'placed':>8}{'failed':>8}")
+    print(
+        f"{'':34}{'calls':>8}{'tokens':>9}{'schema':>8}{'grammar':>9}{'chars/4':>9}{'answer':>8}{'placed':>8}{'failed':>8}"
+    )
     for name, outcome in outcomes.items():
         whole = line(f"Ember, {name}", Cost.of(outcome.requests), outcome.pages)
         print(f"{whole}{outcome.answer_tokens / outcome.pages:8.0f}{outcome.placed:8}{outcome.failed:8}")
@@ -139,21 +150,15 @@ def show(outcomes: Mapping[str, Outcome]) -> None:
             print(line(f"  {kind}", Cost.of(asked), outcome.pages))
     print()
     for name, calls, tokens in PUBLISHED:
-        print(f"{name:34}{calls:>8}{tokens:>26}")
+        print(f"{name:34}{calls:>8}{tokens:>35}")
 
 
 def line(name: str, cost: Cost, pages: int) -> str:
     """A row: what it costs, a page."""
     return (
         f"{name:34}{cost.calls / pages:8.2f}{cost.tokens / pages:9.0f}{cost.schema / pages:8.0f}"
-        f"{cost.chars / CHARS_A_TOKEN / pages:9.0f}"
+        f"{cost.grammar / pages:9.0f}{cost.chars / CHARS_A_TOKEN / pages:9.0f}"
     )
-
-
-def kind_of(request: wire.Request) -> str:
-    """The name of the form that was asked for; the purposes of the ledger each have their own."""
-    named = (request.get("response_format") or {}).get("json_schema") or {}
-    return str(named.get("name") or "no schema")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,16 @@
 """Prompt tokens that a model's server reads from its cache, over one conversation with memory.
 
     bench/scripts/prompt_cache.sh http://127.0.0.1:8090/v1 [--pages 60] [--turns 10] [--ways direct,proxy,chat]
+    bench/scripts/prompt_cache.sh scripted
 
 The same questions are asked in three ways: `direct`, by a client that sends its whole conversation each time; `proxy`,
 by the same client through the proxy; `chat`, by `OwnerMemory.chat`. The memory holds `--pages` pages of other
 conversations. Tokens and those from the cache are the server's count: it must send `usage` with
 `prompt_tokens_details.cached_tokens` (llama.cpp, vLLM, OpenAI). Turn 1 is left out of the sums, as nothing can be
 cached there. Times are those of this machine, under whatever load it is.
+
+`scripted` asks no model, and takes seconds: a scripted server answers, tokens are pieces of words, and from the cache
+are those with which a prompt begins like the one before.
 """
 
 from __future__ import annotations
@@ -14,12 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +32,7 @@ import httpx2
 from proxy import served
 
 from embermem import Memory
+from embermem.testing.model_server import ModelServer
 from embermem_bench.synthetic import exchanges, queries
 
 USER = "alice"
@@ -38,6 +44,9 @@ SYSTEM = (
     "briefly all the same. You call people by the name that they give you."
 )
 WAYS = ("direct", "proxy", "chat")
+SCRIPTED = "scripted"
+"""In place of a server's address: no model is asked."""
+_PIECE = re.compile(r"\d|[^\W\d]{1,6}|[^\w\s]|\n|_")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +110,24 @@ def by_chat(place: Path, settings: dict[str, Any], asked: list[str]) -> Iterator
             yield Turn(prompt=call.prompt_tokens, cached=call.cached_tokens, first_ms=first_ms)
 
 
+def replies(seed: int) -> Callable[[dict[str, Any]], str]:
+    """What a scripted server answers: about as many words as are asked of a real one."""
+    made = exchanges(seed)
+    return lambda request: next(made).response
+
+
+def counted(requests: list[dict[str, Any]]) -> list[Turn]:
+    """Turns of the requests that a scripted server got."""
+    prompts = [
+        _PIECE.findall("".join(f"<|{said['role']}|>\n{said['content']}\n" for said in request["messages"]))
+        for request in requests
+    ]
+    alike = [
+        sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(*two, strict=False))) for two in pairwise(prompts)
+    ]
+    return [Turn(prompt=len(one), cached=n, first_ms=0.0) for one, n in zip(prompts, [0, *alike], strict=True)]
+
+
 def told(turns: list[Turn]) -> dict[str, Any]:
     """The sums of the second turn and those after it, and all turns."""
     later = turns[1:]
@@ -115,10 +142,35 @@ def told(turns: list[Turn]) -> dict[str, Any]:
     }
 
 
+def asked_by(way: str, model_url: str, given: argparse.Namespace) -> list[Turn]:
+    """All questions, asked in one way."""
+    asked, shared = queries(given.seed, given.turns), {"embedder": given.embedder}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "memory.db"
+        with Memory(place, background=False, **shared) as memory:
+            alice = memory.of(USER)
+            for one in islice(exchanges(given.seed), given.pages):
+                alice.add(one.query, one.response, thread="before")
+            alice.settle()
+        if way == "direct":
+            return list(by_client(model_url, given.model, asked))
+        if way == "proxy":
+            with served(place, {**shared, "proxy_url": model_url}) as url:
+                return list(by_client(url, given.model, asked))
+        settings = {
+            **shared,
+            "model": given.model,
+            "model_url": model_url,
+            "model_chat_tokens": ANSWER_TOKENS,
+            "model_timeout_s": 600.0,
+        }
+        return list(by_chat(place, settings, asked))
+
+
 def main() -> None:
     """Measure, and print one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("url", help="the model's server, such as http://127.0.0.1:8090/v1")
+    parser.add_argument("url", help=f"the model's server, such as http://127.0.0.1:8090/v1, or {SCRIPTED}")
     parser.add_argument("--model", default="smollm2-135m")
     parser.add_argument("--pages", type=int, default=60)
     parser.add_argument("--turns", type=int, default=10)
@@ -126,33 +178,17 @@ def main() -> None:
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    asked = queries(given.seed, given.turns)
+    ways = given.ways.split(",")
+    if not {*ways} <= {*WAYS}:
+        parser.error(f"--ways takes some of {', '.join(WAYS)}")
     found: dict[str, Any] = {"model": given.model, "pages": given.pages, "seed": given.seed}
-    for way in given.ways.split(","):
-        if way not in WAYS:
-            parser.error(f"--ways: {way} is none of {', '.join(WAYS)}")
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / "memory.db"
-            with Memory(place, background=False, embedder=given.embedder) as memory:
-                alice = memory.of(USER)
-                for one in islice(exchanges(given.seed), given.pages):
-                    alice.add(one.query, one.response, thread="before")
-                alice.settle()
-            shared = {"embedder": given.embedder}
-            if way == "direct":
-                turns = list(by_client(given.url, given.model, asked))
-            elif way == "proxy":
-                with served(place, {**shared, "proxy_url": given.url}) as url:
-                    turns = list(by_client(url, given.model, asked))
-            else:
-                settings = {
-                    **shared,
-                    "model": given.model,
-                    "model_url": given.url,
-                    "model_chat_tokens": ANSWER_TOKENS,
-                    "model_timeout_s": 600.0,
-                }
-                turns = list(by_chat(place, settings, asked))
+    for way in ways:
+        if given.url == SCRIPTED:
+            with ModelServer(replies(given.seed + 1)) as server:
+                asked_by(way, server.url, given)
+                turns = counted(server.requests)
+        else:
+            turns = asked_by(way, given.url, given)
         found[way] = {"load": round(os.getloadavg()[0], 1), **told(turns)}
     print(json.dumps(found, indent=2))
 

@@ -7,20 +7,21 @@ query. These are pure functions over what was recalled; `OwnerMemory.chat` does 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
 from embermem import prompts
 from embermem.core import injected_blocks
+from embermem.core.config import Settings
 from embermem.core.errors import ModelMissing, ModelReplyError
 from embermem.core.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
 from embermem.protocols import ChatMessage
 
-__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "turns", "without"]
+__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "step_of", "turns", "without"]
 
 _CALLER = "caller"
 _NOTHING = "-"
@@ -112,21 +113,45 @@ def compose(
     return (ChatMessage(role=Role.SYSTEM, text=first), *before, replace(last, text=asking))
 
 
-def turns(pages: Sequence[Page], thread: ThreadId, before_seq: int, limit: int, count_by: str) -> list[Utterance]:
+def step_of(settings: Settings) -> int:
+    """Pages by which the turns of a prompt move on at once, when short-term memory is full: half of it. In preset
+    `paper` one, because there short-term memory is what the model is shown."""
+    return 1 if settings.preset == "paper" else (settings.short_term_pages + 1) // 2
+
+
+def turns(
+    pages: Sequence[Page], thread: ThreadId, before_seq: int, limit: int, count_by: str, *, step: int = 1
+) -> list[Utterance]:
     """The newest utterances of a thread's pages, oldest first, within `limit` tokens of the counter `count_by`.
 
     Only what user and agent said, and nothing from `before_seq` on; the first one is the user's. The first that does
     not fit ends it: what is older, or longer, is for recall to tell.
+
+    With a `step` they begin at the same page until so many more were added, and so does the prompt that a server's
+    cache holds: of the oldest pages up to `step - 1` are left out, or of those within the limit half as many.
     """
     count = counter(count_by).count
-    said = [u for page in pages if page.thread == thread for u in page.utterances if u.seq < before_seq]
-    shown: list[Utterance] = []
-    for utterance in sorted(said, key=lambda u: -u.seq):
-        if utterance.role in (Role.USER, Role.ASSISTANT) and utterance.text.strip():
+    said = [(page.no, u) for page in pages if page.thread == thread for u in page.utterances if u.seq < before_seq]
+    first = _steady(pages[0].no, step) if pages else 0
+    fitting: list[tuple[int, Utterance]] = []
+    for no, utterance in sorted(said, key=lambda one: -one[1].seq):
+        if no >= first and utterance.role in (Role.USER, Role.ASSISTANT) and utterance.text.strip():
             limit -= count(utterance.text)
             if limit < 0:
+                first = no if step == 1 else _steady(no + 1, step // 2)
                 break
-            shown.append(utterance)
+            fitting.append((no, utterance))
+    return _from_user(u for no, u in fitting if no >= first) or _from_user(u for _, u in fitting)
+
+
+def _steady(no: int, step: int) -> int:
+    """The first number, from `no` on, of a page at which turns may begin."""
+    return no + (1 - no) % step
+
+
+def _from_user(newest_first: Iterable[Utterance]) -> list[Utterance]:
+    """Utterances in their order, from the first of the user on."""
+    shown = list(newest_first)
     while shown and shown[-1].role is not Role.USER:
         shown.pop()
     return shown[::-1]

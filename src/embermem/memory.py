@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import injected_blocks, messages
+from embermem.core import ids, injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
@@ -82,6 +82,7 @@ class Memory:
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
             self._embedder_changes = threading.Lock()
+            self._analyst_noted = read_only
             made = bootstrap.make_model(model, self.settings)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
@@ -101,7 +102,7 @@ class Memory:
             done=telemetry.Done(),
             added=self._added,
             copied=self._copied,
-            renew_embedder=self._renew_embedder,
+            before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
         if self.better_embedder() is not None:
@@ -198,7 +199,7 @@ class Memory:
         Owners take turns, the one that has waited longest first; `owner_done` is called after each turn. Many threads
         and processes may call this at the same time. See docs/operations/workers.md.
         """
-        self._renew_embedder()
+        self._before_work()
         placed = self._parts.system.work(limit_s=limit_s, owner_done=owner_done, stopping=stopping)
         self._scrub_if_due()
         return placed
@@ -281,9 +282,17 @@ class Memory:
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an
-        unknown user."""
-        mine = [owner for owner in self.owners() if owner.user == user]
-        return {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
+        unknown user.
+
+        The lines of the usage log go too where a memory holds nothing, of `default` and of every agent in the store.
+        """
+        owners = self.owners()
+        mine = [owner for owner in owners if owner.user == user]
+        done = {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
+        if not dry_run:
+            for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
+                self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
+        return done
 
     def scrub(self) -> bool:
         """Overwrite forgotten content that is left in the store's files; returns whether no deleted byte is left.
@@ -352,6 +361,16 @@ class Memory:
         store.begin_reindex(self._embedder.name, self._embedder.dim, self._parts.clock())
         bootstrap.remember(store, self._embedder)
 
+    def _before_work(self) -> None:
+        """Once for each object what waits for another analyst is made ready: two processes whose models both fail do
+        not end each other's waits again and again."""
+        self._renew_embedder()
+        if not self._analyst_noted:
+            ready = self._store.worked_on_by(self._parts.system.analyst_name, self._parts.clock())
+            self._analyst_noted = True
+            if ready:
+                logger.info("%d pages that waited for another analyst are ready", ready)
+
     def _renew_embedder(self) -> None:
         """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not
         embedded yet are due, and recall finds them by words."""
@@ -377,7 +396,7 @@ class Memory:
             self._parts.system = self._make_system()
 
     def _work_behind(self) -> float:
-        self._renew_embedder()
+        self._before_work()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         return self.idle_s()

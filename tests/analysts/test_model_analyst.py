@@ -45,7 +45,7 @@ from .test_extractive import segment
 
 Json = dict[str, Any]
 READING = ModelReadingSettings()
-BOTH = "model:scripted/2.4+extractive-v1"
+BOTH = "model:scripted/3.5+extractive-v1"
 
 
 def analyst(*replies: Any) -> tuple[ModelAnalyst, ScriptedAsker]:
@@ -99,7 +99,7 @@ def tail(view: PageView, summary: str = "Herons at the lake.") -> dict[ThreadId,
 
 def test_it_is_an_analyst_named_by_its_model_and_the_versions_of_its_prompts() -> None:
     made: Analyst = analyst({})[0]
-    assert made.name == "model:scripted/2.4"
+    assert made.name == "model:scripted/3.5"
 
 
 def test_a_whole_batch_is_one_question() -> None:
@@ -274,6 +274,110 @@ def test_what_is_shown_for_context_stands_under_its_own_heading() -> None:
     assert any(line.startswith("u1 ") for line in lines[new:])
 
 
+BREAD = {"summary": "The user baked a loaf of rye bread.", "keywords": ["bread"]}
+TALK = (
+    "Grey herons fish at the lake.",
+    "A ranger feeds them fish each morning.",
+    "The lake froze on Monday.",
+    "The train to Lyon was late.",
+)
+
+
+def test_an_answer_of_which_less_than_half_is_said_by_the_pages_is_an_error() -> None:
+    batch = [page(text, no=no) for no, text in enumerate(TALK * 2, 1)]
+    wrong = {"p1": note("p1", summary="Grey herons fish at the lake.", keywords=["heron"])}
+    told = [wrong.get(f"p{no}") or note(f"p{no}", **BREAD) for no in range(1, 9)]
+    with pytest.raises(ModelReplyError, match="little that the pages bear out"):
+        annotate(notes(*told), *batch)
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK, 1)]
+    made = annotate(notes(*right, *told[4:]), *batch)
+    assert [one.read_by for one in made[4:]] == [BOTH] * 4
+    assert "bread" not in " ".join(one.chain_summary for one in made)
+
+
+def test_a_model_that_was_believed_is_not_refused_for_one_page() -> None:
+    right = [note(f"p{no}", summary=text, keywords=["lake"]) for no, text in enumerate(TALK * 2, 1)]
+    made, _ = analyst(notes(*right), notes(note("p1", **BREAD)))
+    made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
+    (one,) = made.annotate(OWNER, {}, [page(TALK[0])])
+    assert (one.chain_summary, one.read_by) == (TALK[0], BOTH)
+
+
+def test_a_sentence_that_was_cut_or_says_i_without_a_name_is_dropped_and_each_stands_once() -> None:
+    said = page(
+        "I do my best to make sure my family is taken care of. I ran a race for charity.",
+        "Ok.",
+        speakers=("Mel", "Ann"),
+    )
+    ran, best = "Mel ran a race for charity.", "Mel does her best to make sure her family is taken care of."
+    for summary, kept in (
+        (f"{ran} {best} {best} {best} Mel does her best to make sure her family is", f"{ran} {best}"),
+        (f"I ran a race for charity. {best}", best),
+        (f"{ran} {best} I do my best", f"{ran} {best}"),
+    ):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["family", "race"])), said)
+        assert (made.chain_summary, made.read_by) == (kept, BOTH)
+
+
+def test_where_most_keywords_were_not_said_all_are_those_of_the_page() -> None:
+    text = "Grey herons fish at the lake near Lyon."
+    for told, own in ((["heron", "bread", "flour"], True), (["heron", "lake", "flour"], False)):
+        (made,) = annotate(notes(note("p1", summary="Grey herons fish.", keywords=told)), page(text))
+        assert (made.keywords == keywords(text)) is own
+
+
+def test_where_speakers_have_names_a_summary_names_one() -> None:
+    said = page("I ran a race for charity.", "Well done!", speakers=("Mel", "Ann"))
+    for summary, kept in (("The race for charity.", False), ("Mel ran a race for charity.", True)):
+        (made,) = annotate(notes(note("p1", summary=summary, keywords=["race", "charity"])), said)
+        assert (made.chain_summary == summary) is kept
+
+
+def test_an_answer_about_pages_that_say_nothing_is_none() -> None:
+    (made,) = annotate(notes(note("p1", **BREAD)), page("Oh, really?"))
+    assert (made.chain_summary, made.read_by) == ("", BOTH)
+
+
+def test_whether_a_page_continues_is_ours_to_say_where_nothing_of_its_note_was_said() -> None:
+    said = page("The ministry published the annual budget figures.", no=1)
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    for keyword, continues in (("budget", True), ("bread", False)):
+        wrong = note("p1", summary=BREAD["summary"], keywords=[keyword], continues=True)
+        (made,) = annotate(notes(wrong), said, tails=fish)
+        assert made.continues is continues
+
+
+def test_a_model_whose_last_notes_were_not_said_is_not_believed_of_what_continues_either() -> None:
+    wrong = [note(f"p{n}", **BREAD) for n in range(1, 9)]
+    right = note("p1", summary=BREAD["summary"], keywords=["budget"], continues=True)
+    made, _ = analyst(notes(*wrong), notes(right))
+    with pytest.raises(ModelReplyError):
+        made.annotate(OWNER, {}, [page(f"Grey herons fish at lake number {n}.", no=n, minutes=n) for n in range(1, 9)])
+    fish = tail(page("Grey herons fish at the lake.", no=0))
+    (told,) = made.annotate(OWNER, fish, [page("The ministry published the annual budget figures.", no=9)])
+    assert not told.continues
+
+
+def test_a_model_of_which_nothing_is_believed_is_asked_in_the_short_form() -> None:
+    wrong = fact(["u1"], value="Rome", text="lives in Rome")
+    made, asker = analyst(learnt(facts=[wrong], summary="The user bakes bread.", title="Bread"))
+    for _ in range(3):
+        change = made.profile(request(page("I watch herons.")))
+        assert change.read_by == "extractive-v1"
+    long, _, short = [messages[0].text for _, messages in asker.asked]
+    assert ("Dimensions" in long, "Dimensions" in short) == (True, False)
+
+
+def test_a_model_that_could_not_note_pages_is_asked_for_facts_alone() -> None:
+    wrong = notes(*(note(f"p{no}", **BREAD) for no in range(1, 9)))
+    made, asker = analyst(wrong, wrong, learnt())
+    for _ in range(2):
+        with pytest.raises(ModelReplyError):
+            made.annotate(OWNER, {}, [page(text, no=no) for no, text in enumerate(TALK * 2, 1)])
+    made.profile(request(page("I watch herons.")))
+    assert "Dimensions" not in asker.asked[-1][1][0].text
+
+
 def test_the_summary_of_a_neighbour_is_refused_and_that_of_the_page_extracted() -> None:
     batch = [page("The grey herons fish at the lake.", no=1), page("I baked a loaf of rye bread.", no=2)]
     herons, bread = "The user saw grey herons fish at the lake.", "The user baked a loaf of rye bread."
@@ -344,6 +448,37 @@ def test_the_page_before_is_shown_shortened_with_its_chain_s_summary() -> None:
     before = next(line for line in asker.sent.splitlines() if line.startswith("t1 before: user: Herons"))
     assert len(before) <= READING.tail_chars + 20
     assert "t1 summary: Herons at the lake." in asker.sent
+
+
+def test_a_day_and_a_thread_are_shown_where_they_change() -> None:
+    made, asker = analyst(answer, answer)
+    days = ((1, 0, "a"), (2, 1, "a"), (3, 2, "b"), (4, 60 * 24, "b"))
+    batch = [page("Herons?", no=no, minutes=minutes, thread=thread) for no, minutes, thread in days]
+    first, next_day = (str(batch[n].page.said_at.date()) for n in (0, 3))
+    annotations = made.annotate(OWNER, {}, batch)
+    heads = [line for line in asker.sent.splitlines() if line.startswith("p")]
+    assert heads == [f"p1 t1 {first}", "p2", "p3 t2", f"p4 {next_day}"]
+    assert [one.page_id for one in annotations] == [view.page.id for view in batch]
+    made.profile(request(*batch))
+    assert [line for line in asker.sent.splitlines() if line.startswith("20")] == [first, next_day]
+
+
+def test_what_is_shown_of_pages_is_not_told_again_in_a_summary() -> None:
+    made, asker = analyst(answer, answer)
+    said = page("Herons fish at the lake. They nest in May.", no=0, speakers=("Ana", "agent"))
+    summary = "Ana: Herons fish at the lake.\nAna sails on Sundays."
+    made.annotate(OWNER, tail(said, summary), [page("More?", no=1)])
+    assert "t1 summary: Ana sails on Sundays." in asker.sent.splitlines()
+    made.profile(request(said, summary=summary))
+    assert "summary so far: Ana sails on Sundays." in asker.sent.splitlines()
+    made.profile(request(said, summary="Ana: Herons fish at the lake."))
+    assert "summary so far: none" in asker.sent.splitlines()
+
+
+def test_a_dimension_is_known_with_spaces_between_its_words() -> None:
+    told = {"evidence": ["u1"], "dimension": "Personal achievement", "level": 0.5}
+    change = profile(learnt(traits=[told]), page("I train every day to be the best."))
+    assert [one.dimension for one in change.traits] == ["personal_achievement"]
 
 
 def test_keywords_have_the_form_of_a_query_s() -> None:
@@ -665,7 +800,7 @@ def test_what_the_model_is_not_believed_of_is_what_the_rules_read_there() -> Non
     told = {(one.attribute, one.value) for one in change.facts if not one.retracts}
     assert told == {("lives_in", "Lyon"), ("likes", "music")}
     assert [(line.name, line.value) for line in change.profile] == [("home", "Lyon")]
-    assert change.read_by == BOTH
+    assert change.read_by == "extractive-v1"
 
 
 def test_another_s_home_in_place_of_the_user_s_is_proposed_with_the_fact_it_was_said_to_end() -> None:
@@ -735,6 +870,16 @@ def test_of_many_known_facts_those_that_matter_are_shown() -> None:
     assert len(chosen) == READING.known_facts
     assert {home, rare} <= set(chosen)
     assert [f for f in (home, rare, *many) if f in chosen] == list(chosen)
+
+
+def test_what_rests_on_the_pages_alone_is_not_shown_as_known() -> None:
+    said = page("I live in Lyon.")
+    seq, elsewhere = said.page.utterances[0].seq, known(1, "likes", "tea")
+    here = replace(elsewhere, id=FactId("k2"), sources=(Source(seq=seq, utterance_id=UtteranceId("u9")),))
+    both = replace(elsewhere, id=FactId("k3"), sources=(*here.sources, Source(seq=99, utterance_id=UtteranceId("u8"))))
+    brought = replace(elsewhere, id=FactId("k4"), sources=())
+    far = replace(elsewhere, sources=(Source(seq=98, utterance_id=UtteranceId("u7")),))
+    assert nearest(request(said, facts=(far, here, both, brought)), 8) == (far, both, brought)
 
 
 # ----------------------------------------------------------------------------------------------- links and evolution

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from small import locomo
 from test_bench_recall import command
+from utterances import said
 
-from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.types import Context, Hit, Persona, Tier, Utterance, UtteranceId
 from embermem_bench.datasets import Question
 from embermem_bench.recall import packed_within
 from embermem_bench.understanding import context_sheet, contexts, sheet
-
-AT = datetime(2026, 3, 9, 10, tzinfo=UTC)
-
-
-def said(seq: int, speaker: str, text: str, thread: str = "t1") -> Utterance:
-    return Utterance(
-        id=UtteranceId(f"u{seq}"),
-        seq=seq,
-        page_id=PageId(f"p{seq}"),
-        thread=ThreadId(thread),
-        role=Role.USER,
-        speaker=speaker,
-        text=text,
-        said_at=AT,
-        recorded_at=AT,
-    )
 
 
 def context(text: str, *packed: Utterance) -> Context:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small import locomo, recall_set
 from test_bench_recall import command
+from utterances import AT, said
 
 from embermem.core.errors import InputError
 from embermem.core.types import (
@@ -21,11 +21,9 @@ from embermem.core.types import (
     Page,
     PageId,
     Persona,
-    Role,
     Segment,
     SegmentId,
     Source,
-    ThreadId,
     Utterance,
     UtteranceId,
 )
@@ -38,22 +36,7 @@ from embermem_bench.understanding.rows import ROWS
 from embermem_bench.understanding.run import Report, run
 from embermem_bench.understanding.words import content_words, share
 
-AT = datetime(2026, 3, 1, 10, tzinfo=UTC)
 PAGE = Path(__file__).parents[2] / "docs" / "research" / "understanding.md"
-
-
-def said(seq: int, speaker: str, text: str, thread: str = "t1") -> Utterance:
-    return Utterance(
-        id=UtteranceId(f"u{seq}"),
-        seq=seq,
-        page_id=PageId(f"p{seq}"),
-        thread=ThreadId(thread),
-        role=Role.USER,
-        speaker=speaker,
-        text=text,
-        said_at=AT,
-        recorded_at=AT,
-    )
 
 
 def page(*utterances: Utterance) -> Page:

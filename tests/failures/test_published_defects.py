@@ -18,6 +18,7 @@ import pytest
 
 from embermem import OwnerMemory
 from embermem.core.changes import Cause
+from embermem.core.config import ModelReadingSettings
 from embermem.core.errors import ModelError
 from embermem.core.types import Fact, Tier
 from embermem.testing import wire
@@ -714,7 +715,7 @@ def test_a_promotion_s_prompt_is_as_long_with_many_facts_as_with_a_hundred(tmp_p
             asked = [r for r in server.requests[seen:] if "summary so far: " in Question(r).text]
             shown = asked[0]  # what is new comes before what is read again
             assert "bridge" in Question(shown).text
-            assert Question(shown).text.count(" user alice: likes=") == 25
+            assert Question(shown).text.count(" user alice: likes=") == ModelReadingSettings().known_facts
             sizes[count] = wire.prompt_tokens(shown)
     assert sizes[held] == sizes[many]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import pytest
@@ -27,7 +29,7 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Role
 from embermem.llms import ModelAsker, OpenAIChat
-from embermem.protocols import AnswerForm, ChatMessage, LanguageModel, ModelReply, Purpose
+from embermem.protocols import AnswerForm, ChatMessage, LanguageModel, ModelReply, ModelRequest, Purpose, StructuredMode
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
@@ -56,6 +58,27 @@ class Asked:
 
     def stream(self) -> list[str]:
         return list(self.asker.stream(ALICE, Purpose.CHAT, MESSAGES))
+
+
+class Served:
+    """A server that gives one answer for ever, in one piece."""
+
+    name, structured_mode, one_at_a_time = "served", StructuredMode.JSON_SCHEMA, False
+
+    def __init__(self, text: str, tokens: int = 500) -> None:
+        self.reply = ModelReply(text=text, prompt_tokens=9, completion_tokens=tokens)
+        self.requests: list[ModelRequest] = []
+
+    def find_context(self) -> int | None:
+        return None
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        return self.reply
+
+    def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
+        yield self.reply.text
+        yield self.complete(request)
 
 
 def asked(clock: Clock, *turns: Turn, **settings: Any) -> tuple[Asked, ScriptedModel]:
@@ -261,6 +284,26 @@ def test_a_cut_answer_to_a_question_that_can_be_divided_is_an_error_at_once(cloc
     with pytest.raises(ModelReplyError, match="cut at its limit"):
         one.ask(form=AnswerForm(tokens=120, divisible=True))
     assert len(model.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit"), [(0.1, 3000), (5.0, 3000), (60.0, 1000), (600.0, 256), (0.0, 3000)], ids=str
+)
+def test_an_answer_has_two_minutes_at_the_speed_of_the_last_one(clock: Clock, seconds: float, limit: int) -> None:
+    """An answer of 500 tokens in so many seconds."""
+    times, model = count(0.0, seconds), Served(NANTES)
+    asker = ModelAsker(model, MemoryLedger(), Settings(), clock, timer=lambda: next(times))
+    for _ in range(2):
+        asker.ask(ALICE, Purpose.PROFILE, MESSAGES, City, form=AnswerForm(tokens=3000))
+    assert [request.max_tokens for request in model.requests] == [3000, limit]
+
+
+def test_a_short_answer_tells_no_speed(clock: Clock) -> None:
+    times, model = count(0.0, 60.0), Served(NANTES, tokens=6)
+    asker = ModelAsker(model, MemoryLedger(), Settings(), clock, timer=lambda: next(times))
+    for _ in range(2):
+        asker.ask(ALICE, Purpose.PROFILE, MESSAGES, City, form=AnswerForm(tokens=3000))
+    assert model.requests[-1].max_tokens == 3000
 
 
 def test_an_answer_cut_twice_is_an_error(clock: Clock) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from scripted_llms import MemoryLedger, question
+from served_http import serving
 
 from embermem.core.config import Settings
 from embermem.core.errors import ModelTooLong
@@ -57,12 +57,8 @@ class Told:
 @pytest.fixture
 def told() -> Iterator[Told]:
     told = Told()
-    thread = threading.Thread(target=told.http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield told
-    told.http.shutdown()
-    thread.join()
-    told.http.server_close()
+    with serving(told.http):
+        yield told
 
 
 OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.block_count": 36}}}

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 from scripted_llms import ALICE, MemoryLedger
+from served_http import serving
 
 from embermem.core.config import Settings
 from embermem.core.errors import ModelGaveWay
@@ -87,12 +88,8 @@ class SlowServer:
 @pytest.fixture
 def server() -> Iterator[SlowServer]:
     server = SlowServer()
-    thread = threading.Thread(target=server.http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    yield server
-    server.http.shutdown()
-    thread.join()
-    server.http.server_close()
+    with serving(server.http):
+        yield server
 
 
 class City(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem import prompts
+from embermem.analysts.answers import attribute_of
 from embermem.analysts.showing import trait_lines, trait_names
 from embermem.analysts.traits import has_words
 from embermem.core.attributes import attributes
@@ -61,7 +62,7 @@ def test_the_stable_parts_are_short() -> None:
 
 
 def test_the_list_of_traits_names_all_but_those_derived_from_the_profile_and_from_likes() -> None:
-    listed = re.findall(r"[a-z_]+", trait_lines())
+    listed = [name.strip().replace(" ", "_") for name in re.split(r"[(),:/\n]", trait_lines())]
     assert trait_names() == {d.name for d in dimensions()} - {"age_group", "gender"}
     assert {name for name in trait_names() if name not in listed} == {n for n in trait_names() if has_words(n)}
     assert len(trait_names()) == 88
@@ -70,7 +71,7 @@ def test_the_list_of_traits_names_all_but_those_derived_from_the_profile_and_fro
 
 def test_attributes_named_in_the_prompt_are_those_of_the_table() -> None:
     line = next(line for line in prompts.load("profile").text.splitlines() if line.strip().startswith("attribute:"))
-    named = [name.strip() for name in line.partition(":")[2].split(",")][:-2]
+    named = [attribute_of(name) for name in line.partition(":")[2].split(",")][:-2]
     assert len(named) > 12
     assert set(named) <= set(attributes())
 
@@ -80,8 +81,8 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
         texts = "\n".join(prompts.load(name).text for name in names)
         return prompts.load(names[0]).version, hashlib.sha256(texts.encode()).hexdigest()[:8]
 
-    assert state("annotate", "annotate_pages") == ("2", "e38fb161")
-    assert state("profile", "profile_pages") == ("4", "48b8c8f6")
+    assert state("annotate", "annotate_pages") == ("3", "be5fbd87")
+    assert state("profile", "profile_pages") == ("5", "a2c47557")
     assert state("facts", "facts_pages") == ("1", "d14e4c26")
 
 

@@ -23,6 +23,7 @@ from serving import client, running
 
 from embermem import Memory
 from embermem.core import injected_blocks
+from embermem.core.types import WaitsFor
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
@@ -96,14 +97,17 @@ def test_pages_are_placed_and_nothing_is_remembered_that_nobody_said(tmp_path: P
             alice.add(query, response)
         alice.settle()
         stats, calls = alice.stats(), memory.calls(memory.now().replace(hour=0, minute=0, second=0))
-        assert (stats.pending, stats.failed) == (0, 0)
+        assert stats.pending == 0
+        assert {one.waits_for for one in stats.waiting} <= {WaitsFor.READING}, "read without the model, and to be again"
         assert len(alice.pages("mid")) == len(SAID) - 2
         assert len(calls) >= 1
         said = words(" ".join(text for pair in SAID for text in pair))
         for fact in alice.facts():
             assert words(fact.value or "") <= said, fact
             assert fact.sources, fact
-        assert not alice.persona().traits
+        by = {change.no: change.analyst for change in alice.changes()}
+        for trait in alice.persona().traits:
+            assert by[trait.change_no] == "extractive-v1", trait
         for one in alice.persona().profile:
             assert words(one.value) <= said, one
 
@@ -225,7 +229,8 @@ def test_the_bench_of_nine_systems_ends_with_an_answer_to_each_question(tmp_path
     }
     (tmp_path / "talk.json").write_text(json.dumps([talk]))
     named = [word for name in SYSTEMS for word in ("--system", name)]
-    small = {"EMBERMEM_MODEL_ANSWER_TOKENS": "80", "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBERMEM_MODEL_RETRIES": "0"}
+    limits = {"EMBERMEM_MODEL_ANSWER_TOKENS": "80", "EMBERMEM_MODEL_CHAT_TOKENS": "80"}
+    small = {**limits, "EMBERMEM_SHORT_TERM_PAGES": "1", "EMBERMEM_MODEL_RETRIES": "0"}
     ran = embermem(tmp_path, "bench", "run", "talk.json", *named, "--out", "run", "--json", url=url, **small)
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)

@@ -54,6 +54,7 @@ WHOLE: Mapping[str, str] = {
     "checking._ownerless": "looks for rows of owners that are not there, for `doctor`",
     "checking._failed": "tells what waits for another try, for `doctor`",
     "store_admin.Whole.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
+    "waits.end_all": "ends every wait where memory is processed with another analyst than before",
     "usage_log.Ledger.calls": "reads the ledger of all owners, for `cost`",
     "usage_log._sums": "adds up a day's calls, only where a limit over all owners is set",
     "copying._Side.owner_ids": "`copy` lists whom to copy",

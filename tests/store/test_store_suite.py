@@ -875,6 +875,14 @@ def test_a_copy_does_not_overwrite_the_key_of_another_store(store: SqlStore, tmp
     assert other.read_text(encoding="ascii") == secret.hex()
 
 
+def test_a_copy_that_is_refused_leaves_no_file(store: SqlStore, tmp_path: Path) -> None:
+    store.secret()
+    (tmp_path / "copy.db.key").write_text("00" * 32, encoding="ascii")
+    with pytest.raises(StoreError, match="the key of another store"):
+        store.copy(tmp_path / "copy.db")
+    assert [file.name for file in tmp_path.glob("copy.db*")] == ["copy.db.key"]
+
+
 def test_a_closed_store_says_that_it_is_closed(store: SqlStore) -> None:
     store.close()
     store.close()

@@ -23,10 +23,12 @@ from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, PageId
 from embermem.protocols import LanguageModel, ModelRequest
 from embermem.system_memory import open_system
+from embermem.testing import wire
 from embermem.testing.model_server import ModelServer
 from embermem_bench import ProgressFn, scripted
 from embermem_bench.asking import chat_messages
 from embermem_bench.datasets import Conversation, Turn
+from embermem_bench.hosted import as_hosted
 from embermem_bench.load_conversation import message
 from embermem_bench.papers import published
 from embermem_bench.results import Spent
@@ -119,7 +121,7 @@ def costs(
     name = label or system
     with tempfile.TemporaryDirectory(prefix="embermem-cost-") as folder, ModelServer(scripted.answer) as server:
         asked = {"model": "scripted", "model_url": server.url, "model_key": "none", "background": False, **settings}
-        model = _model(asked)
+        model, meter = _model(asked), _Meter(server)
         with open_system(system, Path(folder) / "cost.db", options=options, clock=clock, **asked) as memory:
             owner = memory.of("user")
 
@@ -128,18 +130,18 @@ def costs(
                 told(f"{name}, {way.name}", page.no, len(pages))
                 if not page.query:
                     return
-                before = _spent(server)
+                before = meter.read()
                 context = owner.recall(page.query, at=clock.now)
-                recalled = _spent(server)
+                recalled = meter.read()
                 model.complete(_request(page.query, context.text, clock.now))
                 owner.visit(context.packed)
                 recalling = _sum(recalling, _less(recalled, before))
-                answering = _sum(answering, _less(_spent(server), recalled))
+                answering = _sum(answering, _less(meter.read(), recalled))
                 responses, context_tokens = responses + 1, context_tokens + context.tokens
 
             live(way, owner, memory.system, pages, clock, respond)
             embedder = memory.embedder_name
-        spent = _spent(server)
+        spent = meter.read()
     return Row(
         system=name,
         way=way.name,
@@ -166,8 +168,19 @@ def _request(query: str, memory: str, now: datetime) -> ModelRequest:
     return ModelRequest(messages=messages, max_tokens=REPLY_TOKENS, temperature=0.0)
 
 
-def _spent(server: ModelServer) -> Spent:
-    return Spent(calls=server.calls, prompt_tokens=server.prompt_tokens, completion_tokens=server.completion_tokens)
+class _Meter:
+    """What a scripted server was asked so far, counted as a hosted server is sent it."""
+
+    def __init__(self, server: ModelServer) -> None:
+        self._server, self._calls, self._prompt_tokens = server, 0, 0
+
+    def read(self) -> Spent:
+        """Calls and tokens since the beginning."""
+        new = self._server.requests[self._calls :]
+        self._calls += len(new)
+        self._prompt_tokens += sum(wire.prompt_tokens(as_hosted(one)) for one in new)
+        answered = self._server.completion_tokens
+        return Spent(calls=self._calls, prompt_tokens=self._prompt_tokens, completion_tokens=answered)
 
 
 def _sum(*parts: Spent) -> Spent:

@@ -131,6 +131,10 @@ class Beliefs:
         """What the rules read where the model was not believed, but for what it says too."""
         return beside(self._replaced.values(), made)
 
+    def any_of(self, made: Iterable[FactProposal]) -> bool:
+        """Whether a fact of the answer was believed, and is not simply what the rules read; that there is none is."""
+        return self.offered == 0 or any(one not in self._evidence.read for one in made)
+
     @property
     def trusted(self) -> bool:
         """Whether most facts of the answer were believed: then what no word bears out is believed too."""
@@ -285,7 +289,7 @@ class Beliefs:
         return found[: self._reading.traits]
 
     def _trait(self, note: TraitNote) -> TraitProposal | None:
-        name = note.dimension.strip().lower()
+        name = "_".join(note.dimension.lower().split())
         own = self._evidence.serving(note.evidence, About.USER)
         if name not in trait_names() or not own or not -1.0 <= note.level <= 1.0 or not self.trusted:
             return None

@@ -15,11 +15,13 @@ from embermem.analysts.guards import no_summary, orders
 from embermem.core.text import fold
 from embermem.core.types import Utterance
 from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.people import no_name
 from embermem.languages.words import asks, runs, sentences, terms, unspaced
 
 SHARE = 0.6
 """The share of a sentence's words that must have been said: of LoCoMo's summaries three in four sentences reach it in
 their own session, one in ten in the session beside it."""
+_FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
 _READ = 20_000
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _INSIDE = re.compile(r"[\w,;'’]\s?$")
@@ -38,6 +40,8 @@ class Ground:
     days: tuple[DateSpan, ...]
     text: str
     at: datetime | None
+    named: bool = False
+    """Whether several speakers have names."""
 
     @classmethod
     def of(cls, utterances: Iterable[Utterance], more: Sequence[str] = ()) -> Ground:
@@ -56,6 +60,7 @@ class Ground:
             days=tuple(days),
             text=fold("\n".join((*texts, *(u.speaker for u in said)))),
             at=at,
+            named=len({u.speaker for u in said if not no_name(u.speaker)}) > 1,
         )
 
     def bears(self, text: str, share: float = SHARE, beside: Collection[str] = ()) -> bool:
@@ -77,6 +82,16 @@ class Ground:
         )
         return all(number in self.numbers for number in _NUMBER.findall(rest)) and self._names(rest)
 
+    def with_whom(self, text: str) -> str:
+        """What of a text stands where several speakers have names: nothing if it names none, and no sentence in the
+        first person that names none."""
+        if not self.named:
+            return text
+        if self.whom.isdisjoint(terms(text)):
+            return ""
+        said = [text[start:end] for start, end in sentences(text)]
+        return " ".join(one for one in said if not _FIRST_PERSON.search(one) or not self.whom.isdisjoint(terms(one)))
+
     def says(self, words: str) -> bool:
         """Whether all words of a phrase were said, in whatever order."""
         own = {*terms(words)}
@@ -93,9 +108,11 @@ class Ground:
 
 
 def told_sentences(text: str, ground: Ground, share: float = SHARE) -> tuple[str, int]:
-    """The sentences of a model's text that the ground bears, on one line, and how many it does not."""
-    said = [text[start:end] for start, end in sentences(text)]
-    kept = [one for one in said if not (no_summary(one) or orders(one)) and ground.bears(one, share)]
+    """The sentences of a model's text that the ground bears, each once, on one line, and how many it does not. Of
+    several the last one has an end, else it may have been cut."""
+    said = [text[start:end].strip() for start, end in sentences(text)]
+    whole = said[:-1] if len(said) > 1 and said[-1][-1].isalnum() else said
+    kept = [one for one in dict.fromkeys(whole) if not (no_summary(one) or orders(one)) and ground.bears(one, share)]
     return " ".join(kept), len(said) - len(kept)
 
 

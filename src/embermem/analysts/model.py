@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from embermem import prompts
@@ -30,6 +29,7 @@ from embermem.analysts.continuity import continues
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
 from embermem.analysts.grounding import Ground, told_sentences
 from embermem.analysts.guards import may_be_kept, no_summary, orders
+from embermem.analysts.habit import Habit
 from embermem.analysts.keywords import keywords
 from embermem.analysts.nearest import nearest
 from embermem.analysts.showing import (
@@ -42,6 +42,7 @@ from embermem.analysts.showing import (
     languages_of,
     page_lines,
     segment_lines,
+    summary_line,
     tokens_of,
     trait_lines,
 )
@@ -74,6 +75,8 @@ _FRAME_TOKENS = 300
 """Of a request around its messages: a chat template, a schema that is shown."""
 _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
 """What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
+_KEYWORDS_ALONE = 0.5
+"""What a page counts of which only the keywords are borne out."""
 _FEW_WORDS = 3
 """A page of fewer words need not be told of."""
 _LIKES_TEA = SaidNote(evidence=["u1"], subject="user", attribute="likes", value="tea", text="likes tea")
@@ -90,7 +93,7 @@ class ModelAnalyst:
         self._reading = reading or ModelReadingSettings()
         self._links = LinkNumbers()
         self._extractive = ExtractiveAnalyst()
-        self._noting, self._profiling = _Habit(), _Habit()
+        self._noting, self._profiling = Habit(), Habit()
 
     @property
     def name(self) -> str:
@@ -101,7 +104,8 @@ class ModelAnalyst:
     def annotate(
         self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
     ) -> tuple[Annotation, ...]:
-        """One annotation a page, in the batch's order, from one question. Raises ModelError, ModelWait."""
+        """One annotation a page, in the batch's order, from one question. Raises ModelError, ModelWait; ModelReplyError
+        also for an answer of which nearly nothing is believed."""
         if not batch:
             return ()
         tokens = self._limit(_ANY_TOKENS + _PAGE_TOKENS * len(batch))
@@ -118,9 +122,9 @@ class ModelAnalyst:
         content = "\n".join(lines)
         passing = prompts.load("annotate_pages").fill(language=languages_of(batch), nonce=nonce(content), pages=content)
         messages = _messages(stable, passing)
-        with self._noting.asked() as short:
-            notes = self._notes(owner, messages, shown, BatchSummaries if short else BatchNotes, tokens)
-        return self._annotations(tails, shown, notes)
+        with self._noting.asked() as asked:
+            notes = self._notes(owner, messages, shown, BatchSummaries if asked.short else BatchNotes, tokens)
+            return self._annotations(tails, shown, notes)
 
     def _notes(
         self,
@@ -157,24 +161,28 @@ class ModelAnalyst:
         small = self._asker.context_tokens
         if small is not None and small <= _SMALL_CONTEXT:
             return self._facts_alone(request)
-        with self._profiling.asked() as short:
-            if short:
-                return self._facts_alone(request)
-            try:
-                return self._whole(request)
-            except ModelTooLong:
-                if len(request.pages) > 1:
-                    raise
-        return self._facts_alone(request)
+        with self._profiling.asked(short=self._noting.short) as asked:
+            change = self._facts_alone(request) if asked.short else self._whole_if_it_fits(request)
+            asked.believed = change.read_by != self._extractive.name
+        return change
 
     # ------------------------------------------------------------------------------------------------------ questions
+
+    def _whole_if_it_fits(self, request: ProfileRequest) -> PersonaChange:
+        """The long form; of a single page that does not fit the server's context the short one."""
+        try:
+            return self._whole(request)
+        except ModelTooLong:
+            if len(request.pages) > 1:
+                raise
+        return self._facts_alone(request)
 
     def _whole(self, request: ProfileRequest) -> PersonaChange:
         reading = self._reading
         said, lines = page_lines(request.pages, reading)
         known, facts = fact_lines(nearest(request, reading.known_facts), reading)
         segments, older = segment_lines(request.neighbours, self._links)
-        summary = one_line(request.segment.summary, reading.segment_chars) or "none"
+        summary = summary_line(request.segment, said.values(), reading)
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
         shown_segments = "\n".join(older) or "no older segments"
@@ -218,6 +226,7 @@ class ModelAnalyst:
         told, left = self._summary(answer.summary, ground, request)
         title = self._title(answer.title, ground, request)
         by_both = bool(change.read_by) or left > 0 or not told or not title
+        believed = told or traits or links or evolutions or beliefs.any_of(made)
         return replace(
             change,
             traits=(*traits, *(one for one in change.traits if one.dimension not in {t.dimension for t in traits})),
@@ -226,14 +235,14 @@ class ModelAnalyst:
             summary_sources=self._sources(request, evidence) if told else (),
             links=tuple(links),
             evolutions=tuple(evolutions),
-            read_by=self._both if by_both else "",
+            read_by=(self._both if by_both else "") if believed else self._extractive.name,
         )
 
     def _facts_alone(self, request: ProfileRequest) -> PersonaChange:
         """The short form: as many questions as the server's context needs, each of some of the pages."""
         reading, stable = self._reading, prompts.load("facts").fill()
         read = self._read(request)
-        parts = []
+        parts, believed = [], False
         for pages in self._parted(request.pages, stable):
             said, lines = page_lines(pages, reading)
             tokens = self._limit(_ANY_TOKENS + _FACT_TOKENS * min(len(said), reading.facts))
@@ -257,6 +266,7 @@ class ModelAnalyst:
             evidence = Evidence(said, reading.evidence, read.facts)
             beliefs = Beliefs(evidence, {}, reading, self._links, {})
             made = beliefs.facts(answer.facts)
+            believed = believed or beliefs.any_of(made)
             parts.append(self._change(replace(request, pages=pages), beliefs, evidence, read, made))
         facts = [fact for part in parts for fact in part.facts]
         facts += beside(read.facts, facts)
@@ -265,7 +275,7 @@ class ModelAnalyst:
             facts=tuple(facts),
             traits=traits_of(tuple(facts), _users(u for view in request.pages for u in view.page.utterances)),
             profile=(*fields.values(), *(line for line in read.profile if line.name not in fields)),
-            read_by=self._both,
+            read_by=self._both if believed else self._extractive.name,
         )
 
     def _read(self, request: ProfileRequest) -> PersonaChange:
@@ -303,57 +313,64 @@ class ModelAnalyst:
     def _annotations(
         self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, ToldNote]
     ) -> tuple[Annotation, ...]:
+        """What is believed of the notes, with extraction in place of the rest. Raises ModelReplyError."""
         chains = {thread: _Chain.of(tail) for thread, tail in tails.items()}
-        made = []
+        made, believed = [], []
         for name, view in shown.items():
             before = chains.get(view.page.thread)
-            made.append(self._annotation(view, notes.get(name), before))
-            chains[view.page.thread] = _Chain.after(before, view, made[-1], self._reading)
-        by_both = sum(bool(one.read_by) for one in made)
-        if by_both:
-            logger.info("%s: of %d of %d pages the extractive analyst told", self.name, by_both, len(made))
+            annotation, share = self._annotation(view, notes.get(name), before)
+            chains[view.page.thread] = _Chain.after(before, view, annotation, self._reading)
+            made.append(annotation)
+            if share or len(_own_words(view)) >= _FEW_WORDS:
+                believed.append(share)
+        logger.info("%s: %g of %d pages were believed", self.name, sum(believed), len(believed))
+        if not self._noting.believes(believed):
+            raise ModelReplyError(f"{self._asker.model} said little that the pages bear out", "")
         return tuple(made)
 
-    def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> Annotation:
-        """What a model says of a page, where the page bears it out; the rest is extracted."""
-        reading, page, numbers = self._reading, view.page, ExtractiveSettings()
-        if before is None:
-            goes_on = False
-        elif note is not None:
-            goes_on = note.continues
-        else:
-            goes_on = continues(before.last, before.summary, view, numbers)
-        chain = before if goes_on else None
-        own = Ground.of(page.utterances)
-        ground = own if chain is None else Ground.of((*chain.said, *page.utterances), (chain.summary,))
-        told, left = ("", 0) if note is None else told_sentences(one_line(note.summary, reading.chain_chars), ground)
-        if told and not self._tells(told, own):
-            told = ""
+    def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> tuple[Annotation, float]:
+        """What a model says of a page, where the page bears it out; the rest is extracted. And how much is believed."""
+        page, chain = view.page, before if note is not None and note.continues else None
+        borne, told, left = (False, "", 0) if note is None else self._told(note.summary, view, chain)
+        heard = self._noting.trusted and (borne or self._keywords(note, view, _ground(view, None))[0])
+        if before is not None and not heard:
+            chain = before if continues(before.last, before.summary, view, ExtractiveSettings()) else None
+        said, more = self._keywords(note, view, _ground(view, chain))
+        believed = 1.0 if borne else _KEYWORDS_ALONE * bool(said)
+        extracted = not told
         if told:
-            sources = _newest((*(chain.sources if chain else ()), *_all_of(page.utterances)), reading.summary_sources)
+            sources = _newest(
+                (*(chain.sources if chain else ()), *_all_of(page.utterances)), self._reading.summary_sources
+            )
         else:
             so_far, rests = (chain.summary, chain.sources) if chain else ("", ())
-            told, sources = summarise(so_far, page, numbers, rests)
+            told, sources = summarise(so_far, page, ExtractiveSettings(), rests)
             left = 1
-        words, missing = self._keywords(note, view, ground)
-        return Annotation(
+        made = Annotation(
             page_id=page.id,
-            continues=goes_on,
+            continues=chain is not None,
             chain_summary=told,
-            keywords=words,
+            keywords=(*said, *more),
             summary_sources=sources,
-            read_by=self._both if left or missing else "",
+            read_by=self._both if left or more else "",
+            extracted=extracted,
         )
+        return made, believed
 
-    @staticmethod
-    def _tells(told: str, page: Ground) -> bool:
-        """Whether a summary tells anything of the page that it ends with."""
-        own = page.words - page.whom
-        return len(own) < _FEW_WORDS or len(own & {*terms(told)}) >= 2
+    def _told(self, summary: str, view: PageView, chain: _Chain | None) -> tuple[bool, str, int]:
+        """Whether a summary's sentences were said and tell of the page; those that stand, if they name a speaker where
+        speakers have names; and how many do not."""
+        ground, own = _ground(view, chain), _own_words(view)
+        said, left = told_sentences(one_line(summary, self._reading.chain_chars), ground)
+        told = ground.with_whom(said)
+        borne, tells = (
+            bool(text) and (len(own) < _FEW_WORDS or len(own & {*terms(text)}) >= 2) for text in (said, told)
+        )
+        return borne, told if tells else "", left + (told != said)
 
-    def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[tuple[str, ...], int]:
-        """The model's words in the form in which a query's come, so that Eq. 1 can compare them, and those of the
-        page's text in place of those that were not said; and how many these are."""
+    def _keywords(self, note: ToldNote | None, view: PageView, ground: Ground) -> tuple[Sequence[str], Sequence[str]]:
+        """The model's words in the form in which a query's come, so that Eq. 1 can compare them; and those of the
+        page's text in place of those that were not said, of all where most were not."""
         limit = self._reading.keywords
         own = keywords("\n".join(u.text for u in view.page.utterances), limit)
         named = [
@@ -363,9 +380,10 @@ class ModelAnalyst:
         ]
         named = [*dict.fromkeys(named)][:limit]
         said = [word for word in named if ground.says(word)]
+        if 2 * len(said) < len(named):
+            said = []
         lost = len(named) - len(said) if said else limit
-        more = [word for word in own if word not in said][:lost]
-        return (*said, *more), 0 if said and lost == 0 else len(more)
+        return said, [word for word in own if word not in said][:lost]
 
     # -------------------------------------------------------------------------------------------------------- profile
 
@@ -399,7 +417,8 @@ class ModelAnalyst:
     def _summary(self, told: str, ground: Ground, request: ProfileRequest) -> tuple[str, int]:
         """The sentences of a segment's summary that were said, if they tell as much of it as the one so far."""
         limit = min(self._reading.segment_chars, self._settings.segment_summary_chars)
-        kept, left = told_sentences(one_line(told, limit), ground)
+        said, left = told_sentences(one_line(told, limit), ground)
+        kept = ground.with_whom(said)
         words = request.segment.keywords[: self._reading.keywords]
         tells = sum(word in {*keywords(kept, 60)} for word in words)
         before = sum(word in {*keywords(request.segment.summary, 60)} for word in words)
@@ -419,25 +438,6 @@ class ModelAnalyst:
     def _both(self) -> str:
         """Who read what a model was not believed of."""
         return f"{self.name}+{self._extractive.name}"
-
-
-@dataclass(slots=True)
-class _Habit:
-    """Whether a model is asked a question in its short form: once two answers in a row could not be used."""
-
-    failures: int = 0
-
-    @contextmanager
-    def asked(self) -> Iterator[bool]:
-        """A question, whose failure is counted: whether it is to be in the short form."""
-        short = self.failures > 1
-        try:
-            yield short
-        except ModelReplyError:
-            self.failures += 1
-            raise
-        if not short:
-            self.failures = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +460,18 @@ class _Chain:
         earlier = before.said if before is not None and annotation.continues else ()
         said = (*earlier, *view.page.utterances)[-reading.summary_sources :]
         return cls(view, said, annotation.chain_summary, annotation.summary_sources)
+
+
+def _ground(view: PageView, chain: _Chain | None) -> Ground:
+    """What a page's note may tell: what was said in it and, where it goes on, in its chain."""
+    said = view.page.utterances
+    return Ground.of(said) if chain is None else Ground.of((*chain.said, *said), (chain.summary,))
+
+
+def _own_words(view: PageView) -> frozenset[str]:
+    """The words of a page without those that name its speakers."""
+    ground = Ground.of(view.page.utterances)
+    return ground.words - ground.whom
 
 
 def _users(utterances: Iterable[Utterance]) -> set[str]:

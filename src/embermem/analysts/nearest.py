@@ -13,11 +13,13 @@ from embermem.protocols import ProfileRequest
 
 
 def nearest(request: ProfileRequest, limit: int) -> tuple[Fact, ...]:
-    """At most `limit` of the known facts, as they stand in order: those that share rare words with the pages, those
-    of one value that the pages plainly speak of, then other facts of one value, which change without a shared word."""
-    facts = request.nearest
+    """At most `limit` of the facts known from elsewhere, as they stand in order: those of one value that the pages
+    plainly speak of, those that share rare words with the pages, then others of one value, which change without a
+    shared word. What rests on these pages alone was read in them, and is not told twice."""
+    here = {u.seq for view in request.pages for u in view.page.utterances}
+    facts = [fact for fact in request.nearest if not fact.sources or any(s.seq not in here for s in fact.sources)]
     if len(facts) <= limit:
-        return facts
+        return tuple(facts)
     said = {term for view in request.pages for u in view.page.utterances for term in terms(u.text[:20_000])}
     reader = ExtractiveAnalyst()
     spoken_of = {fact.attribute for view in request.pages for fact in reader.facts(view.page)}

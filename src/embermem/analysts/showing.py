@@ -5,6 +5,7 @@ All of it is deterministic: the same pages make the same request.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -12,9 +13,9 @@ from functools import cache
 from embermem.analysts.traits import has_words
 from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import ChainTail, Fact, PageView, Role, Segment, ThreadId, Utterance
+from embermem.core.types import ChainTail, Fact, Page, PageView, Role, Segment, ThreadId, Utterance
 from embermem.languages.people import no_name
-from embermem.languages.words import name_of, wide
+from embermem.languages.words import name_of, sentences, wide
 from embermem.prompts.data import one_line
 
 EARLIER, NEW = "Earlier, not to be noted:", "To be noted:"
@@ -22,6 +23,8 @@ EARLIER, NEW = "Earlier, not to be noted:", "To be noted:"
 _CHARS_A_TOKEN = 3
 """Fewer than most tokenizers have, so that what is thought to fit does."""
 _OTHER = "the user's language"
+_LABEL = re.compile(r"\A[^\s:：][^:：]{0,40}[:：]\s*")
+"""Whose words a sentence of a summary holds, as it stands before them."""
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
 _SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
@@ -35,6 +38,7 @@ def batch_lines(
     shown: dict[str, PageView] = {}
     lines: list[str] = []
     before: list[str] = []
+    days, last = _Days(), None
     room = _room([u for view in batch for u in view.page.utterances], reading.annotate_chars, reading.utterance_chars)
     for view in batch:
         page = view.page
@@ -44,7 +48,9 @@ def batch_lines(
                 before += _tail_lines(threads[page.thread], tails[page.thread], reading)
         name = f"p{len(shown) + 1}"
         shown[name] = view
-        lines.append(f"{name} {threads[page.thread]} {page.said_at.date()}")
+        thread = [threads[page.thread]] if page.thread != last else []
+        lines.append(" ".join((name, *thread, *days.new(page))))
+        last = page.thread
         lines += [_spoken(u, room[u.seq], reading) for u in page.utterances]
     return shown, [EARLIER, *before, NEW, *lines] if before else lines
 
@@ -55,9 +61,9 @@ def page_lines(pages: Sequence[PageView], reading: ModelReadingSettings) -> tupl
     room = _room(said, reading.profile_chars, reading.utterance_chars)
     shown = {f"u{i}": u for i, u in enumerate(said, 1)}
     names = {u.seq: name for name, u in shown.items()}
-    lines = []
+    lines, days = list[str](), _Days()
     for view in pages:
-        lines.append(f"{view.page.said_at.date()}")
+        lines += days.new(view.page)
         lines += [f"{names[u.seq]} {_spoken(u, room[u.seq], reading)}" for u in view.page.utterances]
     return shown, lines
 
@@ -82,6 +88,11 @@ def segment_lines(segments: Sequence[Segment], numbers: LinkNumbers) -> tuple[di
         told = one_line(one.context or one.summary, numbers.neighbour_chars)
         lines.append(f"{name} {one_line(words, numbers.neighbour_chars)}: {told}")
     return shown, lines
+
+
+def summary_line(segment: Segment, said: Iterable[Utterance], reading: ModelReadingSettings) -> str:
+    """The segment's summary without what is shown of its pages; "none" where nothing else is left."""
+    return one_line(_not_in(segment.summary, [u.text for u in said]), reading.segment_chars) or "none"
 
 
 def language_of(utterances: Iterable[Utterance]) -> str:
@@ -113,7 +124,7 @@ def trait_lines() -> str:
     for dimension in dimensions():
         if dimension.name not in _DERIVED and not has_words(dimension.name):
             poles, name = _short(dimension)
-            groups.setdefault(poles, []).append(name)
+            groups.setdefault(poles, []).append(name.replace("_", " "))
     shared = [f"{high} / {low}: {', '.join(names)}" for (high, low), names in groups.items() if len(names) > 1]
     single = [f"{names[0]} ({high} / {low})" for (high, low), names in groups.items() if len(names) == 1]
     return "\n".join([*shared, ", ".join(single)])
@@ -136,10 +147,9 @@ def chars_within(lines: Sequence[str], room: int) -> int:
 
 
 _MEANING = {
-    "order": "neatness", "retention": "keeping things", "inviolacy": "dignity", "infavoidance": "not failing",
-    "counteraction": "overcoming failure", "seclusion": "being apart", "deference": "following rules",
-    "contrariance": "being unique", "abasement": "accepting blame", "aggression": "prevailing by force",
-    "rejection": "shunning people", "succorance": "being helped",
+    "retention": "keeping things", "inviolacy": "dignity", "infavoidance": "not failing",
+    "counteraction": "overcoming failure", "deference": "following rules", "contrariance": "being unique",
+    "abasement": "accepting blame", "succorance": "being helped",
 }  # fmt: skip
 """What a need means, where its name does not tell everyone."""
 _POLES = {
@@ -150,6 +160,18 @@ _POLES = {
     "conflict_style": ("discusses", "avoids"),
 }
 """Poles in a word, where data/user_traits.csv has a sentence."""
+
+
+class _Days:
+    """The day of a page, where it is another than that of the page shown before."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def new(self, page: Page) -> list[str]:
+        day, before = str(page.said_at.date()), self._last
+        self._last = day
+        return [day] if day != before else []
 
 
 def _short(dimension: Dimension) -> tuple[tuple[str, str], str]:
@@ -174,8 +196,15 @@ def _spoken(utterance: Utterance, room: int, reading: ModelReadingSettings) -> s
 def _tail_lines(thread: str, tail: ChainTail, reading: ModelReadingSettings) -> list[str]:
     said = tail.view.page.utterances[: reading.tail_utterances]
     before = [f"{thread} before: {_spoken(u, reading.tail_chars, reading)}" for u in said]
-    summary = one_line(tail.summary, reading.chain_chars)
+    summary = one_line(_not_in(tail.summary, before), reading.chain_chars)
     return [*before, f"{thread} summary: {summary}"] if summary else before
+
+
+def _not_in(summary: str, texts: Iterable[str]) -> str:
+    """The sentences of a summary that stand in none of these texts, whoever is named before them."""
+    said = "\n".join(" ".join(text.split()) for text in texts)
+    told = [" ".join(summary[start:end].split()) for start, end in sentences(summary)]
+    return " ".join(one for one in told if _LABEL.sub("", one) not in said)
 
 
 def _whose(fact: Fact, reading: ModelReadingSettings) -> str:

@@ -531,11 +531,11 @@ class ModelReadingSettings:
     annotate_chars: int = 40_000
     """The shown part of one batch, about 10,000 tokens. The longest utterances are cut first."""
     profile_chars: int = 40_000
-    tail_chars: int = 160
+    tail_chars: int = 120
     """The shown part of each utterance of the page before a batch, to decide whether the topic continues."""
     tail_utterances: int = 2
     speaker_chars: int = 40
-    known_facts: int = 25
+    known_facts: int = 8
     """Known facts shown at a promotion, those that the pages may confirm, change or end."""
 
     keywords: int = 8

@@ -65,6 +65,10 @@ FIRST_PAUSE_S = 0.5
 TEMPERATURE = 0.2
 # Characters of what was wrong with an answer that the model is told.
 FAULT_CHARS = 300
+# Seconds that an answer may take at the speed of the last one: its limit of tokens is lowered to that; but to no fewer
+# than so many, and only an answer of so many tokens tells a speed.
+ANSWER_S = 120.0
+_LEAST_TOKENS, _TIMED_TOKENS = 256, 32
 # Tokens that servers leave free at the end of a context.
 _SPARE_TOKENS = 8
 # Seconds after which a question that gave way may be asked again.
@@ -117,6 +121,7 @@ class ModelAsker:
         self._places = threading.BoundedSemaphore(settings.model_concurrency)
         address = settings.model_url or os.environ.get("OPENAI_BASE_URL")
         self._turns = turns_at(address) if address else Turns()
+        self._speed: float | None = None
         self._one_at_a_time = isinstance(model, ServedModel) and model.one_at_a_time
 
     @property
@@ -210,13 +215,17 @@ class ModelAsker:
 
     def _request(self, messages: Sequence[ChatMessage], answer: type[Any], form: AnswerForm | None) -> ModelRequest:
         most = self._settings.model_answer_tokens
+        if form is not None:
+            most = min(most, form.tokens)
+            if self._speed is not None:
+                most = min(most, max(_LEAST_TOKENS, int(self._speed * ANSWER_S)))
         schema = reply_schema(answer)
         schema = replace(schema, narrow=narrowed(schema.narrow, form.ids if form is not None else ()))
         if form is not None and form.example is not None:
             schema = replace(schema, example=filled(form.example))
         return ModelRequest(
             messages=tuple(messages),
-            max_tokens=most if form is None else min(most, form.tokens),
+            max_tokens=most,
             temperature=TEMPERATURE,
             schema=schema,
         )
@@ -260,12 +269,16 @@ class ModelAsker:
         """The reply to a request, as long as it need not give way. Raises ModelError, ModelGaveWay."""
         if not isinstance(self._model, ServedModel):
             return self._model.complete(request)
-        stream = self._model.stream(request)
+        stream, first = self._model.stream(request), 0.0
         turn.awaits(stream)
         try:
             for piece in stream:
                 if isinstance(piece, ModelReply):
+                    took = self._timer() - first
+                    if line.text and took > 0 and piece.completion_tokens >= _TIMED_TOKENS:
+                        self._speed = piece.completion_tokens / took
                     return piece
+                first = first if line.text else self._timer()
                 line.text += piece
                 if turn.gave_way:
                     break

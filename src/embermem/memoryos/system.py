@@ -113,6 +113,11 @@ class MemoryOS:
         return owner_id in self._residents
 
     @property
+    def analyst_name(self) -> str:
+        """The analyst that reads pages."""
+        return self._parts.analyst.name
+
+    @property
     def placed(self) -> int:
         """Pages placed into segments here, since this was made."""
         return self._placed

@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError, KeyReused, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId, Tier
+from embermem.core.types import Added, Context, PageId
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
@@ -93,7 +93,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         budget is spent, or its server asks to wait, pages stay pending: `stats().waiting` has numbers, reasons and
         times. Raises EmbedderError, StoreError.
         """
-        self._parts.renew_embedder()
+        self._parts.before_work()
         return self._parts.system.settle(self.owner, progress)
 
     def understand_anew(
@@ -191,8 +191,14 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
         key = self._parts.nonce_key()
+        step = chatting.step_of(settings)
         shown = chatting.turns(
-            self.pages(Tier.SHORT), asked.thread, asked.seq, settings.chat_turn_tokens, settings.token_counter
+            self.pages(limit=settings.short_term_pages + step - 1),
+            asked.thread,
+            asked.seq,
+            settings.chat_turn_tokens,
+            settings.token_counter,
+            step=step,
         )
         prompt = chatting.compose(
             asked,

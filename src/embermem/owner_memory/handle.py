@@ -38,7 +38,8 @@ class Parts:
     """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
     `system`. `admin` is the same store with the methods for its operator. `added` tells the background thread about
     new work; `copied` returns a store and a system with a copy of one owner's memory that writes to no file;
-    `renew_embedder` replaces `system` if the store has another embedder by now, or is to get a better one."""
+    `before_work` replaces `system` if the store has another embedder by now, or is to get a better one, and makes ready
+    what waits for another analyst."""
 
     settings: Settings
     read_only: bool
@@ -52,7 +53,7 @@ class Parts:
     done: telemetry.Done
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
-    renew_embedder: Callable[[], None]
+    before_work: Callable[[], None]
 
 
 class Handle:

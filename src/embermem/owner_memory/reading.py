@@ -279,9 +279,11 @@ class Reading(Handle):
         `instruction_<matter>`. They are told with every recall. Empty while it is undecided who the user is. Known
         `as_of` a time, or in force at `valid_at`."""
         from embermem.core.attributes import is_instruction
+        from embermem.memoryos.people import shown
 
+        held = self._store.facts(self.owner.id, HELD, self._moment(as_of, valid_at))
         people = self._people(as_of)
-        found = self.facts(as_of=as_of, valid_at=valid_at)
+        found = shown(self._hidden(as_of, valid_at).shown_facts(held), people)
         return tuple(one for one in found if is_instruction(one.attribute) and people.is_user(one.subject))
 
     def past_facts(self, *, person: str | None = None, as_of: At = None) -> tuple[Fact, ...]:

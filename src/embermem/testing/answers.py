@@ -21,7 +21,7 @@ __all__ = ["answer", "linking_answer"]
 Json = dict[str, Any]
 
 _DATA = re.compile(r"^<<(?P<nonce>[a-z]+)$\n(?P<data>.*?)^(?P=nonce)>>$", re.MULTILINE | re.DOTALL)
-_PAGE = re.compile(r"(p\d+) (t\d+) \d{4}-\d\d-\d\d")
+_PAGE = re.compile(r"(p\d+)(?: (t\d+))?(?: \d{4}-\d\d-\d\d)?")
 _BEFORE = re.compile(r"(t\d+) before: (.*)")
 _SPOKEN = re.compile(r"(?:(?P<id>u\d+) )?(?P<side>user|agent|system|tool)(?: (?P<name>[^:]{1,40}))?: (?P<text>.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
@@ -84,7 +84,7 @@ def _annotated(lines: list[str]) -> Json:
     read: list[tuple[str, str, list[str]]] = []
     for line in lines:
         if found := _PAGE.fullmatch(line):
-            read.append((found[1], found[2], []))
+            read.append((found[1], found[2] or read[-1][1], []))
         elif found := _BEFORE.fullmatch(line):
             before.setdefault(found[1], []).append(_first(_said(found[2])))
         elif read and _SPOKEN.fullmatch(line):

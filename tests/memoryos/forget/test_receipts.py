@@ -19,8 +19,8 @@ from embermem.core.types import UtteranceId
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from forgotten import SECRET, WORDS, holds, lived, tell
-from lives import store_of
-from scripted import SMALL, Clock, Opener, Place
+from lives import call, store_of
+from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 
 
@@ -107,6 +107,23 @@ def test_a_whole_memory_and_a_whole_user_are_forgotten_with_receipts(opened: Ope
     assert tutor.verify(done["tutor"]).ok
     assert not bob.verify(bob.forget(page=bob.pages()[0].id)).found
     assert memory.forget_user("nobody") == {}
+
+
+@pytest.mark.engines
+def test_with_a_user_go_the_lines_of_the_ledger_of_agents_whose_memory_holds_nothing(
+    opened: Opener,
+) -> None:
+    memory = opened()
+    tell(memory.of("alice"), "I live in Lyon.")
+    tell(memory.of("bob", "tutor"), "I live in Laon.")
+    store = store_of(memory)
+    for number, (user, agent) in enumerate((("alice", "tutor"), ("carol", "default"), ("bob", "default"))):
+        call(store, memory.of(user, agent), number)
+    memory.forget_user("alice", dry_run=True)
+    assert len(memory.calls(NOW)) == 3
+    assert {*memory.forget_user("alice")} == {"default"}
+    assert memory.forget_user("carol") == {}
+    assert [line.id for line in memory.calls(NOW)] == ["call2"]
 
 
 # ------------------------------------------------------------------------------------------------ it does not come back

@@ -59,6 +59,16 @@ def bench(place: Place, clock: Clock) -> Iterator[Maker]:
     assert_sound(place())
 
 
+@pytest.mark.parametrize("old_s", [0.0, 3600.0])
+def test_what_is_settled_is_asked_about_in_full_batches_however_old(bench: Maker, clock: Clock, old_s: float) -> None:
+    analyst = ScriptedAnalyst()
+    one = bench(analyst, embed_batch=10, batch_pages=3, short_term_pages=1, batch_wait_s=600.0)
+    one.add(*(f"{line} {n}" for n in range(3) for line in LINES[:4]))
+    clock.go(old_s)
+    one.system.settle(ALICE)
+    assert [len(pages) for pages in analyst.asked] == [3, 3, 3, 2]
+
+
 class Weak(ScriptedAnalyst):
     """A model that can be used for so many pages at once, and for none that hold a word."""
 
@@ -331,6 +341,60 @@ def test_where_facts_are_learnt_at_promotion_the_last_try_teaches_what_extractio
     clock.go(7200.0)
     one.system.settle(ALICE)
     assert one.store.facts(ALICE.id) == known
+
+
+class Unbelieved(ScriptedAnalyst):
+    """A model of which nothing is believed at promotions: what stands is extraction's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+        self.believed = False
+
+    def profile(self, request: Any) -> PersonaChange:
+        self.sizes.append(len(request.pages))
+        made = super().profile(request)
+        return made if self.believed else replace(made, read_by="extractive-v1")
+
+
+def test_a_model_of_which_nothing_is_believed_holds_no_promotion_up_and_is_asked_ever_less(bench: Maker) -> None:
+    alone = {"placed_by": "page", "theta": 2.0, "min_new": 1, "tau": 0.5, "mid_term_segments": 64}
+    one = filled(bench(analyst := Unbelieved(), **alone), 27)
+    one.system.settle(ALICE)
+    assert [segment.unanalysed for segment in one.store.segment_states(ALICE.id)] == [0] * 24
+    assert analyst.sizes == [1] * 4, "each of the 24 pages is a segment of its own"
+    assert set(promoted(one)) == {"extractive-v1"}
+    assert waits(one) == {}
+    filled(one, 8)
+    one.system.settle(ALICE)
+    assert len(analyst.sizes) == 5, "one page more, as a trial"
+    analyst.believed = True
+    filled(one, 8)
+    one.system.settle(ALICE)
+    assert promoted(one)[-1] == "scripted-v1"
+
+
+def test_a_model_of_which_nothing_is_believed_is_shown_fewer_pages_and_those_it_was_shown_are_done(
+    bench: Maker,
+) -> None:
+    one = filled(bench(analyst := Unbelieved(), placed_by="page", theta=-1.0))
+    one.system.settle(ALICE)
+    assert [segment.unanalysed for segment in one.store.segment_states(ALICE.id)] == [0]
+    assert analyst.sizes == sorted(analyst.sizes, reverse=True)
+    assert sum(analyst.sizes) <= 20
+    assert set(promoted(one)) == {"extractive-v1"}
+
+
+def test_a_model_that_cannot_note_a_page_is_asked_about_one_page_at_a_promotion(bench: Maker) -> None:
+    def annotate(*asked: Any) -> tuple[Annotation, ...]:
+        raise UNUSABLE[0]
+
+    analyst = Unbelieved()
+    analyst.annotate = annotate  # type: ignore[assignment, method-assign]
+    one = filled(bench(analyst, placed_by="page", theta=-1.0))
+    one.system.settle(ALICE)
+    assert analyst.sizes == [1] * 4
+    assert [segment.unanalysed for segment in one.store.segment_states(ALICE.id)] == [0]
 
 
 def test_a_segment_that_must_leave_takes_with_it_what_extraction_found(bench: Maker, clock: Clock) -> None:

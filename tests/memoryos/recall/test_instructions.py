@@ -20,6 +20,7 @@ from embermem.prompts.rendering import WISHES
 from embermem.protocols import Scope
 from proofs import bounded
 from scripted import NOW, Clock, Opener
+from statement_names import sent
 
 UNRELATED = ("Who wrote Hamlet?", "What did I do yesterday?", "为什么天是蓝的？", "Where do I live?")
 
@@ -72,6 +73,12 @@ def test_they_are_listed_and_are_facts_of_the_user(alice: OwnerMemory) -> None:
         "Always answer in metric units, please.",
         "And never call me Bob again.",
     ]
+
+
+def test_to_list_them_who_is_who_is_read_once(alice: OwnerMemory) -> None:
+    with sent() as heard:
+        assert alice.instructions()
+    assert [one.name for one in heard].count("persona._relations") == 1
 
 
 def test_a_newer_one_about_the_same_matter_ends_the_older(alice: OwnerMemory) -> None:

@@ -99,7 +99,7 @@ class EvolutionProposal:
 class Annotation:
     """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
     `summary_sources` are the source utterances of the summary. `read_by` names who read it, where that is not the
-    analyst alone."""
+    analyst alone; `extracted`: the summary is extraction's."""
 
     page_id: PageId
     continues: bool
@@ -110,6 +110,7 @@ class Annotation:
     traits: tuple[TraitProposal, ...] = ()
     profile: tuple[ProfileProposal, ...] = ()
     read_by: str = ""
+    extracted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

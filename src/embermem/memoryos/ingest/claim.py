@@ -116,7 +116,8 @@ class Claim:
     `waits_until`: when the analyst may be asked again. `redo_from`: when pages may be read again. `ahead` are the
     vectors that are being made for the next batch; `annotated` what the analyst said of the pages it was asked about
     last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
-    promotions; None: it is.
+    promotions; None: it is. `unbelieved`: at promotions extraction stands in for it, because nothing of its answers
+    was believed.
     """
 
     def __init__(self, parts: Parts, owner: Owner, lease: Lease, pool: Executor, *, whole: bool) -> None:
@@ -131,6 +132,7 @@ class Claim:
         self.due_to = 0
         self.unread: str | None = None
         self.unpromoted: str | None = None
+        self.unbelieved = False
         self._gave_way = 0
         self.waits_until: datetime | None = None
         self.redo_from: datetime | None = None

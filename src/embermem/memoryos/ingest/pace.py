@@ -1,4 +1,5 @@
-"""How many pages a model is shown in one question: fewer after an answer that could not be used, slowly more again."""
+"""How many pages a model is shown in one question: fewer after an answer that could not be used, or of which nothing
+was believed; slowly more again."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ _ANSWERS = 4
 _MOST_ANSWERS = 64
 """The same, where more pages failed several times."""
 _HOPELESS = 4
-"""Single pages in a row whose answers could not be used: then the model is asked about one page a claim, or a segment,
-as a trial."""
+"""Single pages in a row whose answers could not be used, or believed: then the model is asked about one page a claim,
+or a segment, as a trial."""
 
 
 class Pace:
@@ -32,7 +33,7 @@ class Pace:
 
     @property
     def hopeless(self) -> bool:
-        """Whether the answers of several single pages in a row could not be used."""
+        """Whether the answers of several single pages in a row could not be used, or believed."""
         return self._alone >= _HOPELESS
 
     def answered(self, pages: int) -> None:
@@ -46,7 +47,7 @@ class Pace:
                 self._limit, self._good, self._grown = 2 * self._limit, 0, True
 
     def failed(self, pages: int) -> None:
-        """A question of so many pages got no usable answer: half as many are shown next."""
+        """A question of so many pages got no answer that can be used or believed: half as many are shown next."""
         with self._lock:
             self._good = 0
             if pages == 1:

@@ -24,10 +24,9 @@ def place(claim: Claim) -> bool:
         return False  # a reindex is on its way: nothing could be compared with them
     pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
     batch = claim.store.pages_to_read(claim.owner.id, pending)
-    asked = claim.whole and claim.ahead is None  # more is on its way: only full batches until then
     if not batch:
         return False
-    if not asked:
+    if not claim.whole or claim.ahead is not None:
         if batch[0].view.page.no > claim.due_to:
             if not _is_due(claim, batch, now):
                 return False
@@ -48,7 +47,8 @@ def place(claim: Claim) -> bool:
     for noted, segment, f_score in placed:
         claim.segments[segment.id] = touched[segment.id] = segment
         decisions.append(Placed(page_id=noted.view.page.id, segment_id=segment.id, f_score=f_score))
-    touched |= _with_chains_told(claim, decisions, touched, chain_of)
+    own = [d for d in decisions if not isinstance(d, ChainSummarised) or d.chain_id in read.told]
+    touched |= _with_chains_told(claim, own, touched, chain_of)
     touched = _finished(claim, touched)
     decisions += [segment_text.written(segment) for segment in touched.values()]
     if analyst != parts.extractive.name:
@@ -70,6 +70,8 @@ def place(claim: Claim) -> bool:
 def _is_due(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> bool:
     if len(batch) >= claim.settings.batch_pages or batch[0].retry_at is not None:
         return True
+    if claim.ahead is not None:  # more pages are on their way: the batch is not asked about in two parts
+        return False
     since = claim.parts.backlog(claim.owner, now).pending_since
     return since is not None and (now - since).total_seconds() >= claim.settings.batch_wait_s
 

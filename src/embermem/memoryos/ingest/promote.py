@@ -69,7 +69,8 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
             until = now + pause(settings, 0)
             claim.store.postpone(claim.lease, _ids(ready), claim.unpromoted, until, tried=False)
             return False
-        size = claim.parts.promoting.size(_PROFILED_AT_ONCE) if claim.parts.modelled else len(ready)
+        asks = claim.parts.modelled and not claim.unbelieved
+        size = _asked_at_once(claim) if asks else len(ready)
         came = _analyse_pages(claim, claim.segments[segment.id], ready[:size], now)
         claim.renew()
         if came is _Came.STOPPED:
@@ -86,14 +87,20 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     return not ready and not waiting
 
 
+def _asked_at_once(claim: Claim) -> int:
+    """How many pages the model is shown in one question; one where it could not even note a page."""
+    return claim.parts.promoting.size(1 if claim.parts.reading.hopeless else _PROFILED_AT_ONCE)
+
+
 def _analyse_pages(
     claim: Claim, segment: SegmentState, notes: Sequence[NotedPage], now: datetime
 ) -> _Came | AnalystError:
     """An error: the page waits, because its answer could not be used; the next one is asked about."""
-    persona = claim.store.persona(claim.owner.id)
+    persona, extractive = claim.store.persona(claim.owner.id), claim.parts.extractive
+    analyst, pace = extractive if claim.unbelieved else claim.parts.analyst, claim.parts.promoting
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
-    near = linking.neighbours(segment.id, views, others, _LINKS.neighbours) if claim.parts.modelled else ()
+    near = () if analyst is extractive else linking.neighbours(segment.id, views, others, _LINKS.neighbours)
     request = ProfileRequest(
         owner=claim.owner,
         segment=_as_segment(segment, notes),
@@ -102,7 +109,6 @@ def _analyse_pages(
         nearest=claim.knowledge.current(),
         neighbours=tuple(_as_segment(one, ()) for one in near),
     )
-    analyst, pace = claim.parts.analyst, claim.parts.promoting
     try:
         change = _profiled(claim, analyst, request, notes)
     except ModelWait as wait:
@@ -125,9 +131,14 @@ def _analyse_pages(
             claim.redo_from = now + pause(claim.settings, 0)
         _put_off(claim, segment, request, notes, error)
         return error if unusable else _Came.STOPPED
-    pace.answered(len(notes))
+    if change.read_by == extractive.name:  # nothing of the model's answer was believed
+        pace.failed(len(notes))
+        claim.unbelieved = pace.hopeless
+        analyst, change = extractive, _profiled(claim, extractive, request, notes)
+    elif analyst is not extractive:
+        pace.answered(len(notes))
     decisions = claim.learn(change, pages)
-    named = not claim.parts.modelled
+    named = analyst is extractive
     tied = _tied(claim, change, segment, views, others if named else near, named=named)
     decisions += tied
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, SummaryPart
+from embermem.core.changes import Analysed, Cause, ChainSummarised, Decision, Noted, SummaryPart
 from embermem.core.errors import (
     AnalystError,
     EmberError,
@@ -95,11 +95,13 @@ def _added(noted: NotedPage) -> NotedPage:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
     """Pages as somebody read them: their notes, decisions of the change that places them, and who read them. `error`:
-    why it was not the configured analyst; `tried`: that was shown this page alone, and failed on it."""
+    why it was not the configured analyst; `tried`: that was shown this page alone, and failed on it. `told` are the
+    chains whose summaries are the configured analyst's own."""
 
     notes: list[NotedPage]
     decisions: list[Decision]
     analyst: str
+    told: frozenset[ChainId] = frozenset()
     error: str = ""
     tried: bool = False
 
@@ -167,7 +169,19 @@ def _as_analysed(
     annotations, views = _with_earlier_proposals(batch, annotations), [noted.view for noted in batch]
     name = claim.parts.analyst.name
     decisions = short_term.chained(tails, views, annotations, name, claim.next_no, anew=True)
-    return Reading(notes=_as_read(batch, annotations), decisions=decisions, analyst=name)
+    noted = (decision for decision in decisions if isinstance(decision, Noted))
+    last = {note.chain_id: said for note, said in zip(noted, annotations, strict=True)}
+    return Reading(
+        notes=_as_read(batch, annotations),
+        decisions=decisions,
+        analyst=_read_by(claim, annotations),
+        told=frozenset(chain_id for chain_id, said in last.items() if not said.extracted),
+    )
+
+
+def _read_by(claim: Claim, annotations: Sequence[Annotation]) -> str:
+    """Who read the pages: the analyst, or another with it where that read some of what they say."""
+    return next((one.read_by for one in annotations if one.read_by), claim.parts.analyst.name)
 
 
 def _failed_on_the_way(
@@ -320,7 +334,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
     decisions.append(segment_text.written(segment_text.finished(after, spread, claim.parts.writer, claim.settings)))
     decisions += learnt_when_read(claim, notes)
-    claim.apply(Cause.REDONE, analyst.name, decisions)
+    claim.apply(Cause.REDONE, _read_by(claim, annotations), decisions)
     claim.held.segments = None
     return True
 
@@ -352,5 +366,5 @@ def _parts_told(
     return {
         view.page.id: (SummaryPart(chain_id=view.page.chain_id, text=told.chain_summary, sources=told.summary_sources),)
         for view, told in zip(views, annotations, strict=True)
-        if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.id
+        if view.page.chain_id is not None and ends.get(view.page.chain_id) == view.page.id and not told.extracted
     }

@@ -21,6 +21,9 @@ from embermem.store.queries import reads, waits
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions
 
+_ANALYST = "analyst"
+"""The store's setting that names the analyst with which memory was processed last."""
+
 
 class Whole(Transactions):
     """Settings, owners, counts."""
@@ -37,6 +40,15 @@ class Whole(Transactions):
     def remember_once(self, key: str, value: str) -> str:
         with self._write() as c:
             return remember_once(c, key, value)
+
+    def worked_on_by(self, analyst: str, now: datetime) -> int:
+        """Note which analyst reads pages from now on. If it was another one before, or nobody knows, what waited
+        because of that one is ready; the number of pages."""
+        if self.setting(_ANALYST) == analyst:
+            return 0
+        with self._write() as c:
+            remember(c, {_ANALYST: analyst})
+            return waits.end_all(c, now)
 
     def owners(self) -> tuple[Owner, ...]:
         """All owners, by user and agent."""

@@ -237,7 +237,12 @@ class Postgres(Database):
 
         if place.exists():
             raise StoreError(f"no copy can be made at {place}: it already exists")
-        copied(self, Sqlite(place, 60.0))
+        try:
+            copied(self, Sqlite(place, 60.0))
+        except BaseException:
+            for end in ("", "-wal", "-shm"):
+                Path(f"{place}{end}").unlink(missing_ok=True)
+            raise
 
     def in_memory(self) -> Database:
         from embermem.store.engines.sqlite import InMemory

@@ -1,22 +1,38 @@
-"""What pages of an owner wait for the model, why, and until when."""
+"""What pages wait for the model, why, and until when."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId, Waiting, WaitsFor
 from embermem.store import schema
-from embermem.store.codec import moment
+from embermem.store.codec import micros, moment
+from embermem.store.projector import NO_WAITING
 from embermem.store.queries import reads
 
 
 def waiting(c: Connection, owner_id: OwnerId, short: int) -> tuple[Waiting, ...]:
     """What waits, those that failed and those behind them; with `short` pages of short-term memory."""
     return (*_for_a_place(c, owner_id, short), *_placed(c, owner_id))
+
+
+def end_all(c: Connection, now: datetime) -> int:
+    """No page of any owner waits any more, and its tries do not count; the number of pages. Owners whose own work
+    failed wait on."""
+    page, owner = schema.page, schema.owner
+    waits = or_(page.c.retry_at.is_not(None), page.c.redo_at.is_not(None))
+    later = or_(owner.c.due_at.is_(None), owner.c.due_at > micros(now))
+    c.execute(
+        update(owner)
+        .where(owner.c.owner_id.in_(select(page.c.owner_id).where(waits)), owner.c.error.is_(None), later)
+        .values(due_at=micros(now))
+    )
+    return c.execute(update(page).where(waits).values(NO_WAITING)).rowcount
 
 
 def _for_a_place(c: Connection, owner_id: OwnerId, short: int) -> Iterator[Waiting]:

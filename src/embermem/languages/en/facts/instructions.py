@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
@@ -19,14 +18,13 @@ from embermem.core.attributes import INSTRUCTION_PREFIX
 from embermem.languages.en.clauses.times import timed
 from embermem.languages.en.vocabulary import MONTH_NAMES
 from embermem.languages.facts.finding import USER, Finding, When
+from embermem.languages.facts.orders import told
 from embermem.languages.words import sentences
 
 __all__ = ["instruction", "instructions"]
 
 _LONGEST_TEXT, _LONGEST = 1200, 140
 """Characters of a message, and of an instruction, that is read."""
-_MOST = 4
-"""A message with more instructions is a text of somebody's: a prompt, rules, a manual."""
 _HIDDEN = "\ue000"
 _NO_NAME = "never call them "
 """Who says so has that nickname no longer."""
@@ -198,13 +196,7 @@ def instructions(text: str, said_at: datetime) -> Iterator[Finding]:
         if _HIDDEN not in text[start:end]
         for one in _sentence(text[start:end], start, said_at)
     ]
-    if len(found) > _MOST:
-        return
-    for one in found:
-        yield one
-        if one.value.startswith(_NO_NAME) and not one.retracts:
-            name = one.value.removeprefix(_NO_NAME)
-            yield replace(one, attribute="nickname", value=name, when=None, until=None, retracts=True)
+    yield from told(found, _NO_NAME)
 
 
 def instruction(phrase: str) -> tuple[str, str]:

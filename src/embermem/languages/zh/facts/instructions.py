@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, time, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
+from embermem.languages.facts.orders import told
 
 __all__ = ["instruction", "instructions"]
 
-_LONGEST_TEXT, _LONGEST_CLAUSE, _MOST = 400, 40, 4
+_LONGEST_TEXT, _LONGEST_CLAUSE = 400, 40
 _HIDDEN = "\ue000"
 _NO_NAME = "不要叫我"
 """Who says so has that nickname no longer."""
@@ -80,13 +80,7 @@ def instructions(text: str, said_at: datetime) -> Iterator[Finding]:
         if _HIDDEN not in sentence.group()
         for one in _sentence(sentence.group(), sentence.start(), said_at)
     ]
-    if len(found) > _MOST:
-        return
-    for one in found:
-        yield one
-        if one.value.startswith(_NO_NAME) and not one.retracts:
-            name = one.value.removeprefix(_NO_NAME)
-            yield replace(one, attribute="nickname", value=name, when=None, until=None, retracts=True)
+    yield from told(found, _NO_NAME)
 
 
 def instruction(phrase: str) -> tuple[str, str]:
