@@ -172,6 +172,50 @@ def test_figures_tell_of_the_backlog_and_of_what_this_process_did(opened: Opener
         assert "ember_pages_placed_total 4.0" in told
 
 
+@pytest.mark.engines
+def test_figures_tell_how_hot_segments_are_and_what_was_promoted_and_evicted(opened: Opener) -> None:
+    one_a_page = {"placed_by": "page", "theta": 2.0, "batch_pages": 1}
+    memory = opened(short_term_pages=1, mid_term_segments=2, min_new=1, tau=2.5, preset="paper", **one_a_page)
+    with running(memory) as url, client(url) as c:
+
+        def figures() -> dict[str, float]:
+            lines = [line for line in c.get("/metrics").text.splitlines() if line[:1] != "#"]
+            assert not [line for line in lines if "zoe-4711" in line]
+            return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in lines}
+
+        began = figures()
+        assert (began["ember_segment_heat_gcount"], began["ember_segment_heat_max"]) == (0, 0)
+        assert (began["ember_promotions_total"], began['ember_evictions_total{cause="eviction"}']) == (0, 0)
+        for line in (*LINES, "A heron stands in the reeds."):
+            said = [{"role": "user", "content": line}, {"role": "assistant", "content": "I see."}]
+            assert c.post("/v1/memories", json={"messages": said, "user_id": "zoe-4711"}).is_success
+        memory.of("zoe-4711").settle()
+        told = figures()
+        pages = len(LINES) + 1
+        assert told["ember_segment_heat_owners"] == 1
+        assert told["ember_segment_heat_gcount"] == told['ember_segment_heat_bucket{le="+Inf"}'] == 2
+        assert told['ember_evictions_total{cause="eviction"}'] == pages - 1 - 2
+        assert told['ember_segment_heat_bucket{le="1.0"}'] == 0
+        assert told['ember_segment_heat_bucket{le="2.0"}'] == 2  # a page not yet analysed, and just now
+        assert told["ember_segment_heat_max"] == 2.0
+        assert told["ember_segment_heat_gsum"] == 4.0
+        promoted = told["ember_promotions_total"]
+
+        asked = {"query": LINES[-1], "user_id": "zoe-4711"}
+        for _ in range(3):
+            assert c.post("/v1/context", json=asked).is_success
+        memory.of("zoe-4711").settle()
+        warm = figures()
+        assert warm["ember_promotions_total"] > promoted
+        assert warm["ember_segment_heat_max"] == 4.0  # three visits, nothing new, and just now
+        assert warm['ember_segment_heat_bucket{le="3.0"}'] < warm['ember_segment_heat_bucket{le="4.0"}']
+
+        memory.of("zoe-4711").forget_owner()
+        after = figures()
+        assert (after["ember_segment_heat_gcount"], after["ember_segment_heat_owners"]) == (0, 0)
+        assert after["ember_promotions_total"] == warm["ember_promotions_total"]
+
+
 # ------------------------------------------------------------------------------------------------- a server of our own
 
 

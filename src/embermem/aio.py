@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.core.config import Settings
     from embermem.core.sensitive import Finder
+    from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.protocols import LanguageModel
     from embermem.telemetry import Done
 
@@ -189,6 +190,11 @@ class AsyncMemory(_Async):
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments."""
         return self._reached().pages_placed
+
+    @property
+    def heat(self) -> HeatSample:
+        """The heat of segments as the background work of this object saw it last."""
+        return self._reached().heat
 
     def wake(self) -> None:
         """There may be work: the background thread looks, where it is switched on."""

@@ -23,6 +23,7 @@ from embermem.owner_memory import OwnerMemory, Parts, zone_of
 
 if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
+    from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
@@ -165,6 +166,12 @@ class Memory:
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments, in all its threads."""
         return self._parts.system.placed
+
+    @property
+    def heat(self) -> HeatSample:
+        """The heat of segments as the background work of this object saw it last, and what that work has promoted and
+        evicted. Asks nobody."""
+        return self._parts.system.heat
 
     def now(self) -> datetime:
         """The current time of this memory's clock."""

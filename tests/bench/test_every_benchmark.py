@@ -33,6 +33,7 @@ COMMANDS = {
     "gvd.sh": "{out} {gvd} --limit 1",
     "hostile_upstream.sh": "--gb 0.01 --timeout-s 1 --only gzip",
     "key_timing.sh": "--calls 5",
+    "live.sh": "{out} {threads} --no-model --limit 1",
     "load.sh": "--clients 2 --seconds 1",
     "model_cost.sh": "{long} --pages 20",
     "model_settle.sh": "{url} {long} --model scripted --pages 12 --chats 1",

@@ -19,6 +19,10 @@ Replies = Literal["short", "choice", "chat"]
 answers to choose from, the wrong one of the data and that it is not mentioned; or with the prompt of `chat`, as a
 companion replies."""
 
+Mode = Literal["frozen", "live", "unvisited"]
+"""When questions are asked: all at the end, by a memory that counts none of them; or (`live.py`) each when it comes,
+and what it was given is counted; or so, but not counted."""
+
 _OPTION = re.compile(r"[a-z_][a-z0-9_]*")
 
 
@@ -59,7 +63,7 @@ class Plan:
 
     `limit` questions of each conversation are drawn by the seed; None: all of them. `conversations`: only those ids.
     `budget` in tokens of the run's counter; None: each system's own. A model's replies are recorded for each seed
-    apart.
+    apart. `mode`: when questions are asked.
     """
 
     data: tuple[Path, ...]
@@ -70,6 +74,7 @@ class Plan:
     budget: int | None = None
     judges: tuple[str, ...] = ()
     replies: Replies = "short"
+    mode: Mode = "frozen"
 
     def __post_init__(self) -> None:
         for what, given in (

@@ -92,6 +92,7 @@ def _of_dataset(results: Results, dataset: str, baseline: str) -> Iterator[Block
         return
     yield from _evidence(results, dataset, systems)
     yield from _cost(results, dataset, systems)
+    yield from _held(results, dataset, systems)
     yield from _categories(results, dataset, systems)
     yield from _answers(results, dataset, systems)
     yield from _abstention(results, dataset, systems)
@@ -209,6 +210,19 @@ def _evidence(results: Results, dataset: str, systems: Sequence[str]) -> Iterato
         )
         if threads:
             yield Text(text="The evidence is threads: any turn of the thread counts, k still counts utterances.")
+
+
+def _held(results: Results, dataset: str, systems: Sequence[str]) -> Iterator[Block]:
+    """What the memories hold in the end, and how they were used; nothing for systems of which that is not known."""
+    found = {
+        system: figures.held([one for one in results.learnt(system=system, dataset=dataset) if not one.failure])
+        for system in systems
+    }
+    names = tuple(dict.fromkeys(name for held in found.values() for name in held))
+    if names:
+        yield Heading(level=3, text="What is held in the end")
+        rows = tuple((system, *(_amount(held.get(name)) for name in names)) for system, held in found.items() if held)
+        yield Table(columns=("system", *names), rows=rows)
 
 
 def _cost(results: Results, dataset: str, systems: Sequence[str]) -> Iterator[Block]:
@@ -354,6 +368,12 @@ def _differences(results: Results, dataset: str, systems: Sequence[str], baselin
         yield Text(text="On the questions that both were asked. A star: the interval does not hold 0.")
 
 
+_LIVE: Final = {
+    "live": "Live: each question was asked when it came, and what it was given was counted as a visit.",
+    "unvisited": "Live, without visits: each question was asked when it came, and nothing was counted.",
+}
+
+
 def how_made(results: Results) -> Iterator[Block]:
     """The data, the models and the settings of runs, and the command of each."""
     for header in results.headers:
@@ -369,6 +389,8 @@ def how_made(results: Results) -> Iterator[Block]:
         if header.settings:
             changed = ", ".join(f"{name}={value}" for name, value in sorted(header.settings.items()))
             yield Text(text=f"Settings that are not the defaults: {changed}")
+        if header.mode != "frozen":
+            yield Text(text=_LIVE[header.mode])
         yield Text(text=_command(header), code=True)
     for made_by in dict.fromkeys(one.made_by for one in results.ingested if one.made_by):
         yield Text(text=f"Made by {made_by}")
@@ -389,6 +411,8 @@ def _command(header: Header) -> str:
     ):
         for value in values:
             words += [option, value]
+    words += [] if header.counter == "approx" else ["--counter", header.counter]
+    words += {"frozen": [], "live": ["--live"], "unvisited": ["--live", "--no-visits"]}[header.mode]
     words += [] if header.model else ["--no-model"]
     return " ".join(shlex.quote(one_line(word, _NAME_CHARS)) for word in [*words, "--out", "RUN"])
 

@@ -16,6 +16,7 @@ import msgspec
 from embermem.core.errors import InputError
 from embermem_bench import metrics, statistics
 from embermem_bench.evidence import KS, ranking_names
+from embermem_bench.plan import Mode
 from embermem_bench.scoring import LURED
 from embermem_bench.scoring import NAMES as TOKEN_METRICS
 from embermem_bench.statistics import Interval
@@ -36,6 +37,11 @@ ABSTENTION: Final = ("abstained", "abstained_locomo")
 """1 where the answer says that it is not known: by our list of phrases, and by LoCoMo's two."""
 CHOSEN: Final = (*(f"{name}_trap" for name in LURED), "f1_set_refusal", "bleu1_refusal")
 """Figures of answers that were chosen from two, where there is none: `scoring.score_choice`."""
+
+GREATEST: Final = ("hottest", "strongest")
+"""Of `Ingest.held`: those of which the greatest counts, not the sum."""
+MEDIANS: Final = ("heat_p50",)
+"""Those of which the mean over conversations counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +74,7 @@ class Verdict:
 class Ingest:
     """One conversation told to one system. `failure` names the error if it could not be learnt: nothing was asked then.
     `left_out` pages taught nothing by the model, whose replies about them could not be read. `made_by` is the code that
-    did it."""
+    did it. `held`: what the memory holds in the end, and how it was used (`held.py`)."""
 
     system: str
     dataset: str
@@ -80,6 +86,7 @@ class Ingest:
     made_by: str = ""
     failure: str = ""
     left_out: int = 0
+    held: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def unit(self) -> tuple[str, str, str, int]:
@@ -157,7 +164,7 @@ class Header:
     """What a run was asked for, as its folder keeps it. A folder is gone on with only if all of it is the same.
 
     `model` is "" without one; `judge_model` "" where the same one judges. `settings` are those that differ from the
-    defaults.
+    defaults. `mode`: when questions were asked.
     """
 
     data: tuple[Source, ...]
@@ -173,6 +180,7 @@ class Header:
     settings: Mapping[str, str] = field(default_factory=dict)
     replies: str = "short"
     judge_model: str = ""
+    mode: Mode = "frozen"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -334,6 +342,7 @@ def summary(results: Results) -> list[dict[str, Any]]:
             "answers": dict(answers(headline)),
             "judges": dict(means(headline, judged(headline))),
             "abstention": dict(abstention(asked)),
+            "held": dict(held([i for i in results.learnt(system=system, dataset=dataset) if not i.failure])),
             "cost": asdict(cost([i for i in results.learnt(system=system, dataset=dataset) if not i.failure], asked)),
         }
         for dataset in results.datasets
@@ -341,6 +350,16 @@ def summary(results: Results) -> list[dict[str, Any]]:
         if (asked := results.of(system=system, dataset=dataset))
         and (headline := results.of(system=system, dataset=dataset, headline=True)) is not None
     ]
+
+
+def held(ingested: Sequence[Ingest]) -> Mapping[str, float]:
+    """What the memories of these conversations hold: sums; of `GREATEST` the greatest, of `MEDIANS` the mean."""
+    names = dict.fromkeys(name for one in ingested for name in one.held)
+    found = {name: [one.held[name] for one in ingested if name in one.held] for name in names}
+    return {
+        name: max(some) if name in GREATEST else sum(some) / (len(some) if name in MEDIANS else 1)
+        for name, some in found.items()
+    }
 
 
 def judged(results: Iterable[Result]) -> tuple[str, ...]:
@@ -435,6 +454,7 @@ __all__ = [
     "cost",
     "difference",
     "evidence",
+    "held",
     "interval",
     "judged",
     "load",

@@ -3,7 +3,8 @@
 A unit is one conversation told to one system with one seed. Its store stands under `work/` until its questions are
 done. That it was learnt is a line of `ingest.jsonl`, written when it is settled; without that line it begins again from
 an empty store, and its model calls come from the recording. Each question is one line of `results.jsonl`. So a run that
-was killed anywhere goes on where it was, and finds what it would have found. The rules stand in docs/research/bench.md.
+was killed anywhere goes on where it was, and finds what it would have found. A unit that is lived through (`live.py`)
+begins again until it is done; only then its lines are written. The rules stand in docs/research/bench.md.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from embermem.core.errors import ConfigError, InputError
 from embermem.index.tokens import counter
 from embermem_bench import ProgressFn, datasets, results, workspace
 from embermem_bench.datasets import Conversation, Dataset, gvd
+from embermem_bench.live import Living
 from embermem_bench.plan import JUDGES, Plan, SystemSpec
 from embermem_bench.results import Header, Ingest, Result, Source
 from embermem_bench.tracing import Asked, Price, Purse, Trace
@@ -251,6 +253,9 @@ class _Run:
     def _one(self, unit: Unit, traces: tuple[Trace, Trace], number: str) -> None:
         what = f"{unit.system.label}, {unit.conversation.id} {number}"
         place = self._folder / WORK / hashlib.blake2b(msgspec.json.encode(unit.key), digest_size=8).hexdigest()
+        if self._plan.mode != "frozen":
+            self._live(unit, traces, place, what)
+            return
         learnt, settled = self._learnt.get(unit.key), place / "settled"
         fresh = learnt is None or not settled.is_file()  # its store may be gone though it was learnt once
         if fresh:
@@ -274,6 +279,21 @@ class _Run:
         finally:
             working.close()
         shutil.rmtree(place, ignore_errors=True)
+
+    def _live(self, unit: Unit, traces: tuple[Trace, Trace], place: Path, what: str) -> None:
+        with _emptied(place) as folder:
+            living = Living(unit, folder, *traces, self._terms, visits=self._plan.mode == "live")
+            try:
+                learnt, asked = living.live(lambda done, total: self._told(f"{what}: living", done, total))
+            finally:
+                living.close()
+            kept = {result.question for result in self._done.get(unit.key, ())}
+            for result in asked:
+                if result.question not in kept:
+                    self._results.add(result)
+                    self._done.setdefault(unit.key, []).append(result)
+            self._learnt[unit.key] = learnt
+            self._ingest.add(learnt)
 
     def _estimated(self, todo: Sequence[Unit]) -> Left:
         """What these units will need: each system by its own averages, one that did nothing yet by all others'."""
@@ -360,6 +380,7 @@ def _header(plan: Plan, sets: Sequence[Dataset], models: tuple[str, str], embedd
         settings=_changed(loaded),
         replies=plan.replies,
         judge_model=models[1],
+        mode=plan.mode,
     )
 
 

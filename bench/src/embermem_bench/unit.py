@@ -1,7 +1,8 @@
 """One unit of a run: one conversation told to one system, then its questions.
 
 The conversation goes into a store of its own, a thread at a time, and is settled. Each question is recalled, answered
-from what was recalled alone, and judged. `visit` is never called: no question changes what the next one finds.
+from what was recalled alone, and judged. `visit` is never called: no question changes what the next one finds. Where
+questions are asked when they come, it is: `live.py`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,20 @@ from embermem_bench.abstention import abstains, abstains_locomo
 from embermem_bench.asking import SCORES, NoLedger
 from embermem_bench.datasets import LOCOMO_HEADLINE, Conversation, Dataset, Question
 from embermem_bench.evidence import ranking_values
+from embermem_bench.held import held
 from embermem_bench.load_conversation import Stored, messages_of
 from embermem_bench.plan import Replies, SystemSpec
+from embermem_bench.recall import packed_within
 from embermem_bench.results import ABSTENTION, Ingest, Result, Spent, Verdict
 from embermem_bench.tracing import Trace
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
-    from embermem.core.types import Context, Utterance
+    from embermem.core.types import Context, Utterance, UtteranceId
     from embermem.protocols import Asker, Embedder
 
 AGENT = "bench"
+WORDS = "words"
 COUNTER = "approx"
 """Counts budgets and contexts: it estimates the tokens that a prompt costs, which is what papers report, and it counts
 Chinese, where `words` sees one word a sentence."""
@@ -122,6 +126,9 @@ class Working:
                 left_out = self._settle(told)
         except (ModelReplyError, ModelTooLong) as error:
             failure = type(error).__name__
+        return self._ingest(measured[0], failure, left_out)
+
+    def _ingest(self, spent: Spent, failure: str, left_out: int) -> Ingest:
         system, dataset, conversation, seed = self.unit.key
         utterances = self._utterances()
         return Ingest(
@@ -131,10 +138,11 @@ class Working:
             seed=seed,
             turns=len(utterances),
             pages=len({u.page_id for u in utterances}),
-            spent=measured[0],
+            spent=spent,
             made_by=self._terms.made_by,
             failure=failure,
             left_out=left_out,
+            held=held(self._memory, self._owner.owner, self._clock.now),
         )
 
     def _settle(self, told: Callable[[int, int], None]) -> int:
@@ -168,7 +176,7 @@ class Working:
         verdicts: tuple[Verdict, ...] = ()
         try:
             with self._trace.measured() as measured:
-                context = self._recalled(self._owner, question, stored)
+                context = self.recalled(self._owner, question, stored)
         except ModelReplyError as error:
             failure = f"recall: {type(error).__name__}"
         recall = measured[0]
@@ -210,7 +218,8 @@ class Working:
                 self._clock.tell(turn.at)
         return self._stored
 
-    def _recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
+    def recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
+        """The context that a question is answered from. Raises InputError, ModelError, EmbedderError, StoreError."""
         return owner.recall(
             question.text, at=stored.asked_at(question), budget=self._terms.budget, scope=stored.scope(question)
         )
@@ -248,10 +257,12 @@ class Working:
         spent: Mapping[str, Spent],
         failure: str,
     ) -> Result:
-        hits, packed, rests_on = ((), (), ()) if context is None else (context.hits, context.packed, context.rests_on)
-        ranking = tuple(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in hits))
-        present = tuple(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in packed))
-        told = tuple(dict.fromkeys(stored.turn_of[utterance_id] for utterance_id in rests_on))
+        hits = () if context is None else context.hits
+        packed, rests_on = ((), ()) if context is None else self._within_budget(context)
+        ranking, present, told = (
+            tuple(dict.fromkeys(stored.turn_of[utterance_id] for utterance_id in ids))
+            for ids in ([hit.utterance.id for hit in hits], packed, rests_on)
+        )
         values = evidence_values(question, ranking, present, told, stored.thread_of)
         if answer is not None:
             values |= answer_values(self.unit.dataset, question, answer, self._terms.embedder)
@@ -283,6 +294,16 @@ class Working:
             failure=failure,
             **spent,
         )
+
+    def _within_budget(self, context: Context) -> tuple[Sequence[UtteranceId], Sequence[UtteranceId]]:
+        """What stands in the context, and what that rests on. A context of words that keeps to no budget is cut there,
+        as in `bench recall`."""
+        packed, budget = [hit.utterance.id for hit in context.packed], self._terms.budget
+        if budget is None or context.counter != WORDS or context.tokens <= budget:
+            return packed, context.rests_on
+        found = packed_within(context, budget)
+        resting = found.present | found.behind_facts
+        return [u for u in packed if u in found.present], [u for u in context.rests_on if u in resting]
 
 
 def opened(spec: SystemSpec, place: Path, trace: Trace, terms: Terms, clock: Callable[[], datetime]) -> SystemMemory:

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from embermem.core.errors import StoreError
+from embermem.memoryos.ingest.heat_sample import BOUNDS
 from embermem.reports.cost import midnight_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from embermem.memory import Memory
+    from embermem.memoryos.ingest.heat_sample import HeatSample
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Seconds: a recall takes milliseconds, a reply of a model many seconds."""
@@ -68,6 +70,7 @@ class _OfMemory(Collector):
         placed = CounterMetricFamily("ember_pages_placed", "Pages placed into segments by this process.")
         placed.add_metric((), self._memory.pages_placed)
         yield placed
+        yield from _of_heat(self._memory.heat)
         try:
             stats, calls = self._memory.stats(), self._memory.calls(midnight_of(self._memory.now()))
             lag_s = self._memory.replica_lag_s()
@@ -98,6 +101,24 @@ class _OfMemory(Collector):
         yield asked
         spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
         yield _gauge("ember_model_tokens_today", "Tokens of those requests and their answers.", spent)
+
+
+def _of_heat(heat: HeatSample) -> Iterator[Metric]:
+    """What the work of this process saw last. A scrape asks nobody for it."""
+    buckets = [*zip(map(str, BOUNDS), heat.up_to, strict=True), ("+Inf", heat.segments)]
+    told = "Heat of the segments of the owners whom this process worked on last."
+    yield GaugeHistogramMetricFamily("ember_segment_heat", told, buckets=buckets, gsum_value=heat.total)
+    yield _gauge("ember_segment_heat_max", "The greatest heat among them.", heat.hottest)
+    yield _gauge("ember_segment_heat_owners", "How many owners these are.", heat.owners)
+    promoted = CounterMetricFamily("ember_promotions", "Changes by which this process promoted pages of a segment.")
+    promoted.add_metric((), heat.promotions)
+    yield promoted
+    evicted = CounterMetricFamily(
+        "ember_evictions", "Segments that this process moved to the archive.", labels=("cause",)
+    )
+    for cause, count in sorted(heat.evictions.items()):
+        evicted.add_metric((cause,), count)
+    yield evicted
 
 
 def _gauge(name: str, told: str, value: float) -> GaugeMetricFamily:

@@ -47,6 +47,7 @@ from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Parts, pause
+from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, shown
@@ -121,6 +122,15 @@ class MemoryOS:
     def placed(self) -> int:
         """Pages placed into segments here, since this was made."""
         return self._placed
+
+    @property
+    def heat(self) -> HeatSample:
+        """The heat that the work of this process has seen last. Asks nobody."""
+        return self._parts.heats.sample()
+
+    def forgotten(self, owner: Owner) -> None:
+        """An owner was forgotten whole."""
+        self._parts.heats.forgotten(owner.id)
 
     # ----------------------------------------------------------------------------------------------------- observe
 

@@ -61,7 +61,10 @@ class Forgetting(Handle):
         """
         from embermem.memoryos.forget import forgetting
 
-        return forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
+        receipt = forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
+        if not dry_run:
+            self._parts.system.forgotten(self.owner)
+        return receipt
 
     def readmit(self) -> int:
         """Discard the keyed hashes of `forget_owner`, so that the same messages and idempotency keys are stored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -42,6 +42,13 @@ def run(
     budget: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Most tokens of a context; default: each system's own.")
     ] = None,
+    counter: Annotated[
+        str | None, typer.Option("--counter", metavar="NAME", help="`approx` (the default) or `words`.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask each question when it comes, and count the visit.")] = False,
+    no_visits: Annotated[
+        bool, typer.Option("--no-visits", help="With --live: count no visit, to see what visits change.")
+    ] = False,
     judges: Annotated[
         list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
     ] = None,
@@ -75,7 +82,10 @@ def run(
         budget=budget,
         judges=tuple(judges or ()),
         replies=cast("Replies", replies),
+        mode="frozen" if not live else "unvisited" if no_visits else "live",
     )
+    if no_visits and not live:
+        raise ConfigError("--no-visits needs --live: otherwise no visit is counted anyway")
     if estimate:
         _show_estimate(plan, as_json)
         return
@@ -85,6 +95,7 @@ def run(
             raise ConfigError("judges need a model: name one with --model or EMBERMEM_MODEL")
         if not as_json:
             say("no model: retrieval alone is measured")
+    counted: dict[str, Any] = {} if counter is None else {"token_counter": counter}
     with run_told() as (told, left):
         running.run(
             plan,
@@ -95,6 +106,7 @@ def run(
             most_calls=most_calls,
             told=told,
             left=left,
+            **counted,
         )
     found = results.load(out)
     if as_json:

@@ -26,6 +26,7 @@ from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
+from embermem.memoryos.ingest.heat_sample import HeatWatch
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.pace import Pace
 from embermem.protocols import (
@@ -77,6 +78,8 @@ class Parts:
     writer: SegmentWriter
     reading: Pace = field(default_factory=Pace)
     promoting: Pace = field(default_factory=Pace)
+    heats: HeatWatch = field(default_factory=HeatWatch)
+    """What claims see of the heat of segments, for who watches the process."""
 
     @property
     def modelled(self) -> bool:
@@ -255,6 +258,7 @@ class Claim:
             segment_vectors=segment_vectors,
         )
         self.held.revision = change.no
+        self.parts.heats.applied(cause, decisions)
         return change
 
     def renew(self) -> None:

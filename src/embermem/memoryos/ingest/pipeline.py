@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from embermem.core.types import Owner
-from embermem.memoryos.ingest import decay
+from embermem.memoryos.ingest import decay, mid_term
 from embermem.memoryos.ingest.claim import Claim, Parts
 from embermem.memoryos.ingest.embed import embed, renew_segment_vectors
 from embermem.memoryos.ingest.evict import end_expired, expire, fade, faded_at, make_room
@@ -99,6 +99,9 @@ class _Consolidation:
         claim.deciding(end_expired)
         if claim.settings.retention and not self._over():
             claim.deciding(fade)
+        now = claim.parts.clock()
+        heats = [mid_term.heat_of(segment, now, claim.settings) for segment in claim.segments.values()]
+        claim.parts.heats.worked(claim.owner.id, heats)
         return Done(placed=claim.placed, cut=self._cut, waits_until=claim.waits_until, redo_from=claim.redo_from)
 
     def _over(self) -> bool:
