@@ -12,24 +12,26 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from running import command, environment
 from running import run as cli
 from small import recall_set
 from test_bench_report import asked as result
-from test_bench_report import header
+from test_bench_report import header, learnt
 from test_bench_run import QUICK, answering, model_of
 from test_dataset_gvd import ASKED, bank
 from test_dataset_gvd import written as gvd_written
 
 from embermem.core.errors import BudgetSpent, ConfigError
 from embermem.testing.model_server import ModelServer
-from embermem_bench import scripted
+from embermem_bench import results, scripted
 from embermem_bench.blocks import Table, Text
-from embermem_bench.commands.paper import SAMPLES, sample
+from embermem_bench.commands.paper import PART_NAMES, SAMPLES, sample
 from embermem_bench.papers import published
 from embermem_bench.papers.estimate import RATES, Rate, sizes
 from embermem_bench.papers.experiments import DEFAULT, PARTS, data_of
+from embermem_bench.papers.page import RUNS, write
 from embermem_bench.papers.published import FOUR, OURS
 from embermem_bench.papers.run import Experiments, paid, run
 from embermem_bench.papers.tables import PaperTable, tables
@@ -145,6 +147,33 @@ def test_without_a_run_every_table_has_the_published_figures_alone() -> None:
         drawn = "as a drawing" in said or "appendix B.2" in said
         assert bool(shown) is not drawn, name
     assert ("MemGPT", "paper, GPT-4o-mini") in rows(made["memoryos-table-3"])
+
+
+def test_what_is_missing_is_told_of_each_system(tmp_path: Path) -> None:
+    labels = [entry.spec.label for entry in PARTS["gvd"].entries]
+    folder = tmp_path / RUNS / "gvd"
+    folder.mkdir(parents=True)
+    (folder / results.PLAN).write_bytes(msgspec.json.encode(header(*labels)))  # two conversations, four questions
+    ingested = [learnt(label, talk) for label in labels[2:] for talk in ("u", "v")]
+    ingested += [learnt(labels[0], "u"), learnt(labels[1], "u"), learnt(labels[1], "v", failure="ModelReplyError")]
+    asked = [result(label, "u", str(n), category="gvd") for label in labels[2:-1] for n in range(4)]
+    asked += [result(labels[0], "u", "1", category="gvd"), result(labels[1], "u", "1", category="gvd")]
+    asked += [result(labels[-1], "u", str(n), category="gvd") for n in range(3)]
+    for name, lines in ((results.INGEST, ingested), (results.RESULTS, asked)):
+        (folder / name).write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in lines))
+    write(tmp_path, {"locomo": "no LoCoMo data were given"}, scripted=False)
+    states = {one["name"]: one["state"] for one in json.loads(texts(tmp_path)["paper.json"])["tables"]}
+    assert states["memoryos-table-1"] == (
+        "Questions: 4. Not finished: TiM, 1 questions; the same command goes on. "
+        "MemoryBank could not learn 1 of the conversations, and was not asked about these. "
+        "Not finished: MemoryOS, preset default, 3 questions; the same command goes on."
+    )
+    assert states["memoryos-table-2"] == "Missing: the part `locomo` was not run; no LoCoMo data were given."
+    assert states["memoryos-figure-3"] == "Missing: the part `k` was not run; it was not asked for."
+
+
+def test_the_help_names_every_part() -> None:
+    assert ", ".join(PARTS) == PART_NAMES
 
 
 # ------------------------------------------------------------------------------------------------- what is to be run

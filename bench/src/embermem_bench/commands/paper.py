@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from embermem_bench.tracing import Price
 
 MILLION = 1_000_000
+PART_NAMES = "locomo, ablation, k, amem-ablation, amem-k, gvd, gvd-ablation"
 SAMPLES = ("locomo_sample.json", "memory_bank_sample.json")
 """Small conversations of our own, in LoCoMo's form and in GVD's, for a dry run without data."""
 
@@ -34,7 +35,7 @@ def paper(
         list[Path] | None, typer.Argument(metavar="DATA...", help="LoCoMo's file, GVD's folder, or both.")
     ] = None,
     parts: Annotated[
-        list[str] | None, typer.Option("--part", metavar="NAME", help="Only this part. Repeatable; default: all.")
+        list[str] | None, typer.Option("--part", metavar="NAME", help=f"Only this part: {PART_NAMES}. Repeatable.")
     ] = None,
     without: Annotated[
         list[str] | None, typer.Option("--without", metavar="SYSTEM", help="Leave out this system. Repeatable.")

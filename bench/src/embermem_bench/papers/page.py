@@ -79,18 +79,27 @@ def _state(name: str, runs: Runs, reasons: Mapping[str, str]) -> str:
     if name not in runs:
         return f"Missing: the part `{name}` was not run; {reasons.get(name, 'it was not asked for')}."
     run, part = runs[name], PARTS[name]
-    wanted = sum(source.questions * len(header.seeds) for header in run.headers for source in header.data)
-    missing = [
-        f"{entry.method} ({asked} of {wanted} questions)"
-        for entry in entries(run, part)
-        if (asked := len(run.of(system=entry.spec.label))) < wanted
-    ]
-    said = f"Questions: {_counted(run, part)}."
-    failed = sum(bool(one.failure) for one in run.ingested)
-    said += f" {failed} conversations could not be learnt by a system." if failed else ""
+    said = [f"Questions: {_counted(run, part)}."]
+    for entry in entries(run, part):
+        label = entry.spec.label
+        failed = sum(bool(one.failure) for one in run.learnt(system=label))
+        if _unfinished(run, label, failed):
+            said.append(
+                f"Not finished: {entry.method}, {len(run.of(system=label))} questions; the same command goes on."
+            )
+        elif failed:
+            said.append(f"{entry.method} could not learn {failed} of the conversations, and was not asked about these.")
     left_out = [entry.method for entry in part.entries if entry not in entries(run, part)]
-    said += f" Left out: {', '.join(left_out)}." if left_out else ""
-    return said + (f" Not finished: {', '.join(missing)}; the same command goes on." if missing else "")
+    return " ".join([*said, *([f"Left out: {', '.join(left_out)}."] if left_out else [])])
+
+
+def _unfinished(run: Results, label: str, failed: int) -> bool:
+    """Whether conversations of a system are still to be learnt, or questions to be asked."""
+    planned = [(source, len(header.seeds)) for header in run.headers for source in header.data]
+    if len(run.learnt(system=label)) < sum(source.conversations * seeds for source, seeds in planned):
+        return True
+    asked = len(run.of(system=label))
+    return not failed and asked < sum(source.questions * seeds for source, seeds in planned)
 
 
 def _counted(run: Results, part: Part) -> str:
