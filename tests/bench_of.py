@@ -8,7 +8,7 @@ from typing import Any
 from embermem import Tier
 from embermem.analysts import ExtractiveAnalyst, keywords
 from embermem.analysts.topic_text import TopicText
-from embermem.bootstrap import open_store, summarise, theta_of
+from embermem.bootstrap import open_store, summarise
 from embermem.core import ids
 from embermem.core.changes import Cause, Noted
 from embermem.core.config import load
@@ -42,7 +42,6 @@ class Bench:
             analyst=analyst or extractive,
             extractive=extractive,
             keywords=keywords,
-            theta=theta_of(self.store, embedder, load(None, **{**SMALL, **settings})),
             settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
             clock=clock,
             writer=TopicText(),

@@ -1,21 +1,10 @@
-"""What `bootstrap` chooses for a store: its embedder, and θ."""
+"""What `bootstrap` chooses for a store: its embedder."""
 
 import pytest
 
-from embermem import Memory, bootstrap
-from embermem.core.config import THETA, load
+from embermem import Memory
 from embermem.core.errors import ConfigError, EmbedderMismatch
 from scripted import Place
-
-
-def test_theta_is_as_set_else_as_it_was_calibrated_when_the_store_began(place: Place) -> None:
-    with Memory(place(), embedder="hashed", background=False) as memory:
-        store, embedder = memory._store, memory._embedder
-        assert bootstrap.theta_of(store, embedder, load()) == THETA[embedder.name]
-        assert bootstrap.theta_of(store, embedder, load(theta=0.3)) == 0.3
-        assert bootstrap.theta_of(store, embedder, load("paper")) == 0.6
-        store.remember({f"theta:{embedder.name}": "0.42"})
-        assert bootstrap.theta_of(store, embedder, load()) == 0.42
 
 
 def test_another_embedder_than_the_stores_is_refused_with_the_command_that_helps(place: Place) -> None:

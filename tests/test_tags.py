@@ -23,8 +23,7 @@ import embermem_bench
 from embermem import Memory, protocols
 from embermem.analysts import answers
 from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
-from embermem.baselines.memgpt import functions
-from embermem.baselines.memgpt import system as memgpt
+from embermem.baselines.memgpt import functions, main_context
 from embermem.baselines.records import Record
 from embermem.cli.main import app
 from embermem.client import exchange
@@ -124,12 +123,14 @@ OF_A_SERVER: dict[str, type[EmberError]] = {
 """The types of problems that only a server knows."""
 
 RECORDS = {
-    "amem.note": "said keywords tags context links",
-    "amem.version": "said keywords tags context links of",
+    "amem.note": "said keywords tags context links category retrieval_count last_accessed",
+    "amem.version": "said keywords tags context links category retrieval_count last_accessed of",
     "mem0.memory": "ended_at ended_by slot value",
+    "mem0.version": "ended_at ended_by slot value",
     "mem0.summary": "upto",
     "mem0g.entity": "type",
     "mem0g.relation": "source relation target ended_at ended_by",
+    "memgpt.alarm": "every_s",
     "memgpt.attachment": "label",
     "memgpt.entry": "voice",
     "memgpt.line": "label key",
@@ -182,7 +183,7 @@ SCHEMAS: dict[str, type[Any]] = {
     "Mem0gEntities": mem0g.Mem0gEntities,
     "Mem0gObsolete": mem0g.Mem0gObsolete,
     "MemGptCall": functions.MemGptCall,
-    "MemGptSummary": memgpt.MemGptSummary,
+    "MemGptSummary": main_context.MemGptSummary,
     "DayEvents": memorybank.DayEvents,
     "DayInsight": memorybank.DayInsight,
     "AllEvents": memorybank.AllEvents,

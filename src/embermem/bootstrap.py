@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from embermem import languages
-from embermem.core import sensitive
-from embermem.core.config import THETA, THETA_OTHER, Settings
+from embermem.core import injected_blocks, sensitive
+from embermem.core.config import Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
@@ -223,21 +223,15 @@ def remember_choice(store: SqlStore) -> None:
 
 
 def remember(store: SqlStore, embedder: Embedder) -> None:
-    """Keep the embedder's name, its dimension, and the θ calibrated for it."""
-    theta = THETA.get(embedder.name, THETA_OTHER)
-    store.remember({"embedder": embedder.name, "dim": str(embedder.dim), _theta_key(embedder): str(theta)})
+    """Keep the embedder's name and its dimension."""
+    store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
 
 
-def theta_of(store: StoredSettings, embedder: Embedder, settings: Settings) -> float:
-    """θ of Eq. 1: as set, else as it was calibrated for the embedder when the store began with it."""
-    if settings.theta is not None:
-        return settings.theta
-    kept = store.setting(_theta_key(embedder))
-    return float(kept) if kept else THETA.get(embedder.name, THETA_OTHER)
-
-
-def _theta_key(embedder: Embedder) -> str:
-    return f"theta:{embedder.name}"
+def nonce_key(store: StoredSettings) -> bytes:
+    """The key of the markers that a store puts around memory in prompts (core/injected_blocks.py); created on first
+    use, and the same for all processes."""
+    known = store.setting(_NONCE_KEY)
+    return bytes.fromhex(known or store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
 
 
 def _best() -> str:
@@ -346,6 +340,8 @@ SYSTEMS: Mapping[str, tuple[str, str, str]] = {
 
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""
+_NONCE_KEY = "nonce_key"
+"""The store's setting that holds the key of `nonce_key`, in hexadecimal."""
 _SYSTEM = "system"
 """The store's setting that names the system it was made by; MemoryOS sets none."""
 
@@ -355,17 +351,15 @@ def make_named_system(
     store: SqlStore,
     settings: Settings,
     clock: Clock,
-    *,
-    model: str | LanguageModel | None = None,
+    asker: Asker | None,
     options: Mapping[str, object],
 ) -> MemorySystem:
     """A memory system by its name in SYSTEMS, or `module:Class` of a RecordedSystem of your own.
 
-    Raises ConfigError for an unknown name or option, and for a store that another system made; ModelMissing.
+    Raises ConfigError for an unknown name or option, and for a store that another system made.
     """
     claim(store, name)
     embedder = choose_embedder(store, settings)
-    asker = make_asker(make_model(model, settings), store, settings, clock)
     if name == "memoryos":
         return make_system(store, embedder, settings, clock, asker)
     from embermem.analysts import ExtractiveAnalyst, condense, keywords
@@ -435,7 +429,6 @@ def make_system(
             analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,
             keywords=keywords,
-            theta=theta_of(store, embedder, settings),
             settings=settings,
             clock=clock,
             summarise=summarise,

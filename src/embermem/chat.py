@@ -2,30 +2,47 @@
 
 What stays the same comes first, so that a server's cache holds it: the system prompt, the agent's profile and the
 style; the newest turns of the conversation; then, in the last message, the time, the memory between markers, and the
-query. These are pure functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
+query. These are functions over what was recalled; `OwnerMemory.chat` and `OwnerSystem.chat` do the reading and writing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import groupby
 
 from embermem import prompts
-from embermem.core import injected_blocks
+from embermem.core import injected_blocks, messages
 from embermem.core.config import Settings
-from embermem.core.errors import ModelMissing, ModelReplyError
-from embermem.core.types import Context, Page, PageId, ProfileField, Role, ThreadId, Utterance
+from embermem.core.errors import InputError, ModelMissing, ModelReplyError
+from embermem.core.types import Context, Owner, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
-from embermem.protocols import ChatMessage
+from embermem.protocols import Asker, ChatMessage, Purpose
 
-__all__ = ["ChatReply", "ChatStream", "compose", "no_model", "step_of", "turns", "without"]
+__all__ = [
+    "ChatReply",
+    "ChatStream",
+    "compose",
+    "kept",
+    "no_model",
+    "pieces",
+    "refuse_unusable",
+    "step_of",
+    "turn_pages",
+    "turns",
+    "without",
+]
 
 _CALLER = "caller"
 _NOTHING = "-"
 """Stands for a part of the prompt that nobody has set."""
+_UTTERANCE = re.compile(r"(?:\d{4}-\d\d-\d\d )?#(\d+) ")
+"""What the line of an utterance begins with, under a day's header or with the day before it."""
+_DATED = re.compile(r"\d{4}-\d\d-\d\d [^(]")
+"""What a line begins with that has its own day and is no header, such as a note."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +98,55 @@ def no_model() -> ModelMissing:
     )
 
 
+def refuse_unusable(
+    query: str, *, system: str | None, style: str | None, budget: int | None, settings: Settings
+) -> None:
+    """Raise InputError if these arguments of `chat` cannot be used."""
+    for text, where in ((system, "system"), (style, "style")):
+        if text is not None:
+            messages.checked(text, where, settings.max_text_chars)
+    if budget is not None:
+        messages.whole(budget, "budget", 1)
+    if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
+        raise InputError("query is empty: there is nothing to reply to")
+
+
+def pieces(
+    asker: Asker,
+    owner: Owner,
+    asked: Utterance,
+    pages: Sequence[Page],
+    context: Context,
+    *,
+    settings: Settings,
+    zone: tzinfo,
+    system: str | None,
+    style: str | None,
+    agent: Sequence[ProfileField] = (),
+    key: bytes,
+) -> Iterator[str]:
+    """The model's reply to `asked`, piece by piece, with turns of these pages, the newest `turn_pages`."""
+    limit, step = settings.chat_turn_tokens, step_of(settings)
+    shown = turns(pages, asked.thread, asked.seq, limit, settings.token_counter, step=step)
+    now = asked.said_at.astimezone(zone)
+    prompt = compose(asked, shown, context, now=now, system=system, style=style, agent=agent, key=key)
+    return asker.stream(owner, Purpose.CHAT, prompt)
+
+
+def kept(
+    said: Iterator[str], asked: Utterance, context: Context, *, key: bytes, store: Callable[[str], None]
+) -> ChatStream:
+    """A reply to `asked` in these pieces, made with this context; `store` is given its text when it was read to its
+    end."""
+
+    def keep(text: str) -> ChatReply:
+        text = cleaned(text, key)
+        store(text)
+        return ChatReply(text=text, context=context, page_id=asked.page_id)
+
+    return ChatStream(said, keep, context=context, page_id=asked.page_id)
+
+
 def compose(
     asked: Utterance,
     shown: Sequence[Utterance],
@@ -117,6 +183,11 @@ def step_of(settings: Settings) -> int:
     """Pages by which the turns of a prompt move on at once, when short-term memory is full: half of it. In preset
     `paper` one, because there short-term memory is what the model is shown."""
     return 1 if settings.preset == "paper" else (settings.short_term_pages + 1) // 2
+
+
+def turn_pages(settings: Settings) -> int:
+    """How many of the newest pages the turns of a prompt are chosen from."""
+    return settings.short_term_pages + step_of(settings) - 1
 
 
 def turns(
@@ -195,9 +266,9 @@ def without(text: str, seqs: set[int]) -> str:
     for block in text.split("\n\n"):
         kept: list[str] = []
         for line in reversed(block.split("\n")):
-            seq = line[1:].partition(" ")[0] if line.startswith("#") else ""
+            told = _UTTERANCE.match(line)
             over_nothing = _is_header(line) and not (kept and kept[-1].startswith("#"))
-            if not (seq.isdecimal() and int(seq) in seqs) and not over_nothing:
+            if not (told and int(told[1]) in seqs) and not over_nothing:
                 kept.append(line)
         if kept:
             blocks.append("\n".join(reversed(kept)))
@@ -205,4 +276,4 @@ def without(text: str, seqs: set[int]) -> str:
 
 
 def _is_header(line: str) -> bool:
-    return line[:4].isdecimal() and line.endswith(":")
+    return line[:4].isdecimal() and line.endswith(":") and not _DATED.match(line)

@@ -36,8 +36,6 @@ logger = logging.getLogger(__name__)
 
 _REINDEXING = "reindexing"
 """The store's setting that names the embedder of a reindex not yet finished."""
-_NONCE_KEY = "nonce_key"
-"""The store's setting that holds the key of `embermem.core.injected_blocks`, in hexadecimal."""
 
 
 @checked
@@ -192,8 +190,9 @@ class Memory:
 
         If several processes create it at the same time, all get the stored one.
         """
-        known = self._store.setting(_NONCE_KEY)
-        return bytes.fromhex(known or self._store.remember_once(_NONCE_KEY, injected_blocks.new_key().hex()))
+        from embermem import bootstrap
+
+        return bootstrap.nonce_key(self._store)
 
     def work(
         self,

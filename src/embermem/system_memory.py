@@ -11,26 +11,32 @@ MemoryOS has a richer face of its own: `embermem.Memory`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 from zoneinfo import ZoneInfo
 
 from embermem.arguments import checked
 from embermem.core import config as configuration
 from embermem.core import messages
+from embermem.core.errors import StoreError
 from embermem.core.messages import At, Inbox
-from embermem.core.types import Added, Context, Hit, Owner
-from embermem.protocols import Scope
+from embermem.core.types import Added, Context, Hit, Owner, Role, Utterance
+from embermem.protocols import ReplyingSystem, Scope
 
 if TYPE_CHECKING:
+    from embermem.chat import ChatReply, ChatStream
     from embermem.core.config import Settings
     from embermem.protocols import Call, LanguageModel, MemorySystem
     from embermem.store.sql import SqlStore
 
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
+
+logger = logging.getLogger(__name__)
 
 
 def open_system(
@@ -79,8 +85,9 @@ class SystemMemory:
         self.finders = bootstrap.finders(settings)
         self._store = bootstrap.open_store(place, settings)
         try:
+            self.asker = bootstrap.make_asker(bootstrap.make_model(model, settings), self._store, settings, self._clock)
             self._system: MemorySystem = bootstrap.make_named_system(
-                name, self._store, settings, self._clock, model=model, options=options
+                name, self._store, settings, self._clock, self.asker, options
             )
         except BaseException:
             self._store.close()
@@ -173,17 +180,113 @@ class OwnerSystem:
         thread: str | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """Return what matters for a query; hits name utterances. Only reads; `visit` counts. Raises InputError."""
+        """Return what matters for a query; hits name utterances. Only reads; `visit` counts.
+
+        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. Raises InputError.
+        """
         if budget is not None:
             messages.whole(budget, "budget", 1)
         return self._memory.system.recall(
             self.owner,
             messages.checked(query, "query", self._memory.settings.max_text_chars),
-            at=self._inbox().moment(at, "at"),
+            at=None if at is None else self._inbox().moment(at, "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
             scope=scope,
         )
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[False] = ...,
+    ) -> ChatReply: ...
+
+    @overload
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = ...,
+        at: At = ...,
+        system: str | None = ...,
+        style: str | None = ...,
+        budget: int | None = ...,
+        stream: Literal[True],
+    ) -> ChatStream: ...
+
+    def chat(
+        self,
+        query: str,
+        *,
+        thread: str = "default",
+        at: At = None,
+        system: str | None = None,
+        style: str | None = None,
+        budget: int | None = None,
+        stream: bool = False,
+    ) -> ChatReply | ChatStream:
+        """Return the model's reply to a message, with what the system recalls for it; both are stored, as one page.
+
+        The arguments are those of `OwnerMemory.chat`. The page is learnt by the next `settle`. MemGPT makes its
+        reply by its own functions, which change its memory at once: it comes in one piece, and has no budget.
+
+        Raises ModelMissing without a model, and InputError, before anything is stored; after that ModelError,
+        ModelWait.
+        """
+        from embermem import chat as chatting
+        from embermem.bootstrap import nonce_key
+
+        memory, settings = self._memory, self._memory.settings
+        if memory.asker is None:
+            raise chatting.no_model()
+        chatting.refuse_unusable(query, system=system, style=style, budget=budget, settings=settings)
+        asked, key = self._said(Role.USER, query, at, thread), nonce_key(memory.store)
+        stored: Callable[[Utterance], None]
+        if isinstance(memory.system, ReplyingSystem):
+            own = memory.system.reply(self.owner, asked, system=system, style=style)
+            context, pieces, stored = own.context, iter((own.text,)), own.stored
+        else:
+            before = Scope(before_seq=asked.seq)
+            context = self.recall(asked.text, at=asked.said_at, budget=budget, thread=thread, scope=before)
+            pieces = chatting.pieces(
+                memory.asker,
+                self.owner,
+                asked,
+                memory.store.pages(self.owner.id, settings.short_term_pages, limit=chatting.turn_pages(settings)),
+                context,
+                settings=settings,
+                zone=self._inbox().zone,
+                system=system,
+                style=style,
+                key=key,
+            )
+            stored = partial(self._count_visit, context)
+
+        def store(text: str) -> None:
+            stored(self._said(Role.ASSISTANT, text, at, thread))
+
+        reply = chatting.kept(pieces, asked, context, key=key, store=store)
+        return reply if stream else reply.whole()
+
+    def _count_visit(self, context: Context, _: Utterance) -> None:
+        """Count a visit where that can be done: a reply that is stored does not fail for a counter."""
+        try:
+            self.visit(context.packed)
+        except StoreError as error:
+            logger.warning("a visit of %s/%s was not counted: %s", self.owner.user, self.owner.agent, error)
+
+    def _said(self, role: Role, text: str, at: At, thread: str) -> Utterance:
+        """What is stored of a message of a chat."""
+        added = self.add_messages([{"role": role.value, "content": text}], at=at, thread=thread)
+        (utterance,) = self._memory.store.utterances(self.owner.id, ids=added.utterance_ids)
+        return utterance
 
     def visit(self, hits: Iterable[Hit]) -> None:
         """Report what was recalled and used, for systems that count it."""

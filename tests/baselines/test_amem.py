@@ -21,6 +21,7 @@ from embermem.core import equations as eq
 from embermem.core.errors import ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
+from scripted import Clock
 
 HERON = {"keywords": ["heron", "wetland park"], "context": "Ana watched a bird.", "tags": ["nature", "trip"]}
 TRAM = {"keywords": ["tram", "wetland park"], "context": "How Ana got to the park.", "tags": ["travel"]}
@@ -43,14 +44,20 @@ def model(model_server: ModelServer) -> Answered:
 
 
 def opened(
-    folder: Path, server: ModelServer | None = None, options: Mapping[str, object] | None = None, file: str = "amem.db"
+    folder: Path,
+    server: ModelServer | None = None,
+    options: Mapping[str, object] | None = None,
+    file: str = "amem.db",
+    clock: Clock | None = None,
 ) -> SystemMemory:
     """A system whose linked neighbours alone evolve, if nothing else is said: fewer answers to give."""
     options = {"evolve_linked": True, **(options or {})}
     asked: dict[str, Any] = {}
     if server is not None:
         asked = {"model": "scripted", "model_url": server.url, "model_key": "none", "model_retries": 0}
-    return open_system("amem", folder / file, options=options, embedder="hashed", background=False, **asked)
+    return open_system(
+        "amem", folder / file, options=options, embedder="hashed", background=False, clock=clock, **asked
+    )
 
 
 def add(owner: OwnerSystem, text: str, day: int = 2) -> None:
@@ -214,6 +221,67 @@ def test_linked_notes_come_beside_the_k_nearest_and_are_not_cut_with_them(
         assert hits[0].utterance.seq == 3
         assert sorted(hit.utterance.seq for hit in hits) == sorted(found)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_box_holds_the_notes_that_a_note_links_to_and_those_that_link_to_it(
+    tmp_path: Path, model_server: ModelServer, model: Answered
+) -> None:
+    with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}) as memory:
+        ana = memory.of("ana")
+        for day, text in enumerate(("Bo bakes rye bread.", "The oven is new.", "My bicycle has a flat tyre."), 2):
+            add(ana, text, day)
+        model.give("AMemLinks", {"linked": [1]}, {"linked": []})
+        ana.settle()
+        assert [hit.utterance.seq for hit in ana.recall("Bo bakes rye bread").hits] == [1, 2]  # 2 links to 1
+        assert [hit.utterance.seq for hit in ana.recall("The oven is new").hits] == [2, 1]
+        assert [hit.utterance.seq for hit in ana.recall("My bicycle has a flat tyre").hits] == [3]
+        early = ana.recall("Bo bakes rye bread", scope=Scope(before_seq=2))
+        assert [hit.utterance.seq for hit in early.hits] == [1]  # the link was not there yet
+
+
+def test_a_link_strengthens_the_new_note_it_gets_tags_anew_and_is_embedded_with_them(
+    tmp_path: Path, model_server: ModelServer, model: Answered
+) -> None:
+    with opened(tmp_path, model_server, {"evolution": False}) as memory:
+        ana = memory.of("ana")
+        add(ana, "I saw a grey heron in the wetland park.")
+        add(ana, "The tram to the wetland park takes half an hour.", day=3)
+        add(ana, "Bo bakes rye bread.", day=4)
+        model.give("AMemNote", HERON, TRAM, BREAD)
+        model.give("AMemLinks", {"linked": [1], "tags": ["trip", "travel"]}, {"linked": [], "tags": ["lost"]})
+        ana.settle()
+        heron, tram, bread = notes(memory)
+        assert (heron.tags, tram.tags, bread.tags) == (("nature", "trip"), ("trip", "travel"), ("food",))
+        system = memory.system
+        assert isinstance(system, AMem)
+        context = "tram, wetland park\ntrip, travel\nHow Ana got to the park."
+        whole = f"ana: The tram to the wetland park takes half an hour.\n{context}"
+        assert tram.vector is not None
+        anew, bare = system.embed(whole, whole.replace("trip, ", ""))
+        assert float(tram.vector @ anew) > 0.999 > float(tram.vector @ bare)
+
+
+def test_a_note_has_a_category_and_counts_how_often_and_when_it_was_retrieved(
+    tmp_path: Path, model_server: ModelServer, model: Answered, clock: Clock
+) -> None:
+    with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}, clock=clock) as memory:
+        ana = memory.of("ana")
+        add(ana, "I saw a grey heron in the wetland park.")
+        add(ana, "Bo bakes rye bread.", day=3)
+        model.give("AMemNote", {**HERON, "category": "Birds"}, BREAD)
+        model.give("AMemLinks", {"linked": []})
+        ana.settle()
+        context = ana.recall("Which bird did I see in the park?")
+        assert "| category: Birds" in context.text
+        system = memory.system
+        assert isinstance(system, AMem)
+        assert {note.retrieval_count for note in system.notes(ana.owner)} == {0}
+        ana.visit(context.hits)
+        ana.visit(context.hits)
+        heron, bread = system.notes(ana.owner)
+        assert (heron.category, heron.retrieval_count, heron.last_accessed) == ("Birds", 2, clock.now)
+        assert (bread.category, bread.retrieval_count, bread.last_accessed) == ("", 0, None)
+        assert ana.recall("Which bird did I see in the park?").text == context.text
 
 
 def test_a_second_system_on_the_store_empties_nothing(

@@ -1,4 +1,4 @@
-"""Full context: the newest talk that fits into the window, in the order in which it was said."""
+"""Full context: all of the talk in the order in which it was said; with a window the newest that fits."""
 
 from __future__ import annotations
 
@@ -45,6 +45,18 @@ def test_all_that_was_said_stands_in_the_prompt_in_its_order(tmp_path: Path) -> 
         assert context.text == "\n".join(LINES)
         assert [hit.utterance.seq for hit in context.hits] == [4, 3, 2, 1]
         assert len(context.packed) == 4
+
+
+def test_no_talk_is_too_long_unless_a_window_is_given(tmp_path: Path) -> None:
+    """Half of the evidence of a long talk was lost in a window of 16,000 tokens."""
+    with opened(tmp_path) as memory:
+        mia = memory.of("mia")
+        for number in range(20):
+            mia.add(f"page {number} " + "word " * 1_000, at="2026-05-02T10:00:00+00:00")
+        context = mia.recall("Anything?")
+        assert context.tokens > 20_000
+        assert [number for number in range(20) if f"page {number} " in context.text] == list(range(20))
+        assert len(context.packed) == 20
 
 
 @pytest.mark.parametrize(

@@ -272,6 +272,31 @@ def test_the_nearest_memories_that_hold_are_recalled_with_their_day(alice: Owner
     assert "Nantes" in alice.recall("Where does Alice live?", scope=Scope(before_seq=3)).text
 
 
+def test_a_recall_for_a_past_time_tells_what_was_known_then_in_the_version_of_then(
+    alice: OwnerSystem, script: Script
+) -> None:
+    begun(alice, script)
+    named = "Alice keeps two cats, Nim and Pip"
+    told(
+        alice,
+        script,
+        "My cats are called Nim and Pip. I row, too.",
+        3,
+        Mem0Facts=facts("Alice's cats are called Nim and Pip", "Alice rows"),
+        Mem0Update=lambda shown: operation(*(("ADD",) if "rows" in shown else ("UPDATE", "two cats", named)))(shown),
+    )
+    now = {"2026-05-01 Alice lives in Nantes", f"2026-05-03 {named}", "2026-05-03 Alice rows"}
+    then = {"2026-05-01 Alice lives in Nantes", "2026-05-01 Alice keeps two cats"}
+    question = "What does Alice keep, and does she row?"
+    assert set(alice.recall(question).text.splitlines()) == now
+    assert set(alice.recall(question, at="2026-05-03T10:00:00+00:00").text.splitlines()) == now
+    past = alice.recall(question, at="2026-05-02T10:00:00+00:00")
+    assert set(past.text.splitlines()) == then
+    assert [hit.utterance.seq for hit in past.hits] == [1]
+    assert set(alice.recall(question, scope=Scope(before_seq=3)).text.splitlines()) == then
+    assert alice.recall(question, at="2026-04-30T10:00:00+00:00").text == ""
+
+
 # ------------------------------------------------------------------------------------------- what is not to be believed
 
 
@@ -396,10 +421,10 @@ def test_an_answer_that_cannot_be_read_loses_no_fact(
     assert held(alice) == [(NANTES, (1,))]
 
 
-def test_what_an_update_replaced_stands_nowhere_any_more(
+def test_what_an_update_replaced_is_told_of_a_time_before_only_and_goes_with_its_owner(
     system_opened: SystemOpener, script: Script, tmp_path: Path
 ) -> None:
-    """The text of a changed memory stayed in a table of its history."""
+    """The text of a changed memory stayed in a table of its history, also when all was deleted."""
     _, alice = opened(system_opened, file="one.db")
     told(alice, script, "Cats!", 1, Mem0Facts=facts("Alice keeps quokkas"))
     told(
@@ -410,7 +435,10 @@ def test_what_an_update_replaced_stands_nowhere_any_more(
         Mem0Facts=facts("They are cats"),
         Mem0Update=operation("UPDATE", "quokkas", "Alice keeps cats"),
     )
-    assert "quokkas" not in "".join(dump(tmp_path / "one.db"))
+    assert alice.recall("What does Alice keep?").text == "2026-05-02 Alice keeps cats"
+    assert alice.recall("quokkas", at="2026-05-01T11:00:00+00:00").text == "2026-05-01 Alice keeps quokkas"
+    told(alice, script, "And?", 3, Mem0Facts=facts("Alice has cats"), Mem0Update=operation("NOOP", "cats"))
+    assert "quokkas" not in "".join(script.of("Mem0Update")[-1:])
     alice.forget_owner()
     assert "Alice keeps" not in "".join(dump(tmp_path / "one.db"))
 

@@ -195,6 +195,19 @@ def test_what_is_obsolete_is_recalled_for_a_time_before_it_ended_only(
     assert "Nantes" in alice.recall("Where does Alice live?", scope=Scope(before_seq=3)).text
 
 
+def test_a_recall_for_a_past_time_tells_no_relation_and_names_no_message_of_later(
+    system_opened: SystemOpener, script: Script
+) -> None:
+    alice = graph(system_opened)
+    grown(alice, script, "I live in Nantes.", 1, ("Alice", "lives in", "Nantes"))
+    grown(alice, script, "Nantes it is. Ana, too.", 3, ("Alice", "lives in", "Nantes"), ("Ana", "lives in", "Nantes"))
+    assert len(alice.recall("Who lives in Nantes?").text.splitlines()) == 2
+    past = alice.recall("Who lives in Nantes?", at="2026-05-02T10:00:00+00:00")
+    assert past.text == "2026-05-01 Alice lives in Nantes"
+    assert [hit.utterance.seq for hit in past.hits] == [1]
+    assert alice.recall("Who lives in Nantes?", at="2026-04-30T10:00:00+00:00").text == ""
+
+
 def test_the_memories_of_mem0_stand_before_the_triples(system_opened: SystemOpener, script: Script) -> None:
     _, alice = opened(system_opened, "mem0g")
     names = [{"name": "Alice", "type": "person"}, {"name": "Nantes", "type": "place"}]

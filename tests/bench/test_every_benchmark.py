@@ -24,7 +24,6 @@ from embermem_bench.commands.main import app
 
 BENCHMARKS = Path(__file__).parents[2] / "bench" / "scripts"
 COMMANDS = {
-    "calibrate_theta.sh": "{long}",
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",

@@ -69,7 +69,7 @@ def test_a_store_from_before_the_ledger_opens_with_all_that_is_in_it(tmp_path: P
     with closing(SqlStore(Sqlite(file, 5))) as store:
         (alice,) = store.owners()
         assert store.calls(NOW) == ()
-        assert store.backlog(alice.id, 7, now=NOW, embedder="", analyst="extractive-v1").redo_at is not None
+        assert store.backlog(alice.id, 7, now=NOW, vectors_of="", analyst="extractive-v1").redo_at is not None
     assert content(file) == before
     assert rows(file, "SELECT DISTINCT redo_tries, redo_at FROM page") == [{"redo_tries": None, "redo_at": None}]
 

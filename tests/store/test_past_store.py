@@ -364,8 +364,8 @@ def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
     assert store.segments(ALICE.id, moment=at(3), archived=False) == ()
     (gone,) = store.segments(ALICE.id, moment=at(3), archived=True)
     assert gone == replace(second, archived=True)
-    assert store.segments(ALICE.id, moment=at(3), only=SegmentId("s1")) == (gone,)
-    assert store.segments(ALICE.id, moment=at(3), only=SegmentId("s2")) == ()
+    assert store.segments(ALICE.id, moment=at(3), ids=[SegmentId("s1")]) == (gone,)
+    assert store.segments(ALICE.id, moment=at(3), ids=[SegmentId("s2")]) == ()
 
 
 def test_a_summary_tells_of_nothing_said_later(store: SqlStore) -> None:

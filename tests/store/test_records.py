@@ -52,6 +52,16 @@ class Other(Record):
     kind: ClassVar[str] = "test.other"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Grown(Other):
+    """The same kind in a later version, which has more fields."""
+
+    word: str = "none"
+    number: int = 7
+    words: tuple[str, ...] = ()
+    when: datetime | None = None
+
+
 def thing(text: str = "a thing", **own: object) -> Thing:
     given = {"word": "w", "words": ("a", "b"), "number": 3, "share": 0.5, "truth": True, **own}
     return Thing(id=RecordId(new_id("r")), text=text, at=NOW, **given)  # type: ignore[arg-type]
@@ -92,6 +102,15 @@ def test_every_kind_of_value_comes_back_as_it_was(store: SqlStore) -> None:
     assert (type(back.number), type(back.truth), type(back.share)) == (int, bool, float)
     assert back.when is not None
     assert back.when.utcoffset() == timedelta(hours=2)
+
+
+def test_a_field_that_an_earlier_version_did_not_have_is_read_as_its_default(store: SqlStore) -> None:
+    write(store, ALICE, Other(id=RecordId("r1"), text="old", at=NOW))
+    (old,) = store.records(ALICE.id, [Grown]).records
+    assert shown(old) == shown(Grown(id=RecordId("r1"), text="old", at=NOW))
+    write(store, ALICE, replace(old, text="new", number=0))  # type: ignore[call-arg]
+    (new,) = store.records(ALICE.id, [Grown]).records
+    assert shown(new) == shown(Grown(id=RecordId("r1"), text="new", at=NOW, number=0))
 
 
 def test_what_is_new_since_a_revision_is_told_and_what_is_gone(store: SqlStore) -> None:

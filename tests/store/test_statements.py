@@ -236,7 +236,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     ]
     for one in wanted:
         store.pages_to_read(owner.id, one)
-    store.backlog(owner.id, 1, now=now, embedder="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
+    store.backlog(owner.id, 1, now=now, vectors_of="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
     mine.pages(tier="pending")
     store.pages(owner.id, 1, said_before=now, segment=segment.id, after=1)
     store.chains(owner.id, ids=[chain.id for chain in mine.chains()])

@@ -404,7 +404,7 @@ def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[
 
 
 def backlog(store: SqlStore, short: int = 2, *, now: datetime = NOW, **more: Any) -> Backlog:
-    return store.backlog(ALICE.id, short, now=now, embedder="e1", **more)
+    return store.backlog(ALICE.id, short, now=now, vectors_of="e1", **more)
 
 
 def pending_since(store: SqlStore, short: int) -> tuple[int, datetime | None, datetime | None]:
@@ -677,7 +677,7 @@ def test_reading_what_is_newer_equals_reading_all(plan: list[str]) -> None:
                 apply(store, *placed(free[0].id, f"s{n % 3}", free[0].last_seq))
             elif step == "fact" and seq:
                 apply(store, fact(f"f{n}"))
-            elif step == "evict" and (live := store.segments(ALICE.id, archived=False, only=None)):
+            elif step == "evict" and (live := store.segments(ALICE.id, archived=False)):
                 apply(store, Evicted(segment_id=live[0].id))
             elif step == "reindex":
                 store.begin_reindex("e1", 2, NOW)

@@ -66,7 +66,7 @@ def _of_memories(system: MemoryBank, owner: Owner, at: datetime) -> dict[str, fl
 
 def _of_notes(system: AMem, owner: Owner) -> dict[str, float]:
     notes = system.kept(owner, Note)
-    counts: list[int] = [getattr(note, "retrieval_count", 0) for note in notes]
+    counts = [note.retrieval_count for note in notes]
     return {
         "memories": len(notes),
         "visited": sum(count > 0 for count in counts),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from embermem.core.errors import EmberError, InputError
@@ -53,7 +54,8 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """The figures of one data set. `headline` says which categories the headline figures cover; None: all."""
+    """The figures of one data set. `headline` says which categories the headline figures cover; None: all. `segments`
+    are the pages of each segment."""
 
     name: str
     preset: str
@@ -65,6 +67,7 @@ class Report:
     pages: int
     utterances: int
     facts: int
+    segments: tuple[int, ...]
     ingest_s: float
     query_ms: tuple[float, ...]
     search_ms: tuple[float, ...]
@@ -85,6 +88,7 @@ class Report:
             "pages": self.pages,
             "utterances": self.utterances,
             "facts": self.facts,
+            "segments": segment_figures(self.segments),
             "ingest_pages_per_s": round(self.pages / self.ingest_s, 2) if self.ingest_s else None,
             "query_ms_p50": _ms(metrics.percentile(self.query_ms, 0.5)),
             "query_ms_p95": _ms(metrics.percentile(self.query_ms, 0.95)),
@@ -143,12 +147,23 @@ def run(
         pages=tally.pages,
         utterances=tally.utterances,
         facts=tally.facts,
+        segments=tuple(tally.segments),
         ingest_s=tally.ingest_s,
         query_ms=tuple(tally.query_ms),
         search_ms=tuple(tally.search_ms),
         bytes=sum(file.stat().st_size for file in folder.glob("bench.db*")),
         cut_contexts=tally.cut_contexts,
     )
+
+
+def segment_figures(pages: Sequence[int]) -> dict[str, float]:
+    """How many segments there are, and their pages: the largest, the median, and how many have one."""
+    return {
+        "count": len(pages),
+        "largest": max(pages, default=0),
+        "median": median(pages) if pages else 0,
+        "of_one_page": sum(one == 1 for one in pages),
+    }
 
 
 def limited(conversations: Sequence[Conversation], limit: int | None) -> tuple[Conversation, ...]:
@@ -191,6 +206,7 @@ class Tally:
         self.asked: list[Asked] = []
         self.query_ms: list[float] = []
         self.search_ms: list[float] = []
+        self.segments: list[int] = []
         self.pages = self.utterances = self.facts = self.cut_contexts = 0
         self.ingest_s = 0.0
 
@@ -210,6 +226,7 @@ def _one(
     tally.pages += stats.pages
     tally.utterances += stats.utterances
     tally.facts += stats.facts + stats.agent_facts + stats.archived_facts
+    tally.segments += [len(segment.page_ids) for segment in owner.segments()]
 
 
 def ask_all(

@@ -2,12 +2,13 @@
 
 A note is one utterance: what was said, and what the model says of it (§3.1). It is linked to those of the nearest older
 notes that belong to it (§3.2), and these may be understood anew in its light (§3.3). A query takes the nearest notes,
-and with them those that they link to (§3.4).
+and with them their boxes: the notes that each of them links to, or that link to it (§3.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
@@ -15,9 +16,9 @@ from typing import ClassVar
 
 from embermem.baselines.numbers import AMemNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
-from embermem.baselines.records import Record, RecordId, Written
+from embermem.baselines.records import Record, RecordId, Written, remade
 from embermem.core.text import fold
-from embermem.core.types import Context, Owner, Page, ThreadId, Utterance
+from embermem.core.types import Context, Hit, Owner, Page, ThreadId, Utterance
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
 from embermem.protocols import Purpose, Scope
@@ -32,7 +33,8 @@ _NOT_SHOWN = "Note {} was not shown; the numbers are 1 to {}."
 class Note(Record):
     """m = {c, t, K, G, X, e, L} (Eq. 1): `text` is c, `at` is t, `vector` is e, and `links` are the ids of older notes.
 
-    `said` is the seq of its utterance; its sources are that, and the utterances that made it evolve.
+    `said` is the seq of its utterance; its sources are that, and the utterances that made it evolve. `category` is the
+    one word under which the model files it. `retrieval_count` says how often `visit` counted it, `last_accessed` when.
     """
 
     kind: ClassVar[str] = "amem.note"
@@ -42,6 +44,9 @@ class Note(Record):
     tags: tuple[str, ...]
     context: str
     links: tuple[RecordId, ...]
+    category: str = ""
+    retrieval_count: int = 0
+    last_accessed: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -70,9 +75,9 @@ class AMem(RecordedSystem):
         written: dict[RecordId, Note] = {}
         for made in self._constructed(owner, page):
             near = self._near(made, list(notes.values()))
-            note = replace(made, links=tuple(one.id for one in self._linked(owner, made, near)))
+            note = self._linked(owner, made, near)
             evolved = self._evolved(owner, note, near)
-            earlier = [self._version(notes[one.id]) for one in evolved]
+            earlier = [remade(Version, notes[one.id], id=self.new_id(), of=one.id) for one in evolved]
             written |= {one.id: one for one in (note, *evolved, *earlier)}
             notes |= {one.id: one for one in (note, *evolved)}
         return Written(keep=list(written.values()))
@@ -87,7 +92,7 @@ class AMem(RecordedSystem):
         thread: ThreadId | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """The notes nearest to the query (Eq. 8 to 10), and after them all that these link to.
+        """The notes nearest to the query (Eq. 8 to 10), and after them all of their boxes.
 
         A hit is the utterance of a note. What a context took from other utterances stands in the note's sources.
         """
@@ -96,12 +101,29 @@ class AMem(RecordedSystem):
             return self.context(owner, query, [], budget=budget)
         scores = dict(zip(notes, similarities(self.embed(query)[0], list(notes.values())), strict=True))
         nearest = nlargest(self.numbers.recall_k, notes, key=scores.__getitem__)
-        linked = {one for note_id in nearest for one in notes[note_id].links if one in notes}.difference(nearest)
+        boxes = _boxes(notes)
+        linked = {one for note_id in nearest for one in boxes[note_id]}.difference(nearest)
         beside = sorted(linked, key=lambda note_id: (-scores[note_id], notes[note_id].said))
         pieces = [
             Piece(text=_line(notes[one]), score=scores[one], seqs=(notes[one].said,)) for one in (*nearest, *beside)
         ]
         return self.context(owner, query, pieces, budget=budget)
+
+    def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
+        """Count a retrieval of the notes of these hits, at the clock's time."""
+        seqs = {hit.utterance.seq for hit in hits}
+
+        def decide() -> Written:
+            now, notes = self.kit.clock(), [note for note in self.kept(owner, Note) if note.said in seqs]
+            return Written(
+                keep=[replace(note, retrieval_count=note.retrieval_count + 1, last_accessed=now) for note in notes]
+            )
+
+        self.write(owner, decide)
+
+    def notes(self, owner: Owner) -> tuple[Note, ...]:
+        """The owner's notes as they stand, oldest first, with their links, counts and times."""
+        return self.kept(owner, Note)
 
     def _seen(self, owner: Owner, scope: Scope | None) -> dict[RecordId, Note]:
         """The notes by id, each as it was when it rested on nothing outside the scope."""
@@ -114,22 +136,6 @@ class AMem(RecordedSystem):
             return []
         scored = zip(similarities(note.vector, notes), notes, strict=True)
         return nlargest(self.numbers.near_k, scored, key=lambda pair: pair[0])
-
-    def _version(self, note: Note) -> Version:
-        """A copy of a note that is about to evolve."""
-        return Version(
-            id=self.new_id(),
-            text=note.text,
-            at=note.at,
-            sources=note.sources,
-            vector=note.vector,
-            said=note.said,
-            keywords=note.keywords,
-            tags=note.tags,
-            context=note.context,
-            links=note.links,
-            of=note.id,
-        )
 
     # -------------------------------------------------------------------------------------- note construction, §3.1
 
@@ -146,7 +152,8 @@ class AMem(RecordedSystem):
         """Eq. 2: K, G, X ← LLM(c ‖ t ‖ P_s1)."""
         shown = f"{day(utterance.said_at)} {one_line(_content(utterance), self.numbers.content_chars)}"
         answer = self.ask(owner, Purpose.REMEMBER, "amem_note", AMemNote, shown)
-        return self._described(self._bare(utterance), answer)
+        note = self._described(self._bare(utterance), answer)
+        return replace(note, category=one_line(answer.category, self.numbers.word_chars))
 
     def _extracted(self, said: Sequence[Utterance]) -> Note:
         """The last of these utterances, with its own keywords, and a context condensed from all of them."""
@@ -192,19 +199,25 @@ class AMem(RecordedSystem):
 
     # ----------------------------------------------------------------------------------------- link generation, §3.2
 
-    def _linked(self, owner: Owner, note: Note, near: Sequence[tuple[float, Note]]) -> list[Note]:
-        """Eq. 6: which of the near notes it is linked to; without a model, those above a cosine."""
+    def _linked(self, owner: Owner, note: Note, near: Sequence[tuple[float, Note]]) -> Note:
+        """Eq. 6: the note with its links, to those of the near notes that the model names; with tags anew if the model
+        gives some for it. Without a model the links are those above a cosine."""
         if not self.numbers.links or not near:
-            return []
+            return note
         if self.kit.asker is None:
-            return [one for score, one in near if score >= self.numbers.link_cosine]
+            return replace(note, links=tuple(one.id for score, one in near if score >= self.numbers.link_cosine))
         shown = "\n".join(["new note", self._shown(note), "older notes", *self._numbered([one for _, one in near])])
 
         def check(answer: AMemLinks) -> None:
             only_shown(answer.linked, len(near), _NOT_SHOWN)
 
         answer = self.ask(owner, Purpose.REMEMBER, "amem_link", AMemLinks, shown, check)
-        return [near[number - 1][1] for number in dict.fromkeys(answer.linked)]
+        if not answer.linked:
+            return note
+        links = tuple(near[number - 1][1].id for number in dict.fromkeys(answer.linked))
+        tags = _words(answer.tags, self.numbers.tags, self.numbers.word_chars) or note.tags
+        linked = replace(note, links=links, tags=tags)
+        return linked if tags == note.tags else self._embedded([linked])[0]
 
     # ---------------------------------------------------------------------------------------- memory evolution, §3.3
 
@@ -257,6 +270,16 @@ class AMem(RecordedSystem):
         return [f"{number} {self._shown(note)}" for number, note in enumerate(notes, 1)]
 
 
+def _boxes(notes: Mapping[RecordId, Note]) -> Mapping[RecordId, Set[RecordId]]:
+    """Of each note its box: those of the notes that it links to, and those that link to it."""
+    boxes: defaultdict[RecordId, set[RecordId]] = defaultdict(set)
+    for note_id, note in notes.items():
+        for other in notes.keys() & set(note.links):
+            boxes[note_id].add(other)
+            boxes[other].add(note_id)
+    return boxes
+
+
 def _content(utterance: Utterance) -> str:
     return f"{utterance.speaker}: {utterance.text}"
 
@@ -267,8 +290,9 @@ def _whole(note: Note) -> str:
 
 
 def _line(note: Note) -> str:
-    """`2026-05-02 Alice: text | context: … | keywords: … | tags: …`, without what it has none of."""
-    parts = {"context": note.context, "keywords": ", ".join(note.keywords), "tags": ", ".join(note.tags)}
+    """`2026-05-02 Alice: text | context: … | keywords: … | tags: … | category: …`, without what it has none of."""
+    keywords, tags = ", ".join(note.keywords), ", ".join(note.tags)
+    parts = {"context": note.context, "keywords": keywords, "tags": tags, "category": note.category}
     return " | ".join([f"{day(note.at)} {note.text}", *(f"{name}: {text}" for name, text in parts.items() if text)])
 
 
@@ -289,14 +313,16 @@ class AMemNote:
     keywords: tuple[str, ...]
     context: str
     tags: tuple[str, ...]
+    category: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AMemLinks:
-    """The answer to amem_link: numbers of notes."""
+    """The answer to amem_link: numbers of notes, and the new note's tags in their light."""
 
     schema_name: ClassVar[str] = "AMemLinks"
     linked: tuple[int, ...]
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,11 +1,12 @@
-"""Full context, LoCoMo's baseline (arXiv 2402.17753): everything that was said, as far as the window takes it.
+"""Full context, LoCoMo's baseline (arXiv 2402.17753): everything that was said, or as much as a window takes.
 
-There is nothing to learn and nothing to choose: the newest talk that fits stands in the prompt, in the order in which
-it was said. Hits are ranked from the newest on, since the baseline ranks nothing.
+There is nothing to learn and nothing to choose: all of the talk stands in the prompt, in the order in which it was
+said; with a window the newest that fits. Hits are ranked from the newest on, since the baseline ranks nothing.
 """
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import ClassVar
 
@@ -35,8 +36,9 @@ class FullContext(RecordedSystem):
         thread: ThreadId | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """The newest talk that fits into the window, or into a smaller budget."""
-        left = min(self.numbers.window_tokens, budget or self.numbers.window_tokens)
+        """All of the talk; with a window or a budget the newest that fits."""
+        window = self.numbers.window_tokens
+        left = min(math.inf if window is None else window, budget or math.inf)
         pieces: list[Piece] = []
         for utterance in reversed(self.said(owner, scope)):
             line = f"{day(utterance.said_at)} {utterance_line(utterance)}"

@@ -1,8 +1,8 @@
 """Mem0 (arXiv 2504.19413, §2.1): facts taken from each exchange, and reconciled with those nearest to them.
 
 Extraction takes candidates from a pair of messages, in the light of a rolling summary S and of the m messages before.
-Update compares each with the s memories nearest to it: ADD, UPDATE, DELETE or NOOP. What a DELETE ends stays, marked,
-and is recalled no more. Recall gives the memories nearest to the query.
+Update compares each with the s memories nearest to it: ADD, UPDATE, DELETE or NOOP. What a DELETE ends, or an UPDATE
+replaces, stays, marked, for recalls of a time before. Recall gives the memories nearest to the query.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
-from embermem.baselines.records import Record, RecordId, Written
+from embermem.baselines.records import Record, RecordId, Written, remade
 from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
 from embermem.languages.words import asks, sentences, terms
 from embermem.memoryos.people import speaker_of
@@ -38,7 +38,8 @@ _STATED = 2
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Memory(Record):
-    """One fact. `ended_at` is when something contradicted it, said in the utterance `ended_by`; None while it holds.
+    """One fact, known from `at` on. `ended_at` is when something contradicted it, said in the utterance `ended_by`;
+    None while it holds.
 
     `slot` and `value` are of the extractive analyst: whose attribute it gives, and as what; empty with a model.
     """
@@ -49,6 +50,13 @@ class Memory(Record):
     ended_by: int = 0
     slot: str = ""
     value: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Version(Memory):
+    """A memory as it was before an UPDATE, at which it ended."""
+
+    kind: ClassVar[str] = "mem0.version"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -122,7 +130,7 @@ class Mem0(RecordedSystem):
     """A MemorySystem of facts that are kept consistent as they come in."""
 
     name: ClassVar[str] = "mem0"
-    kinds: ClassVar[tuple[type[Record], ...]] = (Memory, Summary)
+    kinds: ClassVar[tuple[type[Record], ...]] = (Memory, Version, Summary)
 
     def __init__(self, kit: Kit, numbers: Mem0Numbers | None = None) -> None:
         super().__init__(kit)
@@ -153,14 +161,15 @@ class Mem0(RecordedSystem):
         thread: ThreadId | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """The memories nearest to the query, of those that hold: now, or at a time before they ended."""
+        """The memories nearest to the query that hold now, or that were known and held at a time."""
         pieces = self.remembered(owner, self.embed(query)[0], at, scope)
         return self.context(owner, query, pieces, budget=budget)
 
     def remembered(self, owner: Owner, query: Vector, at: datetime | None, scope: Scope | None) -> list[Piece]:
         """The recall_k memories nearest to a query's vector, best first."""
         seen = None if scope is None else {u.seq for u in self.said(owner, scope)}
-        held = [m for m in self.kept(owner, Memory, scope) if holds(m.ended_at, m.ended_by, at, seen)]
+        known = (*self.kept(owner, Memory, scope), *self.kept(owner, Version, scope))
+        held = [memory for memory in known if holds(memory, at, seen)]
         return [
             Piece(text=f"{day(memory.at)} {memory.text}", score=score, seqs=memory.sources)
             for score, memory in ranked(query, stacked(held), held, self.numbers.recall_k)
@@ -266,13 +275,7 @@ class Mem0(RecordedSystem):
             old = near[update.memory - 1]
             text = one_line(update.text, self.numbers.fact_chars)
             changed = vector if text == candidate.text else self.embed(text)[0]
-            desk.put(
-                replace(
-                    candidate.memory(old.id, changed),
-                    text=text,
-                    sources=tuple(sorted({*old.sources, *candidate.sources})),
-                )
-            )
+            desk.replace(old, candidate.extending(old, text, changed), self.new_id())
             return
         if update.operation == "DELETE":
             desk.end(near[update.memory - 1], candidate)
@@ -383,6 +386,11 @@ class Candidate:
             value=self.value,
         )
 
+    def extending(self, old: Memory, text: str, vector: Vector) -> Memory:
+        """The memory in place of an old one, which it extends: known since both were."""
+        sources = tuple(sorted({*old.sources, *self.sources}))
+        return replace(self.memory(old.id, vector), text=text, at=max(old.at, self.at), sources=sources)
+
 
 class Desk:
     """The memories that hold while a page is learnt, and those of all that were changed."""
@@ -409,6 +417,13 @@ class Desk:
     def put(self, memory: Memory) -> None:
         """Keep a new memory, or a changed one in place of the old."""
         self._held[memory.id] = self.changed[memory.id] = memory
+
+    def replace(self, old: Memory, new: Memory, version_id: RecordId) -> None:
+        """Keep a memory in place of an old one, which stays as a version if it was known before."""
+        self.put(new)
+        told = [seq for seq in new.sources if seq not in old.sources]
+        if told:
+            self.changed[version_id] = remade(Version, old, id=version_id, ended_at=new.at, ended_by=told[-1])
 
     def end(self, memory: Memory, by: Candidate) -> None:
         """Mark a memory as no longer valid."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -36,9 +36,29 @@ def same_words(text: str) -> str:
     return " ".join(fold(text).split()).rstrip(".!。！")
 
 
-def holds(ended_at: datetime | None, ended_by: int, at: datetime | None, seen: Set[int] | None) -> bool:
-    """Whether what ended then, and by that utterance, holds for a recall: asked for a time before, or not seeing it."""
-    return ended_at is None or (at is not None and at < ended_at) or (seen is not None and ended_by not in seen)
+class Dated(Protocol):
+    """What holds from the time at which it was said until another time, which an utterance tells."""
+
+    @property
+    def at(self) -> datetime:
+        """When it was said."""
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When it ended; None while it holds."""
+
+    @property
+    def ended_by(self) -> int:
+        """The seq of the utterance that ended it."""
+
+
+def holds(one: Dated, at: datetime | None, seen: Set[int] | None) -> bool:
+    """Whether a memory or a relation holds for a recall, which may ask for a time, or see these utterances only."""
+    if at is not None and at < one.at:
+        return False
+    if one.ended_at is None:
+        return True
+    return (at is not None and at < one.ended_at) or (seen is not None and one.ended_by not in seen)
 
 
 def only_numbered(numbers: Iterable[int], shown: int, what: str) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from embermem import languages
-from embermem.baselines.mem0 import Mem0, Memory, Summary
+from embermem.baselines.mem0 import Mem0
 from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, ranked, same_words, stacked, visible
 from embermem.baselines.numbers import Mem0GraphNumbers
 from embermem.baselines.recorded import Kit, Piece
@@ -114,7 +114,7 @@ class Mem0Graph(Mem0):
     """A MemorySystem of facts and of a graph of what they are about."""
 
     name: ClassVar[str] = "mem0g"
-    kinds: ClassVar[tuple[type[Record], ...]] = (Memory, Summary, Entity, Relation)
+    kinds: ClassVar[tuple[type[Record], ...]] = (*Mem0.kinds, Entity, Relation)
     numbers: Mem0GraphNumbers
 
     def __init__(self, kit: Kit, numbers: Mem0GraphNumbers | None = None) -> None:
@@ -142,7 +142,7 @@ class Mem0Graph(Mem0):
         thread: ThreadId | None = None,
         scope: Scope | None = None,
     ) -> Context:
-        """The nearest memories, then the nearest triples; of both what holds: now, or at a time before it ended."""
+        """The nearest memories, then the nearest triples; of both what holds now, or was known and held at a time."""
         vector = self.embed(query)[0]
         pieces = self.remembered(owner, vector, at, scope) if self.numbers.memories else []
         return self.context(owner, query, [*pieces, *self._related(owner, query, vector, at, scope)], budget=budget)
@@ -268,17 +268,14 @@ class Mem0Graph(Mem0):
         ]
 
     def _edges(self, owner: Owner, at: datetime | None, scope: Scope | None) -> list[Relation]:
-        """The edges that hold. What a recall may see of an edge that was told again is its earlier tellings."""
+        """The edges that hold, each by those of its tellings that a recall may see."""
         edges = self.kept(owner, Relation)
-        if scope is None:
-            return [edge for edge in edges if holds(edge.ended_at, edge.ended_by, at, None)]
-        seen = {u.seq: u.said_at for u in self.said(owner, scope)}
-        told = [(edge, tuple(seq for seq in edge.sources if seq in seen)) for edge in edges]
-        return [
-            replace(edge, sources=seqs, at=seen[seqs[0]])
-            for edge, seqs in told
-            if seqs and holds(edge.ended_at, edge.ended_by, at, seen.keys())
-        ]
+        if scope is None and at is None:
+            return [edge for edge in edges if holds(edge, None, None)]
+        told = {u.seq: u.said_at for u in self.said(owner, scope) if at is None or u.said_at <= at}
+        seen = None if scope is None else {u.seq for u in self.said(owner, scope)}
+        known = [(edge, tuple(seq for seq in edge.sources if seq in told)) for edge in edges]
+        return [replace(edge, sources=seqs, at=told[seqs[0]]) for edge, seqs in known if seqs and holds(edge, at, seen)]
 
     def _named(self, owner: Owner, query: str) -> set[RecordId]:
         """The nodes that a query's words name."""

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class FullContextNumbers:
     """LoCoMo (arXiv 2402.17753), the long-context baselines."""
 
-    window_tokens: int = 16_000
-    """The largest window there; what does not fit is left out from the oldest on."""
+    window_tokens: int | None = None
+    """All that was said. A number is a window as the paper gives its models, up to 16,000 tokens there; what does not
+    fit is left out from the oldest on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -116,20 +116,29 @@ class RecordedSystem(ABC):
         """
         return self._settle(owner, progress, leaves_out=False)[0]
 
+    def settle_before(self, owner: Owner, seq: int) -> int:
+        """As `settle`, but only what was said before an utterance."""
+        return self._settle(owner, None, leaves_out=False, before=seq)[0]
+
     def settle_leaving_out(self, owner: Owner, progress: Callable[[int, int], None] | None = None) -> int:
         """As `settle`, but a page about which the model, asked about it alone, gives no usable answer teaches nothing;
         the number of such pages."""
         return self._settle(owner, progress, leaves_out=True)[1]
 
     def _settle(
-        self, owner: Owner, progress: Callable[[int, int], None] | None, *, leaves_out: bool
+        self,
+        owner: Owner,
+        progress: Callable[[int, int], None] | None,
+        *,
+        leaves_out: bool,
+        before: int | None = None,
     ) -> tuple[int, int]:
         """Pages learnt, and left out."""
         done = tries = left_out = 0
         size = self.batch
         while True:
             standing = self.kit.store.standing(owner.id)
-            revision, unread = standing.revision, self._unread(owner.id, standing.read_to)
+            revision, unread = standing.revision, self._unread(owner.id, standing.read_to, before)
             if not unread:
                 return done, left_out
             total = done + left_out + len(unread)
@@ -272,7 +281,11 @@ class RecordedSystem(ABC):
         shown = chosen if order is None else sorted(chosen, key=order)
         text = "\n".join([*lines, *(piece.text for piece in shown)])
         hits = self._hits(log, pieces)
-        packed = tuple(hit for hit in hits if " ".join(hit.utterance.text.split()) in text)
+        own: defaultdict[int, list[str]] = defaultdict(list)
+        for piece in chosen:
+            for seq in piece.seqs:
+                own[seq].append(piece.text)
+        packed = tuple(hit for hit in hits if _stands_in(hit.utterance, (*own[hit.utterance.seq], text)))
         return Context(
             text=text,
             hits=hits[: self.kit.settings.hits],
@@ -309,8 +322,8 @@ class RecordedSystem(ABC):
 
     # --------------------------------------------------------------------------------------------------- what is held
 
-    def _unread(self, owner_id: OwnerId, read_to: int) -> tuple[Page, ...]:
-        new = tuple(self._said_after(owner_id, read_to))
+    def _unread(self, owner_id: OwnerId, read_to: int, before: int | None) -> tuple[Page, ...]:
+        new = tuple(u for u in self._said_after(owner_id, read_to) if before is None or u.seq < before)
         return tuple(_page(tuple(group)) for _, group in groupby(new, key=lambda u: u.page_id))
 
     def _log(self, owner_id: OwnerId) -> list[Utterance]:
@@ -363,6 +376,12 @@ def only_shown(numbers: Iterable[int], shown: int, words: str) -> None:
 def similarities(query: Vector, records: Sequence[Record]) -> list[float]:
     """The cosine of a query's vector to each record's; 0 for a record without one."""
     return [0.0 if record.vector is None else float(query @ record.vector) for record in records]
+
+
+def _stands_in(utterance: Utterance, texts: Iterable[str]) -> bool:
+    """Whether the words of an utterance stand in one of the texts; short ones first, since the last one is long."""
+    words = " ".join(utterance.text.split())
+    return any(words in text for text in texts)
 
 
 def _resting(log: Sequence[Utterance], pieces: Sequence[Piece]) -> tuple[UtteranceId, ...]:

@@ -13,7 +13,7 @@ Its own fields are texts, numbers, truth values, times, vectors, tuples of texts
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, NewType, Protocol, TypeVar
 
@@ -23,7 +23,7 @@ from embermem.protocols import ConversationLog, StoredSettings
 if TYPE_CHECKING:
     from embermem.core.types import Vector
 
-__all__ = ["Found", "Record", "RecordId", "RecordStore", "Standing", "Written"]
+__all__ = ["Found", "Record", "RecordId", "RecordStore", "Standing", "Written", "remade"]
 
 RecordId = NewType("RecordId", str)
 
@@ -46,6 +46,12 @@ class Record:
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+def remade(kind: type[AnyRecord], record: Record, **own: object) -> AnyRecord:
+    """A record of this kind with the fields of another, which has no more than it, but for those given."""
+    same = {field.name: getattr(record, field.name) for field in fields(record)}
+    return kind(**{**same, **own})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

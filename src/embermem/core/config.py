@@ -69,8 +69,8 @@ class Settings:
 
     # Mid-term memory
     mid_term_segments: int = _number(200, "paper §3.3, §4.1: at most 200 segments", low=1, high=100_000)
-    theta: float | None = _number(
-        None, "paper §3.3: 0.6; `default` uses a value calibrated for the embedder, see THETA", low=-1.0, high=2.0
+    theta: float = _number(
+        0.6, "paper Eq. 1, §4.1: θ = 0.6; used where pages are placed one by one", low=-1.0, high=2.0
     )
     placed_by: Literal["chain", "page"] = _choice(
         "chain",
@@ -421,7 +421,6 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
     "default": {},
     # The paper's steps and constants, exactly.
     "paper": {
-        "theta": 0.6,
         "min_new": 1,
         "promote_every": 1,
         "batch_pages": 1,
@@ -432,11 +431,6 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "heat_since": "arrived",
     },
 }
-
-# θ of Eq. 1 by embedder, if none is set. The paper's 0.6 is for two summaries; a page and the mean of a segment's pages
-# need another value: `bench/scripts/calibrate_theta.sh`, figures in docs/concepts/how-it-works.md.
-THETA: Mapping[str, float] = {"all-MiniLM-L6-v2": 0.58, "hashed-ngram-v1": 0.51}
-THETA_OTHER = 0.6  # the paper's, until an embedder is calibrated
 
 SHOWN_KEYWORDS = 8
 """Keywords of a segment that are shown, at most: those that tell it from others."""

@@ -1,4 +1,4 @@
-"""How a page gets its vector."""
+"""How a page gets its vector, and what a segment's is called by what it was made from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import numpy as np
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["page_vector"]
+__all__ = ["of_summaries", "page_vector"]
+
+
+def of_summaries(embedder: str) -> str:
+    """What vectors of segments' summaries are stored under; sums of pages' vectors, under the embedder's own name."""
+    return f"{embedder}, of summaries"
 
 
 def page_vector(vectors: Vectors) -> Vector:

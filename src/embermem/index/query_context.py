@@ -13,7 +13,7 @@ import numpy as np
 from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import Link, ThreadId
+from embermem.core.types import FactId, Link, ThreadId
 from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
 from embermem.index.log import micros
@@ -40,7 +40,8 @@ class Query:
     `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
     "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
     of the snapshot rest on, which are to be those that were true. `links` are those that may be followed. `themes` are
-    those whose examples are near to the query (Language.theme_examples).
+    those whose examples are near to the query (Language.theme_examples). `facts` are the cosines of facts' own
+    vectors to the query's, where they were asked for (preset `paper`).
     """
 
     text: str
@@ -54,6 +55,7 @@ class Query:
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
+    facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
 
 
 class View:

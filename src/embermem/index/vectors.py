@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from embermem.index.late import packed
 from embermem.index.passages import passages
@@ -12,10 +17,10 @@ from embermem.protocols import TokenEmbedder, VectorBatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from embermem.core.types import Utterance
+    from embermem.core.types import Utterance, Vector, Vectors
     from embermem.protocols import Embedder
 
-__all__ = ["embedded", "embedded_texts", "indexed_text"]
+__all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
 
 
 def embedded_texts(utterance: Utterance) -> list[str]:
@@ -32,6 +37,31 @@ def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch
         return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=embedder.embed([text for _, text in texts]))
     vectors, tokens = embedder.embed_tokens([text for _, text in texts])
     return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=vectors, tokens=[packed(one) for one in tokens])
+
+
+class TextVectors:
+    """Vectors of short texts that nothing stores, made when first asked for; those used last are kept."""
+
+    def __init__(self, embedder: Embedder, limit: int) -> None:
+        self._embedder, self._limit = embedder, limit
+        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, texts: Sequence[str]) -> Vectors:
+        """The vector of each text, (len(texts), dim). Raises EmbedderError."""
+        keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        with self._lock:
+            found = {key: self._kept[key] for key in keys if key in self._kept}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if missing:
+            found |= zip(missing, self._embedder.embed(list(missing.values())), strict=True)
+        with self._lock:
+            for key in keys:
+                self._kept[key] = found[key]
+                self._kept.move_to_end(key)
+            while len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return np.stack([found[key] for key in keys]) if keys else np.zeros((0, self._embedder.dim), dtype=np.float32)
 
 
 def indexed_text(utterance: Utterance, passage: str) -> str:

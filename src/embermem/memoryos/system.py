@@ -10,13 +10,14 @@ import threading
 import time
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from embermem.core.config import Preset
+from embermem.core.config import Preset, Settings
 from embermem.core.errors import (
     EmbedderError,
     EmberError,
@@ -31,6 +32,7 @@ from embermem.core.types import (
     Added,
     Context,
     Fact,
+    FactId,
     Hit,
     Link,
     Message,
@@ -45,7 +47,7 @@ from embermem.core.types import (
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
-from embermem.index.vectors import embedded
+from embermem.index.vectors import TextVectors, embedded
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
@@ -53,6 +55,7 @@ from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_a
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.overview import Subject
+from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors, VectorBatch
 
@@ -64,6 +67,8 @@ logger = logging.getLogger(__name__)
 
 _QUERIES_KEPT = 256
 """Vectors of the last queries: asking the same again embeds nothing."""
+_FACTS_KEPT = 10_000
+"""Vectors of facts: of about 50 owners with full knowledge bases, 15 MB with MiniLM."""
 _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
 _PATIENCE = 2
@@ -96,6 +101,7 @@ class MemoryOS:
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
+        self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
         self._examples: tuple[tuple[str, ...], Vectors] | None = None
         self._people: dict[OwnerId, tuple[Persona, People]] = {}
         self._people_lock = threading.Lock()
@@ -312,10 +318,11 @@ class MemoryOS:
     ) -> Context:
         """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
         then. Reads only."""
-        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment)
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
+        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment, settings)
         people = self._people_of(owner, snapshot.persona)
-        context = retrieval.recall(snapshot, asked, settings, self._counter, people)
+        summaries_of = partial(of_pages, self._store, owner.id, moment)
+        context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
         known = context.persona
         known = replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
         if not notes:
@@ -368,7 +375,7 @@ class MemoryOS:
         moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
         """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
-        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment)
+        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment, self._settings)
         ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
         return ranking.first_hits(k)
 
@@ -381,9 +388,10 @@ class MemoryOS:
         thread: ThreadId | None,
         scope: Scope | None,
         moment: Moment,
+        settings: Settings,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
         snapshot = self._residents.snapshot(owner.id, moment)
-        vector, tokens, notes = None, None, []
+        vector, tokens, facts, notes = None, None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
@@ -391,6 +399,8 @@ class MemoryOS:
                 if not moment.is_now:
                     snapshot = self._residents.snapshot(owner.id, moment)
             vector, tokens = self._embedded_query(query)
+            if settings.preset == "paper":
+                facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
         snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
@@ -406,8 +416,15 @@ class MemoryOS:
             valid_at=moment.valid_at,
             links=self._links(owner.id, moment),
             themes=self._themes_near(vector),
+            facts=facts,
         )
         return snapshot, asked, tuple(notes)
+
+    def _facts_near(self, persona: Persona, vector: Vector) -> Mapping[FactId, float]:
+        """The cosine of each held fact's own vector to the query's (paper §3.4)."""
+        facts = (*persona.facts, *persona.agent_facts)
+        cosines = self._fact_vectors.of([fact.text for fact in facts]) @ vector
+        return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
 
     def _themes_near(self, vector: Vector | None) -> frozenset[str]:
         """The themes of which an example is near to the query. The examples are embedded when first needed."""
@@ -465,10 +482,8 @@ class MemoryOS:
 
     def reindex(self, owners: Iterable[Owner], progress: Progress | None = None) -> int:
         """Make the vectors of owners again; goes on where it was interrupted. Utterances embedded."""
-        short, now, embedder = self._settings.short_term_pages, self._parts.clock(), self._parts.embedder.name
-        missing = {
-            owner: self._store.backlog(owner.id, short, now=now, embedder=embedder).unembedded for owner in owners
-        }
+        now = self._parts.clock()
+        missing = {owner: self._parts.backlog(owner, now).unembedded for owner in owners}
         total = sum(missing.values())
         done = 0
         for owner, count in missing.items():

@@ -171,54 +171,40 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         ModelWait.
         """
         from embermem import chat as chatting
-        from embermem.protocols import Purpose, Scope
+        from embermem.protocols import Scope
 
         asker = self._parts.asker
         if asker is None:
             raise chatting.no_model()
         settings = self._parts.settings
-        for text, where in ((system, "system"), (style, "style")):
-            if text is not None:
-                messages.checked(text, where, settings.max_text_chars)
-        if budget is not None:
-            messages.whole(budget, "budget", 1)
-        if not messages.checked(query, "query", 2 * settings.max_text_chars).strip():
-            raise InputError("query is empty: there is nothing to reply to")
+        chatting.refuse_unusable(query, system=system, style=style, budget=budget, settings=settings)
         added = self.add_messages([{"role": "user", "content": query}], thread=thread, at=at)
         if not added.page_ids:
             raise InputError("this message was forgotten and is not stored again")
         page = self.page(added.page_ids[-1])
         asked = next(u for u in page.utterances if u.id == added.utterance_ids[-1])
         context = self.recall(asked.text, at=at, budget=budget, thread=thread, scope=Scope(before_seq=asked.seq))
+
         key = self._parts.nonce_key()
-        step = chatting.step_of(settings)
-        shown = chatting.turns(
-            self.pages(limit=settings.short_term_pages + step - 1),
-            asked.thread,
-            asked.seq,
-            settings.chat_turn_tokens,
-            settings.token_counter,
-            step=step,
-        )
-        prompt = chatting.compose(
+        pieces = chatting.pieces(
+            asker,
+            self.owner,
             asked,
-            shown,
+            self.pages(limit=chatting.turn_pages(settings)),
             context,
-            now=asked.said_at.astimezone(self._inbox().zone),
+            settings=settings,
+            zone=self._inbox().zone,
             system=system,
             style=style,
             agent=self.agent_profile(),
             key=key,
         )
 
-        def keep(text: str) -> ChatReply:
-            kept = chatting.cleaned(text, key)
-            self.add_messages([{"role": "assistant", "content": kept}], thread=thread, at=at)
+        def store(text: str) -> None:
+            self.add_messages([{"role": "assistant", "content": text}], thread=thread, at=at)
             self._count_visit(context)
-            return chatting.ChatReply(text=kept, context=context, page_id=page.id)
 
-        pieces = asker.stream(self.owner, Purpose.CHAT, prompt)
-        reply = chatting.ChatStream(pieces, keep, context=context, page_id=page.id)
+        reply = chatting.kept(pieces, asked, context, key=key, store=store)
         return reply if stream else reply.whole()
 
     def _count_visit(self, context: Context) -> None:

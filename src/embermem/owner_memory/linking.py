@@ -101,7 +101,7 @@ class Linking(Reading):
             if standing and fact.retired_at is not None:
                 raise InputError(f"fact {item_id!r} is no longer current; only current facts can be linked")
             return fact.id
-        if not self._store.segments(self.owner.id, only=SegmentId(item_id)):
+        if not self._store.segments(self.owner.id, ids=[SegmentId(item_id)]):
             raise self._none_such("fact or segment", item_id)
         return SegmentId(item_id)
 

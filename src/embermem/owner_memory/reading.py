@@ -397,7 +397,7 @@ class Reading(Handle):
     def _segments(self, archived: bool | None, only: SegmentId | None, as_of: At, valid_at: At) -> tuple[Segment, ...]:
         moment = self._moment(as_of, valid_at)
         return self._hidden().shown_segments(
-            self._store.segments(self.owner.id, moment=moment, archived=archived, only=only)
+            self._store.segments(self.owner.id, moment=moment, archived=archived, ids=None if only is None else [only])
         )
 
     def _people(self, as_of: At = None) -> People:

@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from embermem import languages
-from embermem.core.types import Fact, Persona, ProfileField, Utterance
+from embermem.core.types import Chain, Fact, Persona, ProfileField, Segment, Source, Utterance
 from embermem.languages.words import sentences, terms
 from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
     "WISHES",
+    "chain_line",
     "cut",
     "day",
     "fact_line",
@@ -26,6 +27,7 @@ __all__ = [
     "header",
     "one_line",
     "profile_lines",
+    "segment_line",
     "trait_lines",
     "utterance_line",
 ]
@@ -75,8 +77,25 @@ def fact_line(fact: Fact) -> str:
     text = one_line(fact.text)
     dated = text.endswith((")", "）"))
     said = languages.by_signs(text).said_on(day(fact.valid_from)) if fact.valid_from and not dated else ""
-    source = f" [#{fact.sources[0].seq}]" if fact.sources else ""
-    return f"- {text}{said}{_until(fact)}{source}"
+    return f"- {text}{said}{_until(fact)}{_first(fact.sources)}"
+
+
+def segment_line(segment: Segment) -> str:
+    """`- wetland park (2026-04-11 – 2026-05-02): what was said of it [#41]`: a topic, its days and its summary."""
+    first, last = day(segment.said_from), day(segment.said_to)
+    days = first if first == last else f"{first} – {last}"
+    title = one_line(segment.title)
+    return f"- {f'{title} ({days})' if title else days}: {one_line(segment.summary)}{_first(segment.sources)}"
+
+
+def chain_line(chain: Chain, began: datetime) -> str:
+    """`- 2026-05-02, s1: what was talked about [#41]`: a chain's first day, its thread and its summary."""
+    thread = one_line(chain.thread)[:_THREAD_CHARS]
+    return f"- {day(began)}, {thread}: {one_line(chain.summary)}{_first(chain.sources)}"
+
+
+def _first(sources: Sequence[Source]) -> str:
+    return f" [#{sources[0].seq}]" if sources else ""
 
 
 def _until(fact: Fact) -> str:

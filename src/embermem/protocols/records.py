@@ -67,6 +67,7 @@ __all__ = [
     "SegmentImpact",
     "SegmentState",
     "SegmentTimeline",
+    "SegmentVectors",
     "Stats",
     "Trail",
     "Unread",
@@ -318,7 +319,7 @@ class Backlog:
     quiet for long enough (see `Unread`). `expires_at` is when the next page or held fact expires, or the
     first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
     last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
-    `stale_segments` have no vector of the embedder named, archived ones too.
+    `stale_segments` have no vector of the kind named, archived ones too.
     """
 
     unembedded: int
@@ -333,8 +334,18 @@ class Backlog:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentVectors:
+    """Vectors of segments, and what they are stored under: the embedder's name for sums of pages' vectors, or
+    `of_summaries` of it."""
+
+    of: str
+    vectors: Mapping[SegmentId, Vector]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentState:
-    """A segment as placing, promotion and eviction see it. `vector_sum` is the sum of its pages' unit vectors."""
+    """A segment as placing, promotion and eviction see it. `vector_sum` is the sum of its pages' unit vectors, or where
+    pages are placed one by one (`placed_by`) the vector of its summary."""
 
     id: SegmentId
     parts: tuple[SummaryPart, ...]

@@ -52,6 +52,7 @@ from embermem.protocols.records import (
     Remains,
     SegmentState,
     SegmentTimeline,
+    SegmentVectors,
     Trail,
     Use,
     VectorBatch,
@@ -59,7 +60,7 @@ from embermem.protocols.records import (
 )
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    pass
 
 __all__ = [
     "ChangeLog",
@@ -137,7 +138,7 @@ class ChangeLog(Protocol):
         revision: int,
         lease: Lease | None,
         vectors: VectorBatch | None = None,
-        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+        segment_vectors: SegmentVectors | None = None,
     ) -> Change:
         """Write the next change and all that it derives, if the owner still stands at `revision`.
 
@@ -195,11 +196,11 @@ class MemoryReads(Protocol):
         *,
         moment: Moment = NOW,
         archived: bool | None = None,
-        only: SegmentId | None = None,
+        ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
-        """Segments with their pages and sources, oldest first. At a moment, without vectors and counters; with
-        `valid_at` those of which something was said by then, with those pages, and with the newest summary that tells
-        of nothing later, an empty one where there is none."""
+        """Segments, all or those of some ids, with their pages and sources, oldest first. At a moment, without vectors
+        and counters; with `valid_at` those of which something was said by then, with those pages, and with the newest
+        summary that tells of nothing later, an empty one where there is none."""
 
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
@@ -283,14 +284,14 @@ class PageWork(Protocol):
         short: int,
         *,
         now: datetime,
-        embedder: str,
+        vectors_of: str,
         analyst: str | None = None,
         retry_after: datetime | None = None,
         quiet_s: float | None = None,
     ) -> Backlog:
-        """What waits of an owner's work. Without an `analyst` named, nothing is to be read again; of pages that failed
-        only those count that wait until later than `retry_after`, if it is given; without `quiet_s` open pages wait for
-        no time."""
+        """What waits of an owner's work. Segments whose vectors are not of the kind `vectors_of` (`SegmentVectors`) are
+        stale. Without an `analyst` named, nothing is to be read again; of pages that failed only those count that wait
+        until later than `retry_after`, if it is given; without `quiet_s` open pages wait for no time."""
 
     def postpone(
         self,

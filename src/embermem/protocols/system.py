@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from embermem.core.types import (
     Added,
@@ -14,10 +14,13 @@ from embermem.core.types import (
     Message,
     Owner,
     ThreadId,
+    Utterance,
 )
 
 __all__ = [
     "MemorySystem",
+    "Reply",
+    "ReplyingSystem",
     "Scope",
 ]
 
@@ -65,3 +68,24 @@ class MemorySystem(Protocol):
 
     def visit(self, owner: Owner, hits: Iterable[Hit]) -> None:
         """The one write of a read, for systems that count what was recalled; whoever uses a recall's hits calls it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """A reply that a memory system made itself: its text, what it had in view, and what is to be called with the
+    utterance of the reply when that is stored."""
+
+    text: str
+    context: Context
+    stored: Callable[[Utterance], None]
+
+
+@runtime_checkable
+class ReplyingSystem(Protocol):
+    """A memory system that answers its user itself, and may change what it remembers while it does."""
+
+    def reply(self, owner: Owner, asked: Utterance, *, system: str | None, style: str | None) -> Reply:
+        """The reply to a message of the user that is stored already. Writes nothing until the reply is `stored`.
+
+        Raises ModelError, ModelWait.
+        """

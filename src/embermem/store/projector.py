@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from sqlalchemy import Table, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
-from embermem.core.types import OwnerId, PersonaChange, SegmentId, Source
+from embermem.core.types import OwnerId, PersonaChange, Source
+from embermem.protocols import SegmentVectors
 from embermem.store import schema
 from embermem.store.codec import json_text, micros, row_of, sum_bytes, zoned
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
 from embermem.store.statements import set_owner, update_rows
-
-if TYPE_CHECKING:
-    from embermem.core.types import Vector
 
 Row = dict[str, Any]
 _Span = tuple[int, int | None, int | None]
@@ -84,12 +82,12 @@ class Projector:
             self._take(decision)
         self._end_of_change()
 
-    def flush(self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]] | None = None) -> None:
-        """Write all that was staged, once. `segment_vectors` holds each grown segment's embedder and sum."""
+    def flush(self, segment_vectors: SegmentVectors | None = None) -> None:
+        """Write all that was staged, once, with the vectors of segments that were written."""
         self._write_versions()
         places = self._places()
         self._write_pages()
-        self._write_segments(segment_vectors or {}, places)
+        self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), places)
         self._write_facts()
         self._write_sources()
         self._write_barred()
@@ -363,10 +361,8 @@ class Projector:
             found.update((page_id, segment_id) for page_id, segment_id in rows)
         return found
 
-    def _write_segments(
-        self, segment_vectors: Mapping[SegmentId, tuple[str, Vector]], places: Mapping[str, str | None]
-    ) -> None:
-        for grown_id in segment_vectors:
+    def _write_segments(self, segment_vectors: SegmentVectors, places: Mapping[str, str | None]) -> None:
+        for grown_id in segment_vectors.vectors:
             self._segment(grown_id).touched.append(self._no)
         if not self._segments:
             return
@@ -417,8 +413,8 @@ class Projector:
             grown,
         )
         vectors = [
-            {"segment_id": grown_id, "embedder": embedder, "vector_sum": sum_bytes(vector)}
-            for grown_id, (embedder, vector) in segment_vectors.items()
+            {"segment_id": grown_id, "embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
+            for grown_id, vector in segment_vectors.vectors.items()
         ]
         update_rows(self._connection, table, self._owner_id, ("segment_id",), [*evicted, *vectors])
         self._left({page_id: str(places[page_id]) for page_id in moved})

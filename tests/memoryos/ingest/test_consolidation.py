@@ -531,7 +531,7 @@ def test_nothing_is_evicted_while_its_analysis_fails(bench: Maker) -> None:
 
 
 def test_preset_paper_places_page_by_page_and_promotes_above_tau(opened: Opener) -> None:
-    alice = opened(preset="paper", batch_pages=None, theta=None).of("alice")
+    alice = opened(preset="paper", batch_pages=None).of("alice")
     for n in range(13):
         alice.add(f"We walked to the lake in the park, day {n}.", "I see.")
     assert alice.settle() == 10

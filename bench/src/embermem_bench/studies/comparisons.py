@@ -93,8 +93,8 @@ def _ablation(preset: str, systems: Sequence[str], ks: Sequence[int]) -> Compari
             "-LPM: no profile, trait or fact is recalled, and none speaks for the utterances it rests on. A persona "
             "holds no utterance: of the figures of evidence only `told` counts what its facts rest on. What it is "
             "worth shows in answers.",
-            "-Chain: no page continues another. Chains make summaries, which a model reads when it learns the persona; "
-            "no utterance is recalled by them, so figures of evidence move little or not at all.",
+            "-Chain: no page continues another. No utterance is recalled by chains; in preset `paper` their summaries "
+            "are in the context, where `told` counts what they rest on. A model reads them when it learns the persona.",
             "no memory: the context is empty.",
         ),
     )

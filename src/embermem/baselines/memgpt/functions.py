@@ -68,6 +68,8 @@ class Functions:
                 return self._page_shown(turn, call, self.near(turn, _given(call.query, "query")))
             case "conversation_search":
                 return self._page_shown(turn, call, self.said(turn, _given(call.query, "query")))
+            case "send_message":  # one with content is no function of memory
+                raise Refused("content is empty")
         if turn.query is not None:
             raise Refused("memory is read-only while a query is answered")
         if call.function == "archival_memory_insert":

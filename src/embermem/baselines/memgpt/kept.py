@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import ClassVar
 
 from embermem.baselines.records import Record
 
-__all__ = ["Attachment", "Entry", "Line", "Mark", "Passage", "Summary", "Voice"]
+__all__ = ["Alarm", "Attachment", "Entry", "Line", "Mark", "Passage", "Summary", "Voice"]
 
 
 class Voice(StrEnum):
@@ -66,6 +67,20 @@ class Summary(Record):
 
     kind: ClassVar[str] = "memgpt.summary"
     warned: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Alarm(Record):
+    """A timed event: its text is told to the model as a system message when the time `at` has come, and again every
+    `every_s` seconds, if that is not 0."""
+
+    kind: ClassVar[str] = "memgpt.alarm"
+    every_s: float = 0.0
+
+    def after(self, now: datetime) -> datetime:
+        """Its first time after now; for one that comes again."""
+        missed = (now - self.at).total_seconds() // self.every_s
+        return self.at + timedelta(seconds=(missed + 1) * self.every_s)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -7,69 +7,52 @@ model moves things between them by functions; while a page is learnt it edits, w
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from embermem import prompts
 from embermem.baselines.memgpt import files, storage
-from embermem.baselines.memgpt.blocks import HUMAN, PERSONA, SHARED, Block, Edit, Refused, edited, plain
+from embermem.baselines.memgpt.blocks import HUMAN, PERSONA, Block, Edit, Refused, edited, plain
 from embermem.baselines.memgpt.files import Loaded
 from embermem.baselines.memgpt.functions import Functions, MemGptCall, call_line
-from embermem.baselines.memgpt.kept import Attachment, Entry, Line, Mark, Passage, Summary, Voice
-from embermem.baselines.memgpt.window import (
-    WARNING,
-    Find,
-    Turn,
-    Usage,
-    changed,
-    entry_line,
-    evicted,
-    fitting,
-    head_lines,
-    log_line,
-    said_line,
-)
+from embermem.baselines.memgpt.kept import Alarm, Attachment, Line, Mark, Passage, Voice
+from embermem.baselines.memgpt.main_context import MainContext, home_of, mark_id, shared_lines
+from embermem.baselines.memgpt.window import CHAT, EVENT, QUERY, Find, Turn, Usage, changed, head_lines, log_line
 from embermem.baselines.numbers import MemGptNumbers
-from embermem.baselines.recorded import Kit, Piece, RecordedSystem
+from embermem.baselines.recorded import Kit, Piece
 from embermem.baselines.records import Record, RecordId, Written
-from embermem.core import ids, messages
-from embermem.core.errors import InputError, RevisionMoved
-from embermem.core.types import About, Context, Owner, Page, PageView, ThreadId, Utterance
+from embermem.core import messages
+from embermem.core.errors import InputError, ModelReplyError, RevisionMoved
+from embermem.core.types import About, Added, Context, Owner, Page, PageView, Role, ThreadId, Utterance
 from embermem.prompts.data import one_line
-from embermem.protocols import Purpose, Scope
+from embermem.prompts.rendering import day
+from embermem.protocols import Purpose, Reply, Scope
+
+logger = logging.getLogger(__name__)
 
 _LABEL = re.compile(r"[a-z][a-z0-9_]{0,31}")
-_BLOCK_AGENT = "block:"
-"""A shared block is kept as if by an agent of the same user, whose name begins so."""
-_LETTERS_A_WORD = 10
-_QUEUE = "queue:"
 _EMBEDDED_AT_ONCE = 200
+_EVENTS = "events"
+"""The thread of what the model says when an event comes."""
+_OWED = "The user has no reply yet: call send_message."
+_PURPOSES = {EVENT: Purpose.REMEMBER, QUERY: Purpose.RECALL, CHAT: Purpose.CHAT}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemGptSummary:
-    """The recursive summary, made anew."""
-
-    schema_name: ClassVar[str] = "MemGptSummary"
-    summary: str
-
-
-class MemGpt(RecordedSystem):
+class MemGpt(MainContext):
     """A MemorySystem with a window, and functions that page what is held into it and out of it."""
 
     name: ClassVar[str] = "memgpt"
-    kinds: ClassVar[tuple[type[Record], ...]] = (Line, Attachment, Mark, Entry, Summary, Passage)
     tries: ClassVar[int] = 32
     """As many agents may write one block at once."""
 
     def __init__(self, kit: Kit, numbers: MemGptNumbers | None = None) -> None:
-        super().__init__(kit)
-        self.numbers = numbers or MemGptNumbers()
+        super().__init__(kit, numbers)
         self.functions = Functions(
             self.numbers,
             storage.RecallStorage(k_1=kit.settings.k_1, b=kit.settings.b, query_terms=kit.settings.query_terms),
@@ -77,7 +60,6 @@ class MemGpt(RecordedSystem):
             embed=self.embed,
             new_id=self.new_id,
         )
-        self._cost = lru_cache(maxsize=8_192)(self.cost)
 
     # ------------------------------------------------------------------------------------------------- the protocol
 
@@ -87,18 +69,16 @@ class MemGpt(RecordedSystem):
         Edits of a shared block are written when all is decided, just before the page's own.
         """
         (page,) = pages
-        turn = self._turn(owner, None, page)
+        turn = self.turn(owner, None, page)
         before = turn.own
-        turn.queue += [self._entry(Voice.SAID, self._line_of(u), u.said_at, u.seq) for u in _spoken(page)]
-        if not _spoken(page):
+        if not self.hear(turn, page):
             return Written()
         if self.kit.asker is None:
             self._note(turn, page)
-            self._press(turn)
+            self.press(turn)
         else:
             self._chain(turn)
-        for label, edits in turn.edits.items():
-            self._share(owner, page, turn.blocks[label], edits)
+        self._share_edits(turn, page.last_seq)
         return changed(before, turn.own)
 
     def recall(
@@ -115,19 +95,99 @@ class MemGpt(RecordedSystem):
 
         Results stand in the order in which they were found; the messages of the queue follow, the newest first.
         """
-        turn = self._turn(owner, scope)
-        turn.query = query
+        turn = self.turn(owner, scope)
+        turn.query, turn.prompt = query, QUERY
         if self.kit.asker is None:
             self._search(turn, query)
         elif turn.said or turn.passages:
             self._chain(turn)
         return self._recalled(turn, query, budget)
 
+    def reply(self, owner: Owner, asked: Utterance, *, system: str | None, style: str | None) -> Reply:
+        """The reply to a message, which is an event: the model calls functions, which change its memory at once for its
+        next step, until it has sent a message and asks for no more. What came before is learnt first.
+
+        All that changed is written when the reply is stored; if another wrote meanwhile, `settle` learns the page.
+        Raises ModelReplyError if no message was sent in so many `steps`; ModelError, ModelWait.
+        """
+        self.settle_before(owner, asked.seq)
+        revision = self.kit.store.standing(owner.id).revision
+        page = Page(id=asked.page_id, no=0, thread=asked.thread, utterances=(asked,))
+        turn = self._acting(self.turn(owner, None, page), system, style)
+        turn.scope = Scope(before_seq=asked.seq)
+        before = turn.own
+        self.hear(turn, page)
+        self._chain(turn, owes_reply=True)
+        if not turn.sent:
+            raise ModelReplyError(f"the model sent no reply in {self.numbers.steps} steps; ask again", "")
+
+        def stored(said: Utterance) -> None:
+            try:
+                self._share_edits(turn, asked.seq)
+                self._write_acted(turn, before, revision, (asked, said))
+            except RevisionMoved:
+                logger.info("a reply of %s/%s is learnt by the next settle", owner.user, owner.agent)
+
+        return Reply(text="\n".join(turn.sent), context=self._recalled(turn, asked.text, None), stored=stored)
+
+    # ------------------------------------------------------------------------------------------------- timed events
+
+    def schedule(self, owner: Owner, text: str, at: datetime, *, every: timedelta | None = None) -> Alarm:
+        """Have a text told to the model as a system message, when the time `at` has come, and again every so often.
+
+        It is told with the next message, or by `run_events`. Raises InputError for a text that is empty, a time without
+        a zone, or a period of no length.
+        """
+        if not plain(text):
+            raise InputError("text is empty: there is nothing to tell")
+        if at.utcoffset() is None:
+            raise InputError(f"at = {at} has no time zone")
+        if every is not None and every <= timedelta():
+            raise InputError(f"every = {every} is not a period of time")
+        seconds = 0.0 if every is None else every.total_seconds()
+        shown = one_line(text, self.numbers.message_chars)
+        alarm = Alarm(id=self.new_id(), text=shown, at=at, every_s=seconds)
+        self.write(owner, lambda: Written(keep=[alarm]))
+        return alarm
+
+    def events(self, owner: Owner) -> tuple[Alarm, ...]:
+        """The timed events that are still to come, in the order of their times."""
+        return tuple(sorted(self.kept(owner, Alarm), key=lambda alarm: alarm.at))
+
+    def cancel(self, owner: Owner, event_id: RecordId) -> None:
+        """Take a timed event back; nothing, if there is no such event any more."""
+        self.write(owner, lambda: Written(drop=[a.id for a in self.kept(owner, Alarm) if a.id == event_id]))
+
+    def run_events(self, owner: Owner, add: Callable[..., Added]) -> str:
+        """Tell the model of the events that are due, and have it take steps, without a message of the user.
+
+        Returns what it said to the user, which is stored by `add`, the owner's `add_messages`, in a thread of its own;
+        empty if it said nothing, or nothing is due.
+        What is pending is learnt first. An event that was told stays due if the process dies before that is written.
+        Raises ModelError, ModelWait, StoreError.
+        """
+        self.settle(owner)
+        standing = self.kit.store.standing(owner.id)
+        turn = self._acting(self.turn(owner, None), None, None)
+        turn.sources = (standing.read_to,) if standing.read_to else ()
+        before = turn.own
+        if not self.deliver(turn):
+            return ""
+        if self.kit.asker is not None:
+            self._chain(turn)
+        text, said = "\n".join(turn.sent), tuple[Utterance, ...]()
+        if text:
+            added = add([{"role": Role.ASSISTANT.value, "content": text}], thread=_EVENTS)
+            said = self.kit.store.utterances(owner.id, ids=added.utterance_ids)
+        self._share_edits(turn, 0)
+        self._write_acted(turn, before, standing.revision, said)
+        return text
+
     # ----------------------------------------------------------------------------------------- what only MemGPT can do
 
     def blocks(self, owner: Owner) -> tuple[Block, ...]:
         """The owner's memory blocks: `human`, `persona`, and those attached."""
-        return tuple(self._blocks(owner, None).values())
+        return tuple(self.blocks_of(owner, None).values())
 
     def set_block(self, owner: Owner, label: str, text: str) -> None:
         """Write a block anew, one line a line of the text; one that is shared for all who share it. Raises InputError
@@ -135,7 +195,7 @@ class MemGpt(RecordedSystem):
         lines = [line for line in map(plain, text.splitlines()) if line]
 
         def decide() -> Written:
-            old = self._blocks(owner, None).get(label)
+            old = self.blocks_of(owner, None).get(label)
             if old is None:
                 raise InputError(f"{owner.user}/{owner.agent} has no memory block {label!r}")
             new = replace(old, lines=(), limit=self.numbers.block_chars)
@@ -146,8 +206,8 @@ class MemGpt(RecordedSystem):
                 raise InputError(f"the text is too long for a memory block: {error}") from error
             return changed(old.lines, new.lines)
 
-        block = self._blocks(owner, None).get(label)
-        self.write(owner if block is None or block.shared is None else _home(owner, block.shared), decide)
+        block = self.blocks_of(owner, None).get(label)
+        self.write(owner if block is None or block.shared is None else home_of(owner, block.shared), decide)
 
     def attach(self, owner: Owner, label: str, block: str) -> None:
         """Put a shared block in the place of the block of this label, or beside the others for a new label. Agents of
@@ -158,7 +218,7 @@ class MemGpt(RecordedSystem):
         """
         if not _LABEL.fullmatch(label):
             raise InputError(f"label = {label!r} is not allowed; at most 32 of a-z, 0-9 and _, a letter first")
-        _home(owner, messages.name(block, "block"))
+        home_of(owner, messages.name(block, "block"))
         attachment = Attachment(id=RecordId(f"attachment:{label}"), text=block, at=self.kit.clock(), label=label)
 
         def decide() -> Written:
@@ -193,150 +253,61 @@ class MemGpt(RecordedSystem):
                 self.write(owner, partial(self._in_place_of, owner, file.name, made))
                 new.append(file.name)
                 count += len(made)
+        if new and self.kit.asker is not None:
+            self.schedule(owner, f"Documents loaded into archival storage: {len(new)}.", self.kit.clock())
         return Loaded(files=tuple(new), unchanged=tuple(unchanged), passages=count, errors=tuple(errors))
 
     def usage(self, owner: Owner) -> Usage:
         """Tokens of main context as it stands, by the counter in use."""
-        return self._usage(self._turn(owner, None))
-
-    # --------------------------------------------------------------------------------------------------- main context
-
-    def _turn(self, owner: Owner, scope: Scope | None, page: Page | None = None) -> Turn:
-        """What is in mind. While a page is learnt, nothing of what was said after it is."""
-        searched = scope if page is None else Scope(before_seq=page.last_seq + 1)
-        summary = self.kept(owner, Summary, scope)
-        return Turn(
-            owner=owner,
-            at=self.kit.clock() if page is None else page.utterances[-1].said_at,
-            sources=() if page is None else tuple(u.seq for u in _spoken(page)),
-            scope=searched,
-            said=len(self.said(owner, scope)) if page is None else page.last_seq,
-            blocks=self._blocks(owner, scope, page),
-            summary=summary[0] if summary else None,
-            queue=list(self.kept(owner, Entry, scope)),
-            passages=list(self.kept(owner, Passage, scope)),
-        )
-
-    def _blocks(self, owner: Owner, scope: Scope | None, page: Page | None = None) -> dict[str, Block]:
-        """Under a scope shared blocks are empty: what other agents wrote has no place in this one's order."""
-        limit = self.numbers.block_chars
-        lines = self.kept(owner, Line, scope)
-        blocks = {
-            label: Block(label=label, limit=limit, lines=tuple(line for line in lines if line.label == label))
-            for label in (HUMAN, PERSONA)
-        }
-        for attached in self.kept(owner, Attachment):
-            home = _home(owner, attached.text)
-            blocks[attached.label] = Block(
-                label=attached.label,
-                limit=limit,
-                lines=() if scope is not None else _shared_lines(self.kept(home, Line)),
-                shared=attached.text,
-                closed=page is not None and self._through(owner, home) >= page.last_seq,
-            )
-        return blocks
-
-    def _usage(self, turn: Turn) -> Usage:
-        prompt = "memgpt_event" if turn.query is None else "memgpt_query"
-        blocks, summary = ([self._cost(line) for line in lines] for lines in head_lines(turn))
-        return Usage(
-            window=self.numbers.window_tokens,
-            system=self._cost(prompts.load(prompt).text) + self._cost(_QUEUE),
-            blocks=sum(blocks),
-            summary=sum(summary),
-            queue=sum(self._cost(entry_line(entry)) for entry in turn.queue),
-        )
-
-    def _shown(self, turn: Turn) -> str:
-        """Main context as the model sees it: of the queue what fits, the newest; the query, and what came of it."""
-        blocks, summary = head_lines(turn)
-        asked = [] if turn.query is None else [f"query: {one_line(turn.query, self.numbers.message_chars)}"]
-        queue = turn.queue[len(turn.queue) - self._fitting(turn, sum(map(self._cost, asked))) :]
-        after = [entry_line(entry) for entry in turn.done]
-        return "\n".join([*blocks, *summary, _QUEUE, *map(entry_line, queue), *asked, *after])
-
-    def _fitting(self, turn: Turn, more: int = 0) -> int:
-        """Entries of the queue that stand in the window beside the rest of it."""
-        usage = self._usage(turn)
-        done = sum(self._cost(entry_line(entry)) for entry in turn.done)
-        room = usage.window - (usage.total - usage.queue) - done - more
-        count = fitting([self._cost(entry_line(entry)) for entry in turn.queue], room)
-        return max(count, min(1, len(turn.queue)))
-
-    def _entry(self, voice: Voice, text: str, at: datetime, *sources: int) -> Entry:
-        return Entry(id=self.new_id(), text=text, at=at, sources=sources, voice=voice)
-
-    def _line_of(self, utterance: Utterance) -> str:
-        return said_line(utterance, self.numbers.message_chars)
-
-    # -------------------------------------------------------------------------------------------------- queue manager
-
-    def _press(self, turn: Turn) -> bool:
-        """Flush the queue while it passes the window, and warn once when it comes near; whether it warned."""
-        numbers = self.numbers
-        while self._usage(turn).total > numbers.flush_share * numbers.window_tokens and len(turn.queue) > 1:
-            self._flush(turn)
-        warned = turn.summary is not None and turn.summary.warned
-        if warned or self.kit.asker is None:  # nobody would read it
-            return False
-        if self._usage(turn).total <= numbers.warning_share * numbers.window_tokens:
-            return False
-        turn.queue.append(self._entry(Voice.SYSTEM, WARNING, turn.at, *turn.sources))
-        turn.summary = replace(self._summary_of(turn), warned=True)
-        return True
-
-    def _flush(self, turn: Turn) -> None:
-        """Evict the oldest of the queue into the recursive summary. They stay in recall storage."""
-        count = evicted([self._cost(entry_line(entry)) for entry in turn.queue], self.numbers.evicted_share)
-        gone, left = turn.queue[:count], turn.queue[count:]
-        old = self._summary_of(turn)
-        sources = tuple(sorted({*old.sources, *(seq for entry in gone for seq in entry.sources)}))
-        text = self._summarised(turn.owner, old.text, gone)
-        turn.queue = [entry for entry in left if entry.voice is not Voice.SYSTEM]  # the pressure is gone
-        turn.summary = replace(old, text=text, at=gone[-1].at, sources=sources, warned=False)
-
-    def _summarised(self, owner: Owner, old: str, gone: Sequence[Entry]) -> str:
-        """A summary of a summary and of what comes after it."""
-        words = self.numbers.summary_words
-        if self.kit.asker is None:
-            said = [_said_text(entry) for entry in gone if entry.voice is Voice.SAID]
-            return self.kit.condense([*filter(None, [old]), *said], words * _LETTERS_A_WORD)
-        shown = "\n".join([f"summary so far: {old or 'none'}", *(entry_line(entry) for entry in gone)])
-        answer = self.ask(
-            owner, Purpose.REMEMBER, "memgpt_summary", MemGptSummary, shown, _check_summary, words=str(words)
-        )
-        return one_line(answer.summary, words * _LETTERS_A_WORD)
-
-    def _summary_of(self, turn: Turn) -> Summary:
-        return turn.summary or Summary(id=self.new_id(), text="", at=turn.at, sources=())
+        return self.usage_of(self.turn(owner, None))
 
     # ---------------------------------------------------------------------------------------------- function executor
 
-    def _chain(self, turn: Turn) -> None:
-        """Steps of the model, as long as heartbeats, errors or warnings ask for one more."""
-        learning = turn.query is None
-        purpose, prompt = (Purpose.REMEMBER, "memgpt_event") if learning else (Purpose.RECALL, "memgpt_query")
-        if learning:
-            self._press(turn)
+    def _acting(self, turn: Turn, system: str | None, style: str | None) -> Turn:
+        """A turn in which the model speaks to the user."""
+        turn.prompt = CHAT
+        turn.variables = {"system": system or prompts.load("chat_system").fill(), "style": style or "-"}
+        return turn
+
+    def _chain(self, turn: Turn, *, owes_reply: bool = False) -> None:
+        """Steps of the model, as long as heartbeats, errors, warnings or a reply that is owed ask for one more."""
+        acts = turn.query is None
+        if acts:
+            self.press(turn)
         for _ in range(self.numbers.steps):
-            call = self.ask(turn.owner, purpose, prompt, MemGptCall, self._shown(turn))
-            if call.function == "send_message":
-                return
-            goes_on = call.heartbeat
-            try:
-                result = self.functions.run(turn, call)
-            except Refused as error:
-                result, goes_on = f"error: {error}", True
-            (turn.queue if learning else turn.done).extend(
-                (
-                    self._entry(Voice.CALL, call_line(call, self.numbers.message_chars), turn.at, *turn.sources),
-                    self._entry(Voice.RESULT, result, turn.at, *turn.sources),
-                )
+            purpose = _PURPOSES[turn.prompt]
+            call = self.ask(
+                turn.owner, purpose, turn.prompt, MemGptCall, self.shown(turn), lambda _: None, **turn.variables
             )
-            if learning:
-                goes_on = self._press(turn) or goes_on
-            if not goes_on:
+            if call.function == "send_message" and turn.prompt != CHAT:
                 return
+            goes_on = self._called(turn, call)
+            if acts:
+                goes_on = self.press(turn) or goes_on
+            if not goes_on:
+                if turn.sent or not owes_reply:
+                    return
+                turn.queue.append(self.entry(Voice.SYSTEM, _OWED, turn.at, *turn.sources))
+
+    def _called(self, turn: Turn, call: MemGptCall) -> bool:
+        """Do what the model called; whether it asks for one more step."""
+        goes_on, chars = call.heartbeat, self.numbers.message_chars
+        if call.function == "send_message" and (content := call.content.strip()):
+            turn.sent.append(content)
+            line = f"{day(turn.at)} {Role.ASSISTANT.value}: {one_line(content, chars)}"
+            turn.queue.append(self.entry(Voice.SAID, line, turn.at))
+            return goes_on
+        try:
+            result = self.functions.run(turn, call)
+        except Refused as error:
+            result, goes_on = f"error: {error}", True
+        (turn.queue if turn.query is None else turn.done).extend(
+            (
+                self.entry(Voice.CALL, call_line(call, chars), turn.at, *turn.sources),
+                self.entry(Voice.RESULT, result, turn.at, *turn.sources),
+            )
+        )
+        return goes_on
 
     # ------------------------------------------------------------------------------------------------ without a model
 
@@ -372,8 +343,8 @@ class MemGpt(RecordedSystem):
         shown = {find.text for find in finds}
         of = {u.seq: u for u in self.said(turn.owner, turn.scope)}
         turn.done = []
-        for entry in reversed(turn.queue[len(turn.queue) - self._fitting(turn) :]):
-            if entry.voice is not Voice.SAID or entry.sources[0] not in of:
+        for entry in reversed(turn.queue[len(turn.queue) - self.fitting(turn) :]):
+            if entry.voice is not Voice.SAID or of.keys().isdisjoint(entry.sources):
                 continue
             if (line := log_line(of[entry.sources[0]])) not in shown:
                 pieces.append(Piece(text=line, score=0.0, seqs=entry.sources))
@@ -385,38 +356,55 @@ class MemGpt(RecordedSystem):
 
     # ------------------------------------------------------------------------------------------------------- writing
 
-    def _share(self, owner: Owner, page: Page, block: Block, edits: Sequence[Edit]) -> None:
-        """Make the edits of a page in its shared block: once, however often the page is learnt.
+    def _write_acted(self, turn: Turn, before: Sequence[Record], revision: int, said: Sequence[Utterance]) -> None:
+        """Write what changed in a turn in which the model spoke, if nothing was written since. What it sent
+        rests on the last utterance of `said`, all of which are read now, if nothing unread stands before them.
+
+        Raises RevisionMoved.
+        """
+        sources = (said[-1].seq,) if said else ()
+        turn.queue = [
+            replace(entry, sources=sources) if entry.voice is Voice.SAID and not entry.sources else entry
+            for entry in turn.queue
+        ]
+        owner, read_to = turn.owner, self.kit.store.standing(turn.owner.id).read_to
+        for utterance in said:
+            read_to += utterance.seq == read_to + 1
+        written, now = changed(before, turn.own), self.kit.clock()
+        self.kit.store.write(owner, written, revision=revision, read_to=read_to, now=now)
+
+    def _share_edits(self, turn: Turn, through: int) -> None:
+        for label, edits in turn.edits.items():
+            self._share(turn.owner, through, turn.blocks[label], edits)
+
+    def _share(self, owner: Owner, through: int, block: Block, edits: Sequence[Edit]) -> None:
+        """Make the edits of a turn in its shared block: those of a page, which was said through that seq, once, however
+        often it is learnt; those of an event, with 0, each time.
 
         Where another agent wrote first they are made again on what it wrote. Raises RevisionMoved if that cannot be
         done, such as where no room is left: then the page is decided anew, in sight of it.
         """
         assert block.shared is not None
-        home = _home(owner, block.shared)
+        home = home_of(owner, block.shared)
         born = self.kit.store.standing(owner.id).born
 
         def decide() -> Written:
-            if self._through(owner, home) >= page.last_seq:
+            if through and self.through(owner, home) >= through:
                 return Written()
-            lines = _shared_lines(self.kept(home, Line))
+            lines = shared_lines(self.kept(home, Line))
             new = replace(block, lines=lines, closed=False)
             try:
                 for edit in edits:
                     new = edited(new, edit)
             except Refused as error:
                 raise RevisionMoved(f"the shared block {block.shared!r} was written by another meanwhile") from error
-            mark = Mark(id=_mark_id(owner), text="", at=self.kit.clock(), born=born, through=page.last_seq)
             written = changed(lines, new.lines)
+            if not through:
+                return written
+            mark = Mark(id=mark_id(owner), text="", at=self.kit.clock(), born=born, through=through)
             return replace(written, keep=[*written.keep, mark])
 
         self.write(home, decide)
-
-    def _through(self, owner: Owner, home: Owner) -> int:
-        """Up to which seq the agent's talk has been worked into a shared block."""
-        marks = [mark for mark in self.kept(home, Mark) if mark.id == _mark_id(owner)]
-        if not marks or marks[0].born != self.kit.store.standing(owner.id).born:
-            return 0
-        return marks[0].through
 
     def _passages_of(self, file: files.FileText) -> list[Passage]:
         texts = files.cut(file.text, self.numbers.passage_chars)
@@ -439,35 +427,6 @@ class MemGpt(RecordedSystem):
 
     def _in_place_of(self, owner: Owner, name: str, made: Sequence[Passage]) -> Written:
         return Written(keep=made, drop=[p.id for p in self.kept(owner, Passage) if p.file == name])
-
-
-def _home(owner: Owner, block: str) -> Owner:
-    """Whose records a shared block of the owner's user is: the user stands in its id, so no other's can be it."""
-    agent = messages.name(f"{_BLOCK_AGENT}{block}", "block")
-    return Owner(id=ids.owner_id(owner.user, agent), user=owner.user, agent=agent)
-
-
-def _mark_id(owner: Owner) -> RecordId:
-    return RecordId(f"mark:{owner.id}")
-
-
-def _shared_lines(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """Of the lines that stand under a shared block's own owner those of the block."""
-    return tuple(line for line in lines if line.label == SHARED)
-
-
-def _spoken(page: Page) -> tuple[Utterance, ...]:
-    return tuple(u for u in page.utterances if u.text.strip())
-
-
-def _check_summary(answer: MemGptSummary) -> None:
-    if not answer.summary.strip():
-        raise ValueError("The summary is empty.")
-
-
-def _said_text(entry: Entry) -> str:
-    """Speaker and text, without the day."""
-    return entry.text.partition(" ")[2]
 
 
 def _order(piece: Piece) -> float:

@@ -3,12 +3,12 @@ changes while one page or one query is worked on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from embermem.baselines.memgpt.blocks import Block, Edit, plain
-from embermem.baselines.memgpt.kept import Entry, Line, Passage, Summary
+from embermem.baselines.memgpt.kept import Alarm, Entry, Line, Passage, Summary
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.types import Owner, Utterance
 from embermem.prompts.data import one_line
@@ -16,11 +16,16 @@ from embermem.prompts.rendering import day, utterance_line
 from embermem.protocols import Scope
 
 __all__ = [
+    "CHAT",
+    "EVENT",
+    "QUERY",
+    "WARNING",
     "Find",
     "Turn",
     "Usage",
     "changed",
     "entry_line",
+    "event_line",
     "evicted",
     "fitting",
     "head_lines",
@@ -28,6 +33,9 @@ __all__ = [
     "passage_line",
     "said_line",
 ]
+
+EVENT, QUERY, CHAT = "memgpt_event", "memgpt_query", "memgpt_chat"
+"""The prompts of a turn: a page is learnt, a recall is answered, the user is."""
 
 WARNING = (
     "Memory pressure: the queue will soon lose its oldest half. Put what matters of it into a block, or into archival"
@@ -50,8 +58,10 @@ class Find:
 class Turn:
     """What is in mind while one page is learnt or one query is answered.
 
-    `query` is None while a page is learnt; with one, blocks and archive are read-only, and what is called and found
-    stands in `done`, since the queue may not grow. `edits` are those of shared blocks, by label.
+    `query` is that of a recall: then blocks and archive are read-only, and what is called and found stands in `done`,
+    since the queue may not grow. `prompt` with its `variables` is what the model is told to do. In a chat it speaks to
+    the user, and `sent` is what it said; in the queue that has no sources until it is stored. `edits` are those of
+    shared blocks, by label.
     """
 
     owner: Owner
@@ -64,16 +74,20 @@ class Turn:
     summary: Summary | None
     queue: list[Entry]
     passages: list[Passage]
+    alarms: list[Alarm]
+    prompt: str = EVENT
+    variables: Mapping[str, str] = field(default_factory=dict)
     query: str | None = None
     done: list[Entry] = field(default_factory=list)
     finds: list[Find] = field(default_factory=list)
     edits: dict[str, list[Edit]] = field(default_factory=dict)
+    sent: list[str] = field(default_factory=list)
 
     @property
     def own(self) -> tuple[Record, ...]:
         """The owner's records as they stand now."""
         lines: list[Line] = [line for block in self.blocks.values() if block.shared is None for line in block.lines]
-        return (*lines, *([] if self.summary is None else [self.summary]), *self.queue, *self.passages)
+        return (*lines, *([] if self.summary is None else [self.summary]), *self.queue, *self.passages, *self.alarms)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,6 +151,11 @@ def head_lines(turn: Turn) -> list[list[str]]:
 def entry_line(entry: Entry) -> str:
     """`said 2026-05-02 Alice: text`; a result has a line for each thing found, each of them indented."""
     return f"{entry.voice} {entry.text}"
+
+
+def event_line(alarm: Alarm) -> str:
+    """`event of 2026-05-02 10:00: text`, in the zone in which it was set."""
+    return f"event of {day(alarm.at)} {alarm.at:%H:%M}: {alarm.text}"
 
 
 def said_line(utterance: Utterance, chars: int) -> str:

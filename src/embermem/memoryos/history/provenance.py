@@ -65,7 +65,7 @@ class _ProvenanceQuery:
             return self._trait(item_id)
         if facts := self._facts([item_id]):
             return self._fact(facts[0])
-        if found := store.segments(owner_id, only=SegmentId(item_id)):
+        if found := store.segments(owner_id, ids=[SegmentId(item_id)]):
             return self._segment(found[0])
         if chains := store.chains(owner_id, ids=[ChainId(item_id)]):
             return self._chain(chains[0])
@@ -222,7 +222,7 @@ class _ProvenanceQuery:
         segments = [
             self._why(one.id, "segment", one.summary, one.sources, ())
             for end in (link.from_id, link.to_id)
-            for one in self._store.segments(self._owner_id, only=SegmentId(end))
+            for one in self._store.segments(self._owner_id, ids=[SegmentId(end)])
         ]
         text = f"{link.from_id} and {link.to_id}: {link.reason}"
         told = self._why(link.id, "link", text, link.sources, self._making("link", link.id))

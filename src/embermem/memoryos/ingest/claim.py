@@ -23,6 +23,7 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, ThreadId, Utterance
 from embermem.core.user_overrides import RULING, rulings_of
+from embermem.core.vectors import of_summaries
 from embermem.memoryos.forget.forgetting import taught_by
 from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
@@ -37,6 +38,7 @@ from embermem.protocols import (
     FactSelection,
     Lease,
     SegmentState,
+    SegmentVectors,
     SegmentWriter,
     Store,
     VectorBatch,
@@ -63,15 +65,14 @@ _TRIES = 8
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
     """What the system works with. `extractive` reads every page first; `analyst` may be the same. `keywords` are
-    those of a query, in the form in which that analyst gives a page's; `theta` is Eq. 1's, as set or calibrated.
-    `reading` and `promoting` say how many pages the analyst is shown in one question of each kind."""
+    those of a query, in the form in which that analyst gives a page's. `reading` and `promoting`
+    say how many pages the analyst is shown in one question of each kind."""
 
     store: Store
     embedder: Embedder
     analyst: Analyst
     extractive: Analyst
     keywords: Keywords
-    theta: float
     settings: Settings
     clock: Clock
     summarise: Summarise
@@ -86,13 +87,19 @@ class Parts:
         """Whether another analyst than the extractive one reads."""
         return self.analyst is not self.extractive
 
+    @property
+    def segment_vectors(self) -> str:
+        """What segments' vectors are stored under: they are sums of their pages', or where pages are placed one by one
+        those of their summaries (paper §3.2)."""
+        return of_summaries(self.embedder.name) if self.settings.placed_by == "page" else self.embedder.name
+
     def backlog(self, owner: Owner, now: datetime, *, retry_after: datetime | None = None) -> Backlog:
         """What is left to do for an owner; see the store's."""
         return self.store.backlog(
             owner.id,
             self.settings.short_term_pages,
             now=now,
-            embedder=self.embedder.name,
+            vectors_of=self.segment_vectors,
             analyst=self.extractive.name if self.modelled else None,
             retry_after=retry_after,
             quiet_s=self.settings.quiet_s,
@@ -168,7 +175,8 @@ class Claim:
 
     @property
     def stale_segments(self) -> tuple[SegmentId, ...]:
-        """Segments whose vectors are of another embedder, read once a claim: a reindex begun later ends the lease."""
+        """Segments whose vectors are of another embedder or kind, read once a claim: a reindex begun later ends the
+        lease."""
         if self.held.stale_segments is None:
             self.held.stale_segments = self.parts.backlog(self.owner, self.parts.clock()).stale_segments
         return self.held.stale_segments
@@ -255,7 +263,7 @@ class Claim:
             revision=self.held.revision,
             lease=self.lease,
             vectors=vectors,
-            segment_vectors=segment_vectors,
+            segment_vectors=SegmentVectors(of=self.parts.segment_vectors, vectors=segment_vectors or {}),
         )
         self.held.revision = change.no
         self.parts.heats.applied(cause, decisions)

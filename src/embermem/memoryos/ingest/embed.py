@@ -1,8 +1,9 @@
-"""Embed: vectors for utterances that have none, and for segments after a reindex."""
+"""Embed: vectors for utterances that have none, and for segments: of their summaries, or again after a reindex."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from embermem.core.changes import Cause, Embedded
 from embermem.core.types import SegmentId, Utterance
 from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Claim
-from embermem.protocols import InSegment, VectorBatch
+from embermem.protocols import InSegment, SegmentState, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -40,7 +41,8 @@ def _vectors_after(claim: Claim, seq: int) -> tuple[tuple[Utterance, ...], Vecto
 
 
 def renew_segment_vectors(claim: Claim) -> bool:
-    """After a reindex, once every utterance has its new vector: each segment's from its pages'."""
+    """After a reindex, or where another version or preset made them, once every utterance has its new vector: each
+    segment's from its pages' or its summary."""
     stale = claim.stale_segments
     if not stale or claim.store.utterances(claim.owner.id, claim.held.embedded_seq, 1):
         return False
@@ -50,8 +52,29 @@ def renew_segment_vectors(claim: Claim) -> bool:
         vectors = [noted.view.vector for noted in own if noted.view.vector is not None]
         if vectors:
             sums[segment_id] = np.sum(vectors, axis=0)
+    if claim.settings.placed_by == "page":
+        known = claim.store.segments(claim.owner.id, ids=stale)
+        sums |= _embedded(claim, {one.id: one.summary for one in known})
     if not sums:
         return False
     claim.apply(Cause.REINDEX, claim.parts.embedder.name, [], segment_vectors=sums)
     claim.held.segments = claim.held.stale_segments = None
     return True
+
+
+def summary_vectors(claim: Claim, segments: Iterable[SegmentState]) -> dict[SegmentId, Vector]:
+    """The vectors of segments' summaries (paper §3.2), where pages are placed one by one; none of one that tells
+    nothing, which keeps its pages' sum. Raises EmbedderError."""
+    if claim.settings.placed_by != "page":
+        return {}
+    return _embedded(claim, {one.id: "\n".join(part.text for part in one.parts) for one in segments})
+
+
+def _embedded(claim: Claim, texts: Mapping[SegmentId, str]) -> dict[SegmentId, Vector]:
+    told = {segment_id: text for segment_id, text in texts.items() if text.strip()}
+    made: dict[SegmentId, Vector] = {}
+    some = claim.settings.embed_batch
+    for first in range(0, len(told), some):
+        names = list(told)[first : first + some]
+        made |= zip(names, claim.parts.embedder.embed([told[one] for one in names]), strict=True)
+    return made

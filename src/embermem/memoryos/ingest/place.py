@@ -10,6 +10,7 @@ from embermem.core.changes import Cause, ChainSummarised, Decision, Noted, Place
 from embermem.core.types import ChainId, PageId, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, rest
+from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
@@ -53,8 +54,11 @@ def place(claim: Claim) -> bool:
     decisions += [segment_text.written(segment) for segment in touched.values()]
     if analyst != parts.extractive.name:
         decisions += learnt_when_read(claim, notes)
-    sums = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}
-    claim.apply(Cause.CONSOLIDATION, analyst, decisions, segment_vectors=sums)
+    vectors = {s.id: s.vector_sum for s in touched.values() if s.vector_sum is not None}
+    for one, vector in summary_vectors(claim, touched.values()).items():
+        vectors[one] = vector
+        claim.segments[one] = touched[one] = replace(touched[one], vector_sum=vector)
+    claim.apply(Cause.CONSOLIDATION, analyst, decisions, segment_vectors=vectors)
     claim.placed += len(notes)
     if settings.placed_by == "chain":
         look_back(claim, touched)
@@ -134,7 +138,7 @@ def _by_page(
             noted.view.vector,
             noted.keywords,
             tuple(claim.segments.values()),
-            claim.parts.theta,
+            claim.settings.theta,
             claim.settings.segment_keywords,
         )
         own = told[noted.view.page.id]

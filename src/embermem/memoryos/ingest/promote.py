@@ -7,15 +7,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from embermem.core.changes import Analysed, Cause, Linked, SegmentEvolved, SummaryPart
 from embermem.core.config import LinkNumbers
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
-from embermem.core.types import PageId, PageView, PersonaChange, Segment
+from embermem.core.types import PageId, PageView, PersonaChange, Segment, SegmentId
 from embermem.memoryos.ingest import linking, mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
+from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.memoryos.ingest.read import in_our_words
 from embermem.protocols import Analyst, InSegment, NotedPage, ProfileRequest, SegmentState
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
 
 logger = logging.getLogger(__name__)
 
@@ -143,6 +148,7 @@ def _analyse_pages(
     decisions += tied
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]
     after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
+    vectors: dict[SegmentId, Vector] = {}
     if change.segment_summary:
         rests_on = sorted(change.summary_sources or request.segment.sources, key=lambda source: source.seq)
         newest = tuple(rests_on[-_CONDENSED_SOURCES:])
@@ -151,7 +157,9 @@ def _analyse_pages(
         after = replace(after, parts=(part,), title=change.segment_title)
         after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
         decisions.append(segment_text.written(after))
-    claim.apply(Cause.PROMOTION, change.read_by or analyst.name, decisions)
+        vectors = summary_vectors(claim, [after])
+        after = replace(after, vector_sum=vectors.get(after.id, after.vector_sum))
+    claim.apply(Cause.PROMOTION, change.read_by or analyst.name, decisions, segment_vectors=vectors)
     claim.segments[segment.id] = after
     for evolved in tied:
         if isinstance(evolved, SegmentEvolved):

@@ -23,6 +23,7 @@ from embermem.core.errors import (
 from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView, PersonaChange, SegmentId, ThreadId
 from embermem.memoryos.ingest import mid_term, segment_text, short_term
 from embermem.memoryos.ingest.claim import Claim, pause, rest
+from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
 
 logger = logging.getLogger(__name__)
@@ -332,9 +333,11 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
     for old, new in zip(batch, notes, strict=True):
         after = segment_text.reread(after, old.keywords, new.keywords, parts.get(old.view.page.id, ()), claim.settings)
     spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
-    decisions.append(segment_text.written(segment_text.finished(after, spread, claim.parts.writer, claim.settings)))
+    after = segment_text.finished(after, spread, claim.parts.writer, claim.settings)
+    decisions.append(segment_text.written(after))
     decisions += learnt_when_read(claim, notes)
-    claim.apply(Cause.REDONE, _read_by(claim, annotations), decisions)
+    vectors = summary_vectors(claim, [after])
+    claim.apply(Cause.REDONE, _read_by(claim, annotations), decisions, segment_vectors=vectors)
     claim.held.segments = None
     return True
 
@@ -357,7 +360,7 @@ def _parts_told(
     before it too."""
     owner_id = claim.owner.id
     chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
-    pages = {page_id for one in claim.store.segments(owner_id, only=segment_id) for page_id in one.page_ids}
+    pages = {page_id for one in claim.store.segments(owner_id, ids=[segment_id]) for page_id in one.page_ids}
     ends: dict[ChainId, PageId] = {}
     for chain in claim.store.chains(owner_id, ids=chain_ids):
         here = [page_id for page_id in chain.page_ids if page_id in pages]

@@ -145,7 +145,7 @@ class _LookingBack:
         if members.whole:
             return known
         is_stored = segment_id in self._claim.segments
-        stored = self._claim.store.segments(self._claim.owner.id, only=segment_id) if is_stored else ()
+        stored = self._claim.store.segments(self._claim.owner.id, ids=[segment_id]) if is_stored else ()
         gone = {page_id for page_id, (at, _) in self._placed.items() if at != segment_id}
         here = [page_id for one in stored for page_id in one.page_ids if page_id not in gone]
         came = [page_id for page_id, (at, _) in self._placed.items() if at == segment_id]

@@ -1,4 +1,5 @@
-"""Where the lines of a context stand: first who they are, then what was said, in time order under headers."""
+"""Where the lines of a context stand: first who they are, then what was said, in time order under headers, then (in
+preset `paper`) summaries of that."""
 
 from __future__ import annotations
 
@@ -11,8 +12,14 @@ from embermem.prompts.rendering import day, field, header
 __all__ = ["in_time_order", "laid_out", "place_of", "profile_line"]
 
 
-def laid_out(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple[Utterance, str]]) -> str:
-    """The text: who they are and what is known of them, then what was said, each day and thread under its header."""
+def laid_out(
+    profile: Sequence[str],
+    facts: Sequence[str],
+    lines: Iterable[tuple[Utterance, str]],
+    summaries: Sequence[str] = (),
+) -> str:
+    """The text: who they are and what is known of them, then what was said, each day and thread under its header, then
+    summaries."""
     persona = [*profile, *facts]
     said: list[str] = []
     over = None
@@ -21,7 +28,7 @@ def laid_out(profile: Sequence[str], facts: Sequence[str], lines: Iterable[tuple
             said.append(header(utterance))
             over = head
         said.append(line)
-    return "\n\n".join("\n".join(block) for block in (persona, said) if block)
+    return "\n\n".join("\n".join(block) for block in (persona, said, summaries) if block)
 
 
 def place_of(utterance: Utterance) -> tuple[str, ThreadId]:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core.attributes import is_instruction
-from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, ThreadId, Utterance
+from embermem.core.types import Fact, FactId, LeftOut, Persona, ProfileField, Source, ThreadId, Utterance
 from embermem.index.query_context import View
 from embermem.index.snapshot import Snapshot
 from embermem.languages.words import content_words
@@ -34,6 +34,7 @@ from embermem.memoryos.recall.exchanges import Exchanges, open_page
 from embermem.memoryos.recall.layout import in_time_order, laid_out, place_of, profile_line
 from embermem.memoryos.recall.lines import Lines
 from embermem.memoryos.recall.overview import Overview
+from embermem.memoryos.recall.summaries import Summaries
 from embermem.prompts.rendering import (
     CUT,
     WISHES,
@@ -88,6 +89,8 @@ class Packing:
     left_out: tuple[LeftOut, ...]
     standing: tuple[Fact, ...] = ()
     """Those of the facts that have a reserved place."""
+    rests_on: tuple[Source, ...] = ()
+    """What summaries in the text rest on."""
 
 
 def pack(
@@ -133,15 +136,17 @@ def pack_all(
     rows: Sequence[int],
     facts: Sequence[tuple[Fact, float]],
     persona: Persona,
+    summaries: Summaries,
     counter: TokenCounter,
 ) -> Packing:
-    """Everything, as preset `paper` does: profile and traits whole, facts, and all pages. No budget."""
+    """Everything, as preset `paper` does: profile and traits whole, facts, all pages, and summaries. No budget."""
     utterances = {row: snapshot.utterances[row] for row in rows}
     ordered = in_time_order(utterances)
     text = laid_out(
         [*profile_lines(persona), *trait_lines(persona)],
         [fact_line(fact) for fact, _ in facts],
         [(utterances[row], utterance_line(utterances[row])) for row in ordered],
+        summaries.lines,
     )
     places = {row: place for place, row in enumerate(rows)}
     return Packing(
@@ -150,6 +155,7 @@ def pack_all(
         places=tuple(places[row] for row in ordered),
         facts=tuple(fact for fact, _ in facts),
         left_out=(),
+        rests_on=summaries.sources,
     )
 
 

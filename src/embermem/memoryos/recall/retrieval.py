@@ -16,7 +16,20 @@ import numpy as np
 
 from embermem.core import equations, paging
 from embermem.core.config import Settings
-from embermem.core.types import ChannelScore, Context, Fact, Hit, Owner, OwnerId, Persona, Segment, Source, Tier
+from embermem.core.types import (
+    Chain,
+    ChannelScore,
+    Context,
+    Fact,
+    Hit,
+    Owner,
+    OwnerId,
+    PageId,
+    Persona,
+    Segment,
+    Source,
+    Tier,
+)
 from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
@@ -32,6 +45,7 @@ from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, pack, pack_all
+from embermem.memoryos.recall.summaries import SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
 
@@ -46,6 +60,10 @@ __all__ = ["Query", "Ranking", "rank", "recall", "tier_of"]
 _COMPLETED = 80
 """The best rows, of which exchanges are completed by what is not among the candidates."""
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
+
+
+def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chain]]:
+    return (), ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,15 +145,22 @@ class Ranking:
 
 
 def recall(
-    snapshot: Snapshot, query: Query, settings: Settings, counter: TokenCounter, people: People | None = None
+    snapshot: Snapshot,
+    query: Query,
+    settings: Settings,
+    counter: TokenCounter,
+    people: People | None = None,
+    summaries_of: SummariesOf = _no_summaries,
 ) -> Context:
     """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources. Facts
-    name whom they are about as `people` knows them, by default as the snapshot's facts alone say."""
+    name whom they are about as `people` knows them, by default as the snapshot's facts alone say. Preset `paper` tells
+    what `summaries_of` gives for the pages, too."""
     view = View(snapshot, query, _ablated(settings))
     ranking = _ranked(view)
-    packing = _packed(view, ranking, counter, people or People(_NOBODY, snapshot.persona))
+    packing = _packed(view, ranking, counter, people or People(_NOBODY, snapshot.persona), summaries_of)
     packed = ranking.hits_at(packing.places)
-    told = (source.utterance_id for fact in packing.facts for source in fact.sources)
+    sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
+    told = (source.utterance_id for source in sources)
     return Context(
         text=packing.text,
         hits=ranking.hits,
@@ -249,10 +274,12 @@ def _short_term(view: View) -> NDArray[np.int32]:
     return pages[-view.settings.short_term_pages :]
 
 
-def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People) -> Packing:
+def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People, summaries_of: SummariesOf) -> Packing:
     facts = ranking.facts(people)
     if view.settings.preset == "paper":
-        return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, counter)
+        pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
+        summaries = told(view, pages, summaries_of)
+        return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, summaries, counter)
     stands = shown(standing(view, people), people)
     wishes = shown(instructions(view, people), people)
     subject = None if view.settings.without == "long_term" else asked_overview(view, people)
@@ -377,20 +404,14 @@ def _page_score(view: View, page: int) -> float:
 
 
 def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
-    """The top facts of the user knowledge base, then those of the agent traits.
-
-    A fact's vector is not stored. In its place stands the cosine of the source utterance that is nearest to the
-    query, and the share of the query's words that the fact's text holds is added, as Jaccard is in Eq. 1.
-    """
-    table, persona = view.snapshot.facts, view.snapshot.persona
-    cosines = np.where(view.candidates, 0.0, -np.inf)
-    if view.query.vector is not None:
-        rows, inside = table.found(view.snapshot.seqs[: view.n])
-        rows = np.unique(rows[inside])
-        cosines[rows] += view.snapshot.vectors_of(rows) @ view.query.vector
-    highest, _ = table.best(view.snapshot.seqs[: view.n], cosines)
-    # A fact without sources (a caller's) counts 0 for them, the candidates' mean.
-    scores = np.where(table.own, 0.0, highest) + table.coverage(view.idf)
+    """The top facts of the user knowledge base, then those of the agent traits: by the cosine of their own vectors to
+    the query's; where there are none, by the share of the query's words that their texts hold."""
+    table, persona, near = view.snapshot.facts, view.snapshot.persona, view.query.facts
+    scores = table.coverage(view.idf)
+    if near is not None:
+        scores = np.array([near.get(fact.id, 0.0) for fact in table.rows], dtype=np.float64)
+    seen, _ = table.best(view.snapshot.seqs[: view.n], np.where(view.candidates, 0.0, -np.inf))
+    scores = np.where(table.own, 0.0, seen) + scores  # −∞ for what rests only on what may not be seen
     kinds = np.array([0] * len(persona.facts) + [1] * len(persona.agent_facts), dtype=np.int64)
     chosen: list[tuple[Fact, float]] = []
     for kind in (0, 1):

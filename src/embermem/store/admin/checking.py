@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import Cause, Erased, FactBarred, Sort, SummaryPart, ids, sources
 from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.types import Owner, OwnerId, PersonaChange
+from embermem.core.vectors import of_summaries
 from embermem.protocols import Bounds, Finding
 from embermem.store import schema
 from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
@@ -327,11 +328,12 @@ def _asked(c: Connection, owner_id: OwnerId, now: datetime | None, bounds: Bound
     """What the invariants' statements are told."""
     log = changes(c, owner_id, 0, causes=(Cause.FORGETTING,), kinds=(Erased,))
     erased = [d for change in log for d in change.decisions if isinstance(d, Erased)]
-    none = 2**31 - 1
+    none, embedder = 2**31 - 1, setting(c, "embedder")
     return {
         "owner": owner_id,
         "now": None if now is None else micros(now),
-        "embedder": setting(c, "embedder"),
+        "embedder": embedder,
+        "summaries": of_summaries(embedder),
         "dim": int(setting(c, "dim") or 0),
         "short": none if bounds is None else bounds.short,
         "segments": none if bounds is None else bounds.segments,

@@ -90,8 +90,8 @@ _FROM_CALLERS = "caller"
 
 
 def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
-    """What is broken of one owner. `asked` is what the statements are told: `owner`, `now`, `embedder`, `dim`, `short`,
-    `segments`, `user_facts`, `agent_facts`, `by_person`, `utterances_forgotten`, `pages_forgotten`."""
+    """What is broken of one owner. `asked` is what the statements are told: `owner`, `now`, `embedder`, `summaries`,
+    `dim`, `short`, `segments`, `user_facts`, `agent_facts`, `by_person`, `utterances_forgotten`, `pages_forgotten`."""
     counted = ((one, int(c.scalar(one.counting, dict(asked)) or 0)) for one in invariants(are_halves(c)))
     return [Broken(invariant=one, count=count) for one, count in counted if count]
 
@@ -332,7 +332,7 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
     yield _embedded(
         "utterances without a vector that is not due", _count(said, made, said.c.seq <= _owners("embedded_seq"))
     )
-    current = segment.c.embedder == bindparam("embedder")
+    current = segment.c.embedder.in_([bindparam("embedder"), bindparam("summaries")])
     wrong = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
     yield _embedded("segments whose vector is damaged", _count(segment, current, wrong))
 

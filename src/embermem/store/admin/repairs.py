@@ -6,6 +6,7 @@ from sqlalchemy import and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
+from embermem.core.vectors import of_summaries
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, vector_length
 from embermem.store.statements import due_from, set_owner, setting
@@ -55,7 +56,7 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     damaged = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
     c.execute(
         update(segment)
-        .where(segment.c.owner_id == owner_id, segment.c.embedder == embedder, damaged)
+        .where(segment.c.owner_id == owner_id, segment.c.embedder.in_([embedder, of_summaries(embedder)]), damaged)
         .values(embedder=None, vector_sum=None)
     )
     if first is not None:

@@ -24,6 +24,7 @@ from embermem.core.types import (
     Source,
     Utterance,
 )
+from embermem.core.vectors import of_summaries
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.store import schema
 from embermem.store.codec import from_json, moment, record, sum_from, vector_from
@@ -226,12 +227,11 @@ def segment_from(
     page_ids: tuple[PageId, ...] = (),
     sources: tuple[Source, ...] = (),
 ) -> Segment:
-    """A segment. Its vector is given if it is of this embedder."""
+    """A segment. Its vector is given if it is of this embedder, of whichever kind."""
     parts = from_json(row.parts, tuple[SummaryPart, ...])
     keywords = from_json(row.keywords, tuple[KeywordCount, ...])
     embedding = None
-    if row.vector_sum is not None and row.embedder == embedder:
-        total = sum_from(row.vector_sum)
+    if (total := _vector_from(row, embedder)) is not None:
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
     evolved, tags, context = evolved_from(row)
@@ -269,11 +269,16 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),
-        vector_sum=sum_from(row.vector_sum) if row.vector_sum is not None and row.embedder == embedder else None,
+        vector_sum=_vector_from(row, embedder),
         evolved=evolved,
         tags=tags,
         context=context,
     )
+
+
+def _vector_from(row: Row[Any], embedder: str) -> Vector | None:
+    ours = row.vector_sum is not None and row.embedder in (embedder, of_summaries(embedder))
+    return sum_from(row.vector_sum) if ours else None
 
 
 # ------------------------------------------------------------------------------------------------- sources, versions

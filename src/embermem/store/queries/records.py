@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -190,7 +190,18 @@ def _forms(kind: type[Record]) -> Mapping[str, Callable[[Sequence[Row[Any]]], ob
 @cache
 def _forms_of(kind: type[Record]) -> Mapping[str, Callable[[Sequence[Row[Any]]], object]]:
     hints = get_type_hints(kind, localns={"Vector": np.ndarray})  # which modules import for type checkers only
-    return {field.name: _form(hints[field.name]) for field in fields(kind) if field.name not in _BASE}
+    return {
+        field.name: _or_default(_form(hints[field.name]), field.default)
+        for field in fields(kind)
+        if field.name not in _BASE
+    }
+
+
+def _or_default(
+    form: Callable[[Sequence[Row[Any]]], object], default: object
+) -> Callable[[Sequence[Row[Any]]], object]:
+    """A field's form that gives its default where nothing is stored of it, as in a store of an earlier version."""
+    return form if default is MISSING else lambda rows: form(rows) if rows else default
 
 
 def _form(hint: Any) -> Callable[[Sequence[Row[Any]]], object]:

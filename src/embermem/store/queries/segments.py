@@ -36,11 +36,11 @@ class Segments(Transactions):
         *,
         moment: Moment = NOW,
         archived: bool | None = None,
-        only: SegmentId | None = None,
+        ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
         read = _segments_now if moment.is_now else _segments_then
         with self._read() as c:
-            return read(c, owner_id, moment, archived, only)
+            return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
@@ -86,14 +86,14 @@ def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources:
 
 
 def _segments_now(
-    c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, only: SegmentId | None
+    c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
     segment, page = schema.segment, schema.page
     query = reads.select_segments(owner_id)
     if archived is not None:
         query = query.where(segment.c.evicted_no.is_not(None) if archived else segment.c.evicted_no.is_(None))
-    if only is not None:
-        query = query.where(segment.c.segment_id == only)
+    if ids is not None:
+        query = query.where(segment.c.segment_id.in_(ids))
     embedder = setting(c, "embedder")
     counts = reads.unanalysed_counts(c, owner_id)
     rows = c.execute(query).all()
@@ -101,7 +101,7 @@ def _segments_now(
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
-        page.c.segment_id.is_not(None) if only is None else page.c.segment_id == only,
+        page.c.segment_id.is_not(None) if ids is None else page.c.segment_id.in_(ids),
     )
     for row in c.execute(members.order_by(page.c.no)):
         of.setdefault(row.segment_id, []).append(PageId(row.page_id))
@@ -121,9 +121,9 @@ def _segments_now(
 
 
 def _segments_then(
-    c: Connection, owner_id: OwnerId, moment: Moment, archived: bool | None, only: SegmentId | None
+    c: Connection, owner_id: OwnerId, moment: Moment, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
-    members, segment = _members(c, owner_id, moment, only), schema.segment.c
+    members, segment = _members(c, owner_id, moment, ids), schema.segment.c
     every = select(segment.segment_id, evicted_no(moment).label("evicted_no")).where(segment.owner_id == owner_id)
     known = [
         row
@@ -131,8 +131,8 @@ def _segments_then(
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
     text, evolution = schema.segment_text, schema.evolution
-    one = () if only is None else (text.c.segment_id == only,)
-    texts = {row.segment_id: row for row in c.execute(_told(owner_id, text, text.c.segment_id, moment, *one))}
+    some = () if ids is None else (text.c.segment_id.in_(ids),)
+    texts = {row.segment_id: row for row in c.execute(_told(owner_id, text, text.c.segment_id, moment, *some))}
     sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
     told = _told(owner_id, evolution, evolution.c.segment_id, moment)
     evolved = {row.segment_id: row for row in c.execute(told)}
@@ -183,7 +183,9 @@ class _Members:
     arrived: int = 0
 
 
-def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId | None) -> Mapping[str, _Members]:
+def _members(
+    c: Connection, owner_id: OwnerId, moment: Moment, ids: Sequence[SegmentId] | None
+) -> Mapping[str, _Members]:
     """The pages that were in each segment."""
     page, member = schema.page, schema.membership
     same = reads.same(member, page, "page_id")
@@ -193,8 +195,8 @@ def _members(c: Connection, owner_id: OwnerId, moment: Moment, only: SegmentId |
         .join(member, and_(same, reads.stood(member, moment.revision)))
         .order_by(page.c.no)
     )
-    if only is not None:
-        query = query.where(member.c.segment_id == only)
+    if ids is not None:
+        query = query.where(member.c.segment_id.in_(ids))
     found: defaultdict[str, _Members] = defaultdict(_Members)
     for segment_id, page_id, recorded_at in c.execute(query):
         own = found[segment_id]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import Any, assert_never
 
 from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection
@@ -26,6 +26,7 @@ from embermem.protocols import (
     Pending,
     ReadBy,
     SegmentState,
+    SegmentVectors,
     Unread,
     VectorBatch,
 )
@@ -36,10 +37,6 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed
 from embermem.store.transactions import Transactions
-
-if TYPE_CHECKING:
-    from embermem.core.types import Vector
-
 
 _ABOVE_ALL = 2**62
 """Above every page's number."""
@@ -117,7 +114,7 @@ class Work(Transactions):
         revision: int,
         lease: Lease | None,
         vectors: VectorBatch | None = None,
-        segment_vectors: Mapping[SegmentId, Vector] | None = None,
+        segment_vectors: SegmentVectors | None = None,
     ) -> Change:
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
         table, at = schema.owner, micros(now)
@@ -140,17 +137,16 @@ class Work(Transactions):
             if moved.rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
-            embedder = setting(c, "embedder")
             if vectors is not None:
+                embedder = setting(c, "embedder")
                 if embedder and vectors.embedder != embedder:
                     raise EmbedderMismatch(
                         f"the store is now of {embedder!r}, these vectors are of {vectors.embedder!r}: open it again"
                     )
                 _write_vectors(c, owner.id, change.no, vectors)
-            sums = {key: (embedder, vector) for key, vector in (segment_vectors or {}).items()}
             projector = Projector(c, owner.id)
             projector.stage(change)
-            projector.flush(sums)
+            projector.flush(segment_vectors)
         return change
 
     def postpone(
@@ -213,7 +209,7 @@ class Work(Transactions):
         short: int,
         *,
         now: datetime,
-        embedder: str,
+        vectors_of: str,
         analyst: str | None = None,
         retry_after: datetime | None = None,
         quiet_s: float | None = None,
@@ -222,7 +218,7 @@ class Work(Transactions):
         stale = select(segment.segment_id).where(
             segment.owner_id == owner_id,
             segment.pages > 0,
-            or_(segment.embedder.is_(None), segment.embedder != embedder),
+            or_(segment.embedder.is_(None), segment.embedder != vectors_of),
         )
         with self._read() as c:
             after = -1 if retry_after is None else micros(retry_after)

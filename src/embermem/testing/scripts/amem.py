@@ -12,7 +12,7 @@ from embermem.languages.words import runs, terms
 
 _NOTE = re.compile(
     r"(?:(?P<number>\d+) )?(?P<day>\d{4}-\d\d-\d\d) (?P<content>.*?)(?: \| context: (?P<context>.*?))?"
-    r"(?: \| keywords: (?P<keywords>.*?))?(?: \| tags: (?P<tags>.*))?"
+    r"(?: \| keywords: (?P<keywords>.*?))?(?: \| tags: (?P<tags>.*?))?(?: \| category: .*)?"
 )
 _KEYWORDS, _TAGS, _CONTEXT = 5, 3, 120
 _LINKED = 3
@@ -23,7 +23,8 @@ def _note(shown: str) -> dict[str, Any]:
     speaker, _, said = shown.partition(" ")[2].partition(": ")
     words = _words(said)
     context = f"{speaker} tells of {', '.join(words[:2]) or 'nothing'}: {said[:_CONTEXT]}"
-    return {"keywords": words[:_KEYWORDS], "context": context, "tags": words[:_TAGS]}
+    category = words[0] if words else ""
+    return {"keywords": words[:_KEYWORDS], "context": context, "tags": words[:_TAGS], "category": category}
 
 
 def _links(shown: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from embermem.languages.words import sentences
 _SAID = re.compile(r"said \d{4}-\d\d-\d\d (?P<speaker>[^:]*): (?P<text>.*)")
 _OWN = re.compile(r"\b(?:I|I'm|I've|[Mm]y|[Ww]e|[Oo]ur)\b|我")
 _NOTE = 120
-"""Characters of a sentence that is noted."""
+"""Characters of a sentence that is noted, or searched for."""
 _WORDS = 120
 """Of a summary."""
 
@@ -27,10 +27,11 @@ def _called(shown: str) -> dict[str, Any]:
 
 
 def _looked(query: str, calls: Sequence[str]) -> dict[str, Any]:
-    """One search of each storage with the query itself, then the message."""
+    """One search of each storage with the query's beginning, then the message. A long answer that repeats itself would
+    be ended."""
     functions = ("conversation_search", "archival_memory_search")
     if query and len(calls) < len(functions):
-        return _call(functions[len(calls)], query=query, heartbeat=True)
+        return _call(functions[len(calls)], query=query[:_NOTE], heartbeat=True)
     return _call("send_message")
 
 
@@ -48,10 +49,15 @@ def _learnt(head: Sequence[str], queue: Sequence[str]) -> dict[str, Any]:
             break
     told = [note for note in _notes(new) if _OWN.search(note)]
     if not told or f"  {told[0]}" in head or last == "result OK":
-        return _call("send_message")
+        return _call("send_message", content=_noted(queue))
     if last.startswith("result error:"):
         return _call("archival_memory_insert", content=told[0])
     return _call("core_memory_append", label="human", content=told[0], heartbeat=True)
+
+
+def _noted(queue: Sequence[str]) -> str:
+    """The reply of a model that talks: the newest note of the queue."""
+    return next(iter(_notes(queue)[::-1]), "Nothing was said.")
 
 
 def _notes(lines: Sequence[str]) -> list[str]:
