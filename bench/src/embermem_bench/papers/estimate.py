@@ -45,15 +45,15 @@ class Rate:
 
 
 RATES: Final[Mapping[str, Rate]] = {
-    "tim": Rate(page=(1.97, 1_437, 206), response=(1.0, 444, 22), context=231),
-    "memorybank": Rate(page=(0.20, 200, 14), response=(1.0, 1_142, 22), context=929),
-    "memgpt": Rate(page=(1.23, 7_129, 71), response=(4.0, 20_417, 206), context=4_419),
-    "amem": Rate(page=(22.31, 35_297, 2_385), response=(1.0, 3_909, 22), context=3_696),
-    "amem:evolution=false": Rate(page=(3.76, 3_220, 189), response=(1.0, 3_244, 22), context=3_032),
-    "amem:evolution=false,links=false": Rate(page=(1.88, 640, 164), response=(1.0, 1_282, 22), context=1_069),
-    "readagent": Rate(page=(0.14, 114, 9), response=(2.0, 5_654, 35), context=3_543),
-    "memoryos:preset=paper": Rate(page=(1.11, 1_006, 76), response=(1.0, 1_640, 22), context=1_427),
-    "memoryos": Rate(page=(0.24, 594, 68), response=(1.0, 1_349, 22), context=1_137),
+    "tim": Rate(page=(1.97, 1_437, 206), response=(1.0, 444, 15), context=231),
+    "memorybank": Rate(page=(0.20, 200, 14), response=(1.0, 1_142, 15), context=929),
+    "memgpt": Rate(page=(1.23, 7_129, 80), response=(4.0, 20_417, 200), context=4_419),
+    "amem": Rate(page=(22.31, 36_785, 2_404), response=(1.0, 7_718, 21), context=7_505),
+    "amem:evolution=false": Rate(page=(3.76, 3_540, 207), response=(1.0, 6_817, 22), context=6_605),
+    "amem:evolution=false,links=false": Rate(page=(1.88, 702, 183), response=(1.0, 1_339, 22), context=1_127),
+    "readagent": Rate(page=(0.14, 114, 9), response=(2.0, 5_654, 26), context=3_543),
+    "memoryos:preset=paper": Rate(page=(1.02, 618, 64), response=(1.0, 2_967, 15), context=2_755),
+    "memoryos": Rate(page=(0.97, 537, 20), response=(1.0, 1_352, 12), context=1_140),
 }
 """By system, measured on LoCoMo's conv-30 (196 pages, ten questions) with the scripted model: `--dry --part locomo
 --conversation conv-30 --limit 10`. Prompts are real; what depends on answers, and their length, is the script's."""
