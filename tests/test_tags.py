@@ -233,7 +233,7 @@ COMMANDS = """
     worker
 """
 GROUPS = {
-    "bench": "cost embed load past recall report run scale search speed study understanding year",
+    "bench": "cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "people": "merge set-user split",
 }

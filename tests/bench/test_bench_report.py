@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from embermem.core.errors import InputError
 from embermem_bench import report, results
+from embermem_bench.blocks import Heading, Table
 from embermem_bench.results import Header, Ingest, Result, Results, Source, Spent, Verdict
 
 HOSTILE = "<script>alert(1)</script> | `x` [link](javascript:alert(1)) \x1b[31m\n# heading & \"quotes\" 'too'"
@@ -284,9 +285,9 @@ def test_any_text_stays_text(text: str) -> None:
     assert Seen(report.html_page(hostile(text))).tags <= TAGS
     marked = report.markdown(hostile(text))
     headings = [line for line in marked.splitlines() if line.startswith("#")]
-    assert len(headings) == len([b for b in report.blocks(hostile(text)) if isinstance(b, report.Heading)])
+    assert len(headings) == len([b for b in report.blocks(hostile(text)) if isinstance(b, Heading)])
     for block in report.blocks(hostile(text)):
-        if isinstance(block, report.Table):
+        if isinstance(block, Table):
             assert {len(row) for row in block.rows} == {len(block.columns)}
 
 

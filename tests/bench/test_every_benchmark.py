@@ -53,6 +53,7 @@ COMMANDS = {
 }
 """The arguments that make each of them small."""
 DIRECTLY = {
+    "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
@@ -71,6 +72,7 @@ COVERED_BY = {
     "cost": "cost.sh",
     "run": "systems.sh",
     "report": "systems.sh",
+    "paper": "paper",
     "understanding": "understanding",
     "year": "year",
 }

@@ -6,6 +6,7 @@ where the two stemmers of that name still differ, and what NLTK's default does o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -320,3 +321,21 @@ def test_what_nltk_s_default_brings_together_and_the_original_does_not(one: str,
     assert default.stem(one) == default.stem(other)
     assert PORTER.stem(one) != PORTER.stem(other)
     assert scoring.f1_locomo(one, other) == 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------- a choice
+
+
+def test_a_choice_is_scored_against_the_false_answer_and_against_the_refusal() -> None:
+    # "a red kite": 2 of its 3 words are in "the red kite", and none in the refusal
+    found = scoring.score_choice("a red kite", "the red kite")
+    assert found["f1_set_trap"] == pytest.approx(2 / 3)
+    assert found["bleu1_trap"] == pytest.approx(2 / 3)
+    assert found["rouge2_trap"] == pytest.approx(1 / 2)  # one of two pairs
+    assert (found["f1_set_refusal"], found["bleu1_refusal"]) == (0.0, 0.0)
+    assert "similarity_trap" not in found
+    # "Not mentioned": 2 words of the 5 of the refusal; the brevity penalty is exp(1 - 5/2)
+    refused = scoring.score_choice("Not mentioned", "the red kite")
+    assert refused["f1_set_refusal"] == pytest.approx(2 * 1.0 * 0.4 / 1.4)
+    assert refused["bleu1_refusal"] == pytest.approx(math.exp(-1.5))
+    assert refused["f1_set_trap"] == 0.0

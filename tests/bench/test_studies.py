@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import run
+from test_dataset_gvd import ASKED, bank
+from test_dataset_gvd import written as gvd_written
 
 from embermem import OwnerMemory, bootstrap, open_system
 from embermem.core import config
@@ -439,3 +441,50 @@ def test_the_command_writes_a_study_and_prints_its_table_or_its_numbers(tmp_path
 
 def test_our_talk_is_a_data_set() -> None:
     assert parse(talk(), "x", "x").conversations[0].with_evidence[0].answer == "blue"
+
+
+# ---------------------------------------------------------------------------------------------------- with a judge
+
+
+def test_the_ablation_runs_on_gvd_with_a_judge_and_a_model_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "gvd"
+    folder.mkdir()
+    gvd_written(folder, bank(), ASKED)
+    with ModelServer(scripted.answer) as server, ModelServer(scripted.answer) as other:
+        model, judge = (
+            bootstrap.make_model(None, config.load(model="scripted", model_url=one.url, model_key="none"))
+            for one in (server, other)
+        )
+        written = compare(
+            comparison("ablation", preset="paper", ks=(5,)),
+            [folder],
+            tmp_path / "out",
+            model=model,
+            judge=judge,
+            judges=("gvd",),
+            replies="chat",
+            embedder="hashed",
+        )
+        judged = [(r.get("response_format") or {}).get("json_schema", {}).get("name") for r in other.requests]
+        assert {*judged} == {"CompanionJudgement"}
+    assert written.content["measure"] == "gvd.accuracy"
+    assert [row["system"] for row in written.content["rows"]][:2] == [
+        "memoryos:preset=paper,top_k=5",
+        "memoryos:preset=paper,top_k=5,without=mid_term",
+    ]
+    assert [row["gvd.coherence"] for row in written.content["rows"]] == [1.0] * 5
+    assert "gvd.correctness" in written.text
+
+
+def test_without_a_model_gvd_has_no_figure_and_it_is_told_what_it_needs(tmp_path: Path) -> None:
+    folder = tmp_path / "gvd"
+    folder.mkdir()
+    gvd_written(folder, bank(), ASKED)
+    with pytest.raises(InputError, match="as GVD, need a model and a judge"):
+        compare(comparison("presets"), [folder], tmp_path / "out", embedder="hashed")
+
+
+def test_each_sweep_goes_through_the_ks_of_its_own_paper() -> None:
+    study = comparison("k-sweep")
+    assert [v.x for v in study.variants if v.series == "memoryos:preset=paper"] == [5, 10, 20, 30, 40]
+    assert [v.x for v in study.variants if v.series == "amem"] == [10, 20, 30, 40, 50]

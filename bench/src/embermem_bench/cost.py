@@ -16,19 +16,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from embermem import bootstrap, prompts
+from embermem import bootstrap
 from embermem.core import config
 from embermem.core.errors import InputError, ModelMissing
 from embermem.core.paging import PageTail, joins
-from embermem.core.types import Added, PageId, Role
-from embermem.protocols import ChatMessage, LanguageModel, ModelRequest
+from embermem.core.types import Added, PageId
+from embermem.protocols import LanguageModel, ModelRequest
 from embermem.system_memory import open_system
 from embermem.testing import wire
 from embermem.testing.model_server import ModelServer
 from embermem_bench import ProgressFn, scripted
+from embermem_bench.asking import chat_messages
 from embermem_bench.datasets import Conversation, Turn
 from embermem_bench.hosted import as_hosted
 from embermem_bench.load_conversation import message
+from embermem_bench.papers import published
 from embermem_bench.results import Spent
 from embermem_bench.unit import Clock
 
@@ -53,11 +55,9 @@ REPLY_TOKENS = 300
 SYSTEMS = ("memoryos", "memoryos:preset=paper", *(name for name in bootstrap.SYSTEMS if name != "memoryos"))
 """What is measured unless systems are named."""
 PUBLISHED: Mapping[str, tuple[float, int]] = {
-    "memorybank": (3.0, 432),
-    "tim": (2.6, 1_274),
-    "memgpt": (4.3, 16_977),
-    "amem": (13.0, 2_712),
-    "memoryos": (4.9, 3_874),
+    published.SYSTEMS[method]: (row["calls"], int(row["tokens"]))
+    for row_of in published.MEMORYOS_3.rows.values()
+    for method, row in row_of.items()
 }
 """Calls and tokens per response on LoCoMo, as the MemoryOS paper has them (Table 3)."""
 
@@ -163,10 +163,8 @@ def _model(settings: Mapping[str, Any]) -> LanguageModel:
 
 
 def _request(query: str, memory: str, now: datetime) -> ModelRequest:
-    """The request for a reply, with the prompt of `OwnerMemory.chat` and no earlier turns beside the memory."""
-    first = prompts.load("chat").fill(system=prompts.load("chat_system").fill(), agent="-", style="-")
-    asking = prompts.load("chat_asked").fill(now=now.strftime("%Y-%m-%d (%a) %H:%M"), memory=memory or "-", query=query)
-    messages = (ChatMessage(role=Role.SYSTEM, text=first), ChatMessage(role=Role.USER, text=asking))
+    """The request for a reply, as `chat` makes it."""
+    messages = tuple(chat_messages(memory or "-", query, now))
     return ModelRequest(messages=messages, max_tokens=REPLY_TOKENS, temperature=0.0)
 
 

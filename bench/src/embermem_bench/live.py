@@ -61,9 +61,9 @@ def places(conversation: Conversation) -> Mapping[int, tuple[Question, ...]]:
 class Living(Working):
     """A unit that is lived through. `visits`: whether what a question was given is counted."""
 
-    def __init__(self, unit: Unit, folder: Path, trace: Trace, terms: Terms, *, visits: bool) -> None:
+    def __init__(self, unit: Unit, folder: Path, trace: Trace, judge: Trace, terms: Terms, *, visits: bool) -> None:
         """As `Working`, on an empty folder."""
-        super().__init__(unit, folder, trace, terms)
+        super().__init__(unit, folder, trace, judge, terms)
         self._visits = visits
         turns = list(unit.conversation.turns())
         self._seq_of = {turn.id: n for n, (_, turn) in enumerate(turns, 1)}

@@ -6,13 +6,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import ConfigError
 
 JUDGES: Final = ("strict", "lenient", "gvd")
 """The judges, by the prompts `prompts/judge_*.md`. `gvd` judges answers that have no gold one."""
+
+Replies = Literal["short", "choice", "chat"]
+"""How a question is answered: in few words; the same, but one that has no answer as LoCoMo and A-MEM ask it, by two
+answers to choose from, the wrong one of the data and that it is not mentioned; or with the prompt of `chat`, as a
+companion replies."""
 
 Mode = Literal["frozen", "live", "unvisited"]
 """When questions are asked: all at the end, by a memory that counts none of them; or (`live.py`) each when it comes,
@@ -68,6 +73,7 @@ class Plan:
     conversations: tuple[str, ...] = ()
     budget: int | None = None
     judges: tuple[str, ...] = ()
+    replies: Replies = "short"
     mode: Mode = "frozen"
 
     def __post_init__(self) -> None:
@@ -83,6 +89,8 @@ class Plan:
         _once("conversation", list(self.conversations))
         if unknown := [name for name in self.judges if name not in JUDGES]:
             raise ConfigError(f"no judge {unknown[0]!r}; known: {', '.join(JUDGES)}")
+        if self.replies not in get_args(Replies):
+            raise ConfigError(f"no replies {self.replies!r}; known: {', '.join(get_args(Replies))}")
         for what, number in (("limit", self.limit), ("budget", self.budget)):
             if number is not None and number < 1:
                 raise ConfigError(f"{what} = {number}: at least 1")

@@ -1,27 +1,26 @@
 """The report of one or several runs, as Markdown and as one HTML file that needs nothing else.
 
-All figures come from the runs' own files (results.py). Names of data sets, conversations, categories and systems are
-text of others: they are escaped, and never read as markup. No path of a machine is in it.
+All figures come from the runs' own files (results.py). No path of a machine is in it.
 """
 
 from __future__ import annotations
 
-import html
-import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
 from embermem.prompts.data import one_line
 from embermem_bench import results as figures
+from embermem_bench.blocks import Block, Heading, Table, Text, as_html, as_markdown
 from embermem_bench.categories import CATEGORIES
 from embermem_bench.results import Header, Interval, Result, Results
 
-__all__ = ["Block", "Heading", "Table", "Text", "blocks", "brief", "html_page", "markdown"]
+__all__ = ["blocks", "brief", "how_made", "html_page", "markdown"]
 
+TITLE: Final = "Memory systems side by side"
 SEED: Final = 0
 """Of the bootstrap."""
 CALLED_DIFFERENT: Final = (
@@ -40,42 +39,14 @@ CALLED_DIFFERENT: Final = (
 _NAME_CHARS = 120
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Heading:
-    """A heading; `level` from 1."""
-
-    level: int
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Text:
-    """A paragraph; with `code` a line of a command."""
-
-    text: str
-    code: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
-    """A table of plain texts. The first column names the row; the others are figures."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-Block = Heading | Text | Table
-
-
 def markdown(results: Results, *, baseline: str | None = None) -> str:
     """The report as Markdown. Raises InputError for a baseline that did not run."""
-    return "\n\n".join(_as_markdown(block) for block in blocks(results, baseline=baseline)) + "\n"
+    return as_markdown(blocks(results, baseline=baseline))
 
 
 def html_page(results: Results, *, baseline: str | None = None) -> str:
     """The report as one HTML file: no script, nothing from elsewhere. Raises as `markdown`."""
-    body = "\n".join(_as_html(block) for block in blocks(results, baseline=baseline))
-    return _PAGE.replace("{body}", body, 1)
+    return as_html(blocks(results, baseline=baseline), title=TITLE)
 
 
 def blocks(results: Results, *, baseline: str | None = None) -> tuple[Block, ...]:
@@ -85,10 +56,10 @@ def blocks(results: Results, *, baseline: str | None = None) -> tuple[Block, ...
     """
     if baseline is not None and baseline not in results.systems:
         raise InputError(f"no system {baseline!r} in these runs; there are: {', '.join(results.systems)}")
-    made: list[Block] = [Heading(level=1, text="Memory systems side by side"), Text(text=_READ_SO)]
+    made: list[Block] = [Heading(level=1, text=TITLE), Text(text=_READ_SO)]
     for dataset in results.datasets:
         made += _of_dataset(results, dataset, baseline or results.systems[0])
-    made += _made_so(results)
+    made += [Heading(level=2, text="How it was made"), *how_made(results)]
     return tuple(made)
 
 
@@ -299,7 +270,18 @@ def _categories(results: Results, dataset: str, systems: Sequence[str]) -> Itera
     locomo = any(source.locomo for header in results.headers for source in header.data if source.name == dataset)
     shown = _with_values(
         asked,
-        ["rec@10", "thread_rec@10", "packed", "told", "thread_packed", "thread_told", "f1_locomo", "f1_squad", "bleu1"],
+        [
+            "rec@10",
+            "thread_rec@10",
+            "packed",
+            "told",
+            "thread_packed",
+            "thread_told",
+            "f1_locomo",
+            "f1_squad",
+            "f1_set",
+            "bleu1",
+        ],
     )
     shown += _with_values(asked, figures.judged(asked)) + _with_values(asked, ["abstained"])
     rows = []
@@ -392,8 +374,8 @@ _LIVE: Final = {
 }
 
 
-def _made_so(results: Results) -> Iterator[Block]:
-    yield Heading(level=2, text="How it was made")
+def how_made(results: Results) -> Iterator[Block]:
+    """The data, the models and the settings of runs, and the command of each."""
     for header in results.headers:
         for source in header.data:
             yield Text(
@@ -401,6 +383,7 @@ def _made_so(results: Results) -> Iterator[Block]:
                 f"questions: {source.questions}; SHA-256 {source.sha256}"
             )
         model = f"Model: {header.model}, at temperature 0, every call recorded" if header.model else "No model"
+        model += f". Judge: {header.judge_model}" if header.judge_model else ""
         seeds = ", ".join(map(str, header.seeds))
         yield Text(text=f"{model}. Embedder: {header.embedder}. Token counter: {header.counter}. Seeds: {seeds}.")
         if header.settings:
@@ -422,7 +405,9 @@ def _command(header: Header) -> str:
         ("--limit", [] if header.limit is None else [str(header.limit)]),
         ("--budget", [] if header.budget is None else [str(header.budget)]),
         ("--judge", header.judges),
+        ("--replies", [] if header.replies == "short" else [header.replies]),
         ("--model", [header.model] if header.model else []),
+        ("--judge-model", [header.judge_model] if header.judge_model else []),
     ):
         for value in values:
             words += [option, value]
@@ -462,75 +447,3 @@ def _signed(found: Interval) -> str:
         return f"{found.mean:+.3f}"
     star = "*" if found.low > 0.0 or found.high < 0.0 else ""
     return f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{star}"
-
-
-# --------------------------------------------------------------------------------------------------------- how it looks
-
-_MARKUP = re.compile(r"([\\`*\[\]<>|&])")
-
-
-def _as_markdown(block: Block) -> str:
-    match block:
-        case Heading():
-            return f"{'#' * block.level} {_plain(block.text)}"
-        case Text():
-            return f"    {one_line(block.text, 4_000)}" if block.code else _plain(block.text)
-        case Table():
-            rule = ["---", *("---:" for _ in block.columns[1:])]
-            rows = [block.columns, tuple(rule), *block.rows]
-            return "\n".join(
-                "| " + " | ".join(cell if row is rows[1] else _plain(cell) for cell in row) + " |" for row in rows
-            )
-
-
-def _plain(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", one_line(text, 4_000))
-
-
-def _as_html(block: Block) -> str:
-    match block:
-        case Heading():
-            return f"<h{block.level}>{_escaped(block.text)}</h{block.level}>"
-        case Text():
-            return f"<pre>{_escaped(block.text)}</pre>" if block.code else f"<p>{_escaped(block.text)}</p>"
-        case Table():
-            head = "".join(f'<th scope="col">{_escaped(column)}</th>' for column in block.columns)
-            rows = (
-                f'<tr><th scope="row">{_escaped(row[0])}</th>'
-                + "".join(f"<td>{_escaped(cell)}</td>" for cell in row[1:])
-                + "</tr>"
-                for row in block.rows
-            )
-            body = "\n".join(rows)
-            return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
-
-
-def _escaped(text: str) -> str:
-    return html.escape(one_line(text, 4_000), quote=True)
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Memory systems side by side</title>
-<style>
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.2; margin: 1.6em 0 0.5em; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.25rem 0.7rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:first-child { text-align: left; }
-pre { overflow-x: auto; padding: 0.6rem; border: 1px solid var(--line); }
-</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""

@@ -17,6 +17,7 @@ from embermem.core.errors import InputError
 from embermem_bench import metrics, statistics
 from embermem_bench.evidence import KS, ranking_names
 from embermem_bench.plan import Mode
+from embermem_bench.scoring import LURED
 from embermem_bench.scoring import NAMES as TOKEN_METRICS
 from embermem_bench.statistics import Interval
 
@@ -34,6 +35,8 @@ ANSWERS: Final = TOKEN_METRICS
 """Figures of answers that have a gold one."""
 ABSTENTION: Final = ("abstained", "abstained_locomo")
 """1 where the answer says that it is not known: by our list of phrases, and by LoCoMo's two."""
+CHOSEN: Final = (*(f"{name}_trap" for name in LURED), "f1_set_refusal", "bleu1_refusal")
+"""Figures of answers that were chosen from two, where there is none: `scoring.score_choice`."""
 
 GREATEST: Final = ("hottest", "strongest")
 """Of `Ingest.held`: those of which the greatest counts, not the sum."""
@@ -160,7 +163,8 @@ class Source:
 class Header:
     """What a run was asked for, as its folder keeps it. A folder is gone on with only if all of it is the same.
 
-    `model` is "" without one. `settings` are those that differ from the defaults. `mode`: when questions were asked.
+    `model` is "" without one; `judge_model` "" where the same one judges. `settings` are those that differ from the
+    defaults. `mode`: when questions were asked.
     """
 
     data: tuple[Source, ...]
@@ -174,6 +178,8 @@ class Header:
     embedder: str
     counter: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    replies: str = "short"
+    judge_model: str = ""
     mode: Mode = "frozen"
 
 
@@ -428,6 +434,7 @@ def _ratio(amount: float, count: int) -> float | None:
 __all__ = [
     "ABSTENTION",
     "ANSWERS",
+    "CHOSEN",
     "EVIDENCE",
     "KS",
     "THREAD_EVIDENCE",

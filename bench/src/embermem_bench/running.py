@@ -32,7 +32,7 @@ from embermem_bench.datasets import Conversation, Dataset, gvd
 from embermem_bench.live import Living
 from embermem_bench.plan import JUDGES, Plan, SystemSpec
 from embermem_bench.results import Header, Ingest, Result, Source
-from embermem_bench.tracing import Asked, Trace
+from embermem_bench.tracing import Asked, Price, Purse, Trace
 from embermem_bench.unit import COUNTER, STORE, Clock, Terms, Unit, Working, opened
 
 if TYPE_CHECKING:
@@ -80,17 +80,23 @@ def run(
     folder: Path,
     *,
     model: LanguageModel | None = None,
+    judge: LanguageModel | None = None,
     replay: bool = False,
     most_calls: int | None = None,
+    purse: Purse | None = None,
+    prices: tuple[Price, Price] = (Price(), Price()),
+    recordings: Path | None = None,
     told: ProgressFn = lambda what, done, total: None,
     left: Callable[[Left], None] = lambda left: None,
     **settings: Any,
 ) -> None:
     """Does what is planned and not yet done in `folder`; `results.load` reads what it found.
 
-    Without a model only retrieval is measured. `replay`: nobody is asked, all replies come from the folder's recording.
-    At most `most_calls` are made; then BudgetSpent ends the run, and the next one goes on. `left` is told what is left
-    after each unit. `settings` are those of open_system.
+    Without a model only retrieval is measured. `judge` is the model of the judges; None: the same one. `replay`: nobody
+    is asked, all replies come from the folder's recording. At most `most_calls` are made, or what `purse` allows, at
+    the prices of the model and of the judge; then BudgetSpent ends the run, and the next one goes on. `left` is told
+    what is left after each unit. `recordings` is the folder of all model calls, by default the run's. `settings` are
+    those of open_system.
 
     Raises ConfigError for a plan that cannot be run and for a folder of another plan, FolderBusy, InputError for data
     that cannot be read, and what ended the run: ModelError, ModelWait, EmbedderError, StoreError.
@@ -108,19 +114,33 @@ def run(
         loaded=loaded,
         budget=plan.budget,
         judges=plan.judges,
+        replies=plan.replies,
         made_by=_made_by(),
     )
     with workspace.held(folder):
-        asked = None if model is None or replay else Asked(model, most_calls)
-        name = _recorded_name(folder, plan, model) if replay else "" if model is None else model.name
-        header = _header(plan, sets, name, embedder.name, loaded)
+        purse = purse or Purse(calls=most_calls)
+        judge = judge if plan.judges else None
+        asked, judging = (
+            None if one is None or replay else Asked(one, purse, price)
+            for one, price in zip((model, judge), prices, strict=True)
+        )
+        calls = recordings or folder
+        name = _recorded_name(calls, plan, model) if replay else "" if model is None else model.name
+        judge_name = _recorded_judge(calls, plan, judge) if replay else "" if judge is None else judge.name
+        header = _header(plan, sets, (name, judge_name), embedder.name, loaded)
         _begin(folder, header)
-        _Run(plan, folder, sets, asked, name, terms, told, left).work()
+        models = _Models(calls=calls, asked=asked, name=name, judging=judging, judge_name=judge_name)
+        _Run(plan, folder, sets, models, terms, told, left).work()
 
 
 def calls_file(folder: Path, seed: int) -> Path:
     """The recording of a seed's model calls."""
     return folder / f"calls-{seed}.jsonl"
+
+
+def judged_file(folder: Path, seed: int) -> Path:
+    """The recording of a seed's calls of a model that judges alone."""
+    return folder / f"judged-{seed}.jsonl"
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -146,6 +166,25 @@ def estimate(plan: Plan) -> Estimate:
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Models:
+    """The model of a run and that of its judges, to be asked or by their recordings in `calls` alone; a name is ""
+    without one."""
+
+    calls: Path
+    asked: Asked | None
+    name: str
+    judging: Asked | None
+    judge_name: str
+
+    def traces(self, seed: int) -> tuple[Trace, Trace]:
+        """Of a seed: for systems and answers, and for judges. One, if the same model judges."""
+        trace = Trace(self.asked, calls_file(self.calls, seed) if self.name else None, name=self.name or None)
+        if not self.judge_name:
+            return trace, trace
+        return trace, Trace(self.judging, judged_file(self.calls, seed), name=self.judge_name)
+
+
 class _Run:
     """The work of one process in a folder that it holds."""
 
@@ -154,8 +193,7 @@ class _Run:
         plan: Plan,
         folder: Path,
         sets: Sequence[Dataset],
-        asked: Asked | None,
-        model: str,
+        models: _Models,
         terms: Terms,
         told: ProgressFn,
         left: Callable[[Left], None],
@@ -163,8 +201,7 @@ class _Run:
         self._plan = plan
         self._folder = folder
         self._sets = sets
-        self._asked = asked
-        self._model = model
+        self._models = models
         self._terms = terms
         self._told = told
         self._left = left
@@ -184,11 +221,11 @@ class _Run:
             todo = [unit for unit in units if not self._is_done(unit)]
             if todo:
                 self._check_systems()
-            trace: tuple[int, Trace] | None = None
+            traces: tuple[int, tuple[Trace, Trace]] | None = None
             for number, unit in enumerate(todo):
-                if trace is None or trace[0] != unit.seed:
-                    trace = unit.seed, self._trace(unit.seed)
-                self._one(unit, trace[1], f"({len(units) - len(todo) + number + 1}/{len(units)})")
+                if traces is None or traces[0] != unit.seed:
+                    traces = unit.seed, self._models.traces(unit.seed)
+                self._one(unit, traces[1], f"({len(units) - len(todo) + number + 1}/{len(units)})")
                 self._left(self._estimated(todo[number + 1 :]))
             shutil.rmtree(self._folder / WORK, ignore_errors=True)
 
@@ -207,28 +244,24 @@ class _Run:
         asked = {result.question for result in self._done.get(unit.key, ())}
         return [question for question in unit.conversation.questions if question.id not in asked]
 
-    def _trace(self, seed: int) -> Trace:
-        file = calls_file(self._folder, seed) if self._model else None
-        return Trace(self._asked, file, name=self._model or None)
-
     def _check_systems(self) -> None:
         """Each system opened once, so that a wrong name or option is told before anything is done."""
         for spec in self._plan.systems:
             with _emptied(self._folder / WORK / "check") as folder:
                 opened(spec, folder / STORE, Trace(None, None), self._terms, Clock()).close()
 
-    def _one(self, unit: Unit, trace: Trace, number: str) -> None:
+    def _one(self, unit: Unit, traces: tuple[Trace, Trace], number: str) -> None:
         what = f"{unit.system.label}, {unit.conversation.id} {number}"
         place = self._folder / WORK / hashlib.blake2b(msgspec.json.encode(unit.key), digest_size=8).hexdigest()
         if self._plan.mode != "frozen":
-            self._live(unit, trace, place, what)
+            self._live(unit, traces, place, what)
             return
         learnt, settled = self._learnt.get(unit.key), place / "settled"
         fresh = learnt is None or not settled.is_file()  # its store may be gone though it was learnt once
         if fresh:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(parents=True)
-        working = Working(unit, place, trace, self._terms)
+        working = Working(unit, place, *traces, self._terms)
         try:
             if fresh:
                 made = working.learn(lambda done, total: self._told(f"{what}: settling", done, total))
@@ -247,9 +280,9 @@ class _Run:
             working.close()
         shutil.rmtree(place, ignore_errors=True)
 
-    def _live(self, unit: Unit, trace: Trace, place: Path, what: str) -> None:
+    def _live(self, unit: Unit, traces: tuple[Trace, Trace], place: Path, what: str) -> None:
         with _emptied(place) as folder:
-            living = Living(unit, folder, trace, self._terms, visits=self._plan.mode == "live")
+            living = Living(unit, folder, *traces, self._terms, visits=self._plan.mode == "live")
             try:
                 learnt, asked = living.live(lambda done, total: self._told(f"{what}: living", done, total))
             finally:
@@ -321,7 +354,7 @@ def _drawn(dataset: Dataset, plan: Plan, seed: int) -> tuple[Conversation, ...]:
     return datasets.subset(dataset, questions=plan.limit, seed=seed).conversations
 
 
-def _header(plan: Plan, sets: Sequence[Dataset], model: str, embedder: str, loaded: Settings) -> Header:
+def _header(plan: Plan, sets: Sequence[Dataset], models: tuple[str, str], embedder: str, loaded: Settings) -> Header:
     sources = tuple(
         Source(
             name=dataset.name,
@@ -341,10 +374,12 @@ def _header(plan: Plan, sets: Sequence[Dataset], model: str, embedder: str, load
         conversations=plan.conversations,
         budget=plan.budget,
         judges=plan.judges,
-        model=model,
+        model=models[0],
         embedder=embedder,
         counter=loaded.token_counter,
         settings=_changed(loaded),
+        replies=plan.replies,
+        judge_model=models[1],
         mode=plan.mode,
     )
 
@@ -360,7 +395,7 @@ def _begin(folder: Path, header: Header) -> None:
                 f"the plan in its {results.PLAN}"
             )
         return
-    others = sorted(p.name for p in folder.iterdir() if not p.name.startswith((workspace.LOCK, "calls-")))
+    others = sorted(p.name for p in folder.iterdir() if not p.name.startswith((workspace.LOCK, "calls-", "judged-")))
     if [name for name in others if not name.endswith(".part")]:
         raise ConfigError(f"{folder} holds other things ({others[0]}) and no run of the bench; name another folder")
     workspace.write_whole(folder / results.PLAN, msgspec.json.format(msgspec.json.encode(header), indent=2) + b"\n")
@@ -375,6 +410,16 @@ def _recorded_name(folder: Path, plan: Plan, model: LanguageModel | None) -> str
     if name is None and (folder / results.PLAN).exists():
         name = results.header(folder).model or None
     return bootstrap.recorded(None, calls_file(folder, plan.seeds[0]), name=name).name
+
+
+def _recorded_judge(folder: Path, plan: Plan, judge: LanguageModel | None) -> str:
+    """The model whose calls as a judge alone the folder holds; "" if the run's own model judged."""
+    if not plan.judges or not any(judged_file(folder, seed).is_file() for seed in plan.seeds):
+        return ""
+    name = None if judge is None else judge.name
+    if name is None and (folder / results.PLAN).exists():
+        name = results.header(folder).judge_model or None
+    return bootstrap.recorded(None, judged_file(folder, plan.seeds[0]), name=name).name
 
 
 def _sha256(path: Path) -> str:

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 NAMES = ("f1_locomo", "f1_squad", "f1_set", "bleu1", "rouge1", "rouge2", "rougeL", "meteor_es", "similarity")
 """The names in reports, in their order."""
 
+LURED = ("f1_set", "bleu1", "rouge2", "rougeL", "meteor_es", "similarity")
+"""The figures of an answer that are also taken against the wrong one that a question lures to: `f1_set_trap`, …"""
+REFUSAL = "Not mentioned in the conversation"
+"""The right answer to a question without one, as LoCoMo and A-MEM offer it for choice."""
+
 METEOR_ALPHA = 0.9
 """Weight of recall against precision. The three are NLTK's defaults, after Lavie and Agarwal (2007)."""
 METEOR_BETA = 3.0
@@ -85,6 +90,21 @@ def score(
     if answer_vector is not None and gold_vector is not None:
         figures["similarity"] = similarity(answer_vector, gold_vector)
     return figures
+
+
+def score_choice(
+    answer: str, trap: str, *, answer_vector: Vector | None = None, trap_vector: Vector | None = None
+) -> Mapping[str, float]:
+    """The figures of an answer to a question that has none, put as a choice between `trap` and `REFUSAL`.
+
+    `…_trap` are against the wrong answer of the data, as A-MEM's published evaluation has them: falling for it scores
+    high. `…_refusal` are against `REFUSAL`, which is right.
+    """
+    of_trap = score(answer, trap, answer_vector=answer_vector, gold_vector=trap_vector)
+    return {f"{name}_trap": of_trap[name] for name in LURED if name in of_trap} | {
+        "f1_set_refusal": f1_set(answer, REFUSAL),
+        "bleu1_refusal": bleu_1(answer, REFUSAL),
+    }
 
 
 # -------------------------------------------------------------------------------------------------------------- F1

@@ -5,28 +5,69 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from embermem import bootstrap
 from embermem.core.errors import BudgetSpent, ModelError, ModelReplyError, ModelTooLong, ModelWait
 from embermem.protocols import LanguageModel, ModelReply, ModelRequest
 from embermem_bench.results import Spent
 
-__all__ = ["Asked", "Trace"]
+__all__ = ["Asked", "Price", "Purse", "Trace"]
 
 _NEVER = datetime(9000, 1, 1, tzinfo=UTC)
 """When a run whose calls are used up may ask again by itself."""
 
 
-class Asked:
-    """A LanguageModel that counts what really reaches another, and stops at `most` calls."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Price:
+    """What a million tokens cost, of prompts and of what a model writes. By default each token counts as one millionth:
+    a budget is then one of a million tokens each."""
 
-    def __init__(self, model: LanguageModel, most: int | None = None) -> None:
+    prompt: float = 1.0
+    completion: float = 1.0
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+
+
+class Purse:
+    """What the models of a run may still be asked for: at most so many calls, and at most so much money."""
+
+    def __init__(self, *, calls: int | None = None, money: float | None = None, paid: float = 0.0) -> None:
+        """`paid` of the money is spent already."""
+        self._calls = calls
+        self._money = money
+        self._asked = 0
+        self._paid = paid
+
+    def ask(self) -> None:
+        """Before each call. Raises BudgetSpent when the calls or the money are used up."""
+        if self._calls is not None and self._asked >= self._calls:
+            self._spent(f"{self._calls} calls were made, as many as were allowed")
+        if self._money is not None and self._paid >= self._money:
+            self._spent(f"the budget is spent: {self._paid:.2f} of {self._money:.2f}")
+        self._asked += 1
+
+    def pay(self, price: float) -> None:
+        """After each reply."""
+        self._paid += price
+
+    def _spent(self, what: str) -> NoReturn:
+        raise BudgetSpent(what, _NEVER)
+
+
+class Asked:
+    """A LanguageModel that counts what really reaches another, and takes it from a purse."""
+
+    def __init__(self, model: LanguageModel, purse: Purse | None = None, price: Price | None = None) -> None:
         self._model = model
-        self._most = most
-        self.calls = self.answered = 0
+        self._purse = purse or Purse()
+        self._price = price or Price()
+        self.answered = 0
 
     @property
     def name(self) -> str:
@@ -35,24 +76,22 @@ class Asked:
 
     def complete(self, request: ModelRequest) -> ModelReply:
         """As the model. Raises BudgetSpent when the calls are used up."""
-        self._begin()
+        self._purse.ask()
         reply = self._model.complete(request)
-        self.answered += 1
+        self._count(reply)
         return reply
 
     def stream(self, request: ModelRequest) -> Iterator[str | ModelReply]:
         """As the model. Raises BudgetSpent when the calls are used up."""
-        self._begin()
+        self._purse.ask()
         for piece in self._model.stream(request):
-            self.answered += isinstance(piece, ModelReply)
+            if isinstance(piece, ModelReply):
+                self._count(piece)
             yield piece
 
-    def _begin(self) -> None:
-        if self._most is not None and self.calls >= self._most:
-            raise BudgetSpent(
-                f"{self._most} calls were made, as many as were allowed", datetime.max.replace(tzinfo=UTC)
-            )
-        self.calls += 1
+    def _count(self, reply: ModelReply) -> None:
+        self.answered += 1
+        self._purse.pay(self._price.of(reply.prompt_tokens, reply.completion_tokens))
 
 
 class Trace:

@@ -25,7 +25,7 @@ from embermem_bench.datasets import LOCOMO_HEADLINE, Conversation, Dataset, Ques
 from embermem_bench.evidence import ranking_values
 from embermem_bench.held import held
 from embermem_bench.load_conversation import Stored, messages_of
-from embermem_bench.plan import SystemSpec
+from embermem_bench.plan import Replies, SystemSpec
 from embermem_bench.recall import packed_within
 from embermem_bench.results import ABSTENTION, Ingest, Result, Spent, Verdict
 from embermem_bench.tracing import Trace
@@ -69,6 +69,7 @@ class Terms:
     loaded: Settings
     budget: int | None
     judges: tuple[str, ...]
+    replies: Replies
     made_by: str
 
 
@@ -89,15 +90,18 @@ class Clock:
 class Working:
     """A unit at work, in a folder of its own. Close it in the end."""
 
-    def __init__(self, unit: Unit, folder: Path, trace: Trace, terms: Terms) -> None:
-        """Opens the store, or makes it. Raises ConfigError, StoreError."""
+    def __init__(self, unit: Unit, folder: Path, trace: Trace, judge: Trace, terms: Terms) -> None:
+        """Opens the store, or makes it. `judge` judges; it may be `trace`. Raises ConfigError, StoreError."""
         self.unit = unit
         self._trace = trace
+        self._judge = judge
         self._terms = terms
         self._clock = Clock()
         self._memory = opened(unit.system, folder / STORE, trace, terms, self._clock)
         self._owner = self._memory.of(unit.conversation.id, agent=AGENT)
-        self._asker = bootstrap.make_asker(trace.model, NoLedger(), terms.loaded, bootstrap.wall_clock)
+        self._asker, self._judging = (
+            bootstrap.make_asker(one.model, NoLedger(), terms.loaded, bootstrap.wall_clock) for one in (trace, judge)
+        )
         self._stored: Stored | None = None
 
     def close(self) -> None:
@@ -182,12 +186,14 @@ class Working:
                 try:
                     with self._trace.measured() as measured:
                         asked_at = stored.asked_at(question)
-                        answer = asking.answer(self._asker, self._owner.owner, context.text, question.text, asked_at)
+                        owner, replies, seed = self._owner.owner, self._terms.replies, self.unit.seed
+                        answer = asking.answer(self._asker, owner, replies, context.text, question, asked_at, seed)
                 except ModelReplyError as error:
                     failure = f"answer: {type(error).__name__}"
                 answering = measured[0]
-            with self._trace.measured() as measured:
-                verdicts = self._judged(self._asker, question, answer)
+        if answer is not None and self._judging is not None:
+            with self._judge.measured() as measured:
+                verdicts = self._judged(self._judging, question, "" if context is None else context.text, answer)
             judging = measured[0]
         return self._result(
             question,
@@ -218,10 +224,10 @@ class Working:
             question.text, at=stored.asked_at(question), budget=self._terms.budget, scope=stored.scope(question)
         )
 
-    def _judged(self, asker: Asker, question: Question, answer: str) -> tuple[Verdict, ...]:
-        """By each judge that has something to judge by: a gold answer, or for `gvd` all that was said. A question that
-        has no answer is not judged: whether the answer says so is counted without a model. Nobody is asked of an empty
-        answer."""
+    def _judged(self, asker: Asker, question: Question, memory: str, answer: str) -> tuple[Verdict, ...]:
+        """By each judge that has something to judge by: a gold answer, or for `gvd` all that was said, and `memory`.
+        A question that has no answer is not judged: whether the answer says so is counted without a model. Nobody is
+        asked of an empty answer."""
         if not question.answerable:
             return ()
         owner, made = self._owner.owner, []
@@ -234,7 +240,7 @@ class Working:
             try:
                 if question.answer is None:
                     history = asking.history_of(self.unit.conversation)
-                    made.append(asking.judge_companion(asker, owner, history, question.text, answer))
+                    made.append(asking.judge_companion(asker, owner, history, memory, question.text, answer))
                 else:
                     made.append(asking.judge(asker, owner, name, question.text, question.answer, answer))
             except ModelReplyError:
@@ -260,6 +266,8 @@ class Working:
         values = evidence_values(question, ranking, present, told, stored.thread_of)
         if answer is not None:
             values |= answer_values(self.unit.dataset, question, answer, self._terms.embedder)
+            if self._terms.replies == "choice" and not failure:
+                values |= choice_values(question, answer, self._terms.embedder)
             values |= dict.fromkeys(ABSTENTION, 0.0) if failure else {}  # what is missing says nothing
         dataset = self.unit.dataset
         system, name, conversation, seed = self.unit.key
@@ -325,8 +333,7 @@ def evidence_values(
 
 
 def answer_values(dataset: Dataset, question: Question, answer: str, embedder: Embedder) -> dict[str, float]:
-    """The figures of an answer: against the gold one, and whether it says that it is not known. What a question lures
-    to is never looked at."""
+    """The figures of an answer: against the gold one, and whether it says that it is not known."""
     values = {"abstained": float(abstains(answer)), "abstained_locomo": float(abstains_locomo(answer))}
     gold = question.answer
     if gold is not None and question.answerable:
@@ -334,3 +341,13 @@ def answer_values(dataset: Dataset, question: Question, answer: str, embedder: E
         of_answer, of_gold = embedder.embed([answer, gold])
         values |= scoring.score(answer, gold, category, answer_vector=of_answer, gold_vector=of_gold)
     return values
+
+
+def choice_values(question: Question, answer: str, embedder: Embedder) -> dict[str, float]:
+    """The figures of an answer that was a choice between what the question lures to and that it is not mentioned; none
+    for other questions."""
+    trap = question.trap
+    if trap is None or not asking.is_choice(question):
+        return {}
+    of_answer, of_trap = embedder.embed([answer, trap])
+    return dict(scoring.score_choice(answer, trap, answer_vector=of_answer, trap_vector=of_trap))

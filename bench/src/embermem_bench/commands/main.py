@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from embermem.cli.commands.common import JsonOption, session_of
-from embermem_bench.commands import run, study
+from embermem_bench.commands import paper, run, study
 from embermem_bench.commands.common import bare_embedder, progress_told, temporary_folder
 from embermem_bench.commands.past import past
 from embermem_bench.commands.scale import scale
@@ -17,7 +17,7 @@ from embermem_bench.commands.understanding import HELP, understanding
 from embermem_bench.commands.year import year
 
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
-for command in (run.run, run.report, study.study, study.cost):
+for command in (run.run, run.report, paper.paper, study.study, study.cost):
     app.command()(command)
 
 PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]

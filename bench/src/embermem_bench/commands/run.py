@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from embermem.cli.commands.common import JsonOption, say, session_of
 from embermem.core.errors import ConfigError
+from embermem_bench.commands.common import JudgeModelOption, judge_of, model_of, run_told
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from embermem.protocols import LanguageModel
-    from embermem_bench import ProgressFn
+    from embermem_bench.plan import Replies
     from embermem_bench.results import Results
-    from embermem_bench.running import Left, Plan, SystemSpec
+    from embermem_bench.running import Plan, SystemSpec
 
 REPORT = "report"
 
@@ -56,6 +52,10 @@ def run(
     judges: Annotated[
         list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
     ] = None,
+    replies: Annotated[
+        str, typer.Option("--replies", metavar="NAME", help="`short`, `choice` or `chat`: how questions are answered.")
+    ] = "short",
+    judge_model: JudgeModelOption = None,
     model: Annotated[str | None, typer.Option("--model", help="The language model; overrides the setting.")] = None,
     no_model: Annotated[bool, typer.Option("--no-model", help="Measure retrieval only, without a model.")] = False,
     replay: Annotated[bool, typer.Option("--replay", help="Read all replies from the folder; call no model.")] = False,
@@ -81,6 +81,7 @@ def run(
         conversations=tuple(conversations or ()),
         budget=budget,
         judges=tuple(judges or ()),
+        replies=cast("Replies", replies),
         mode="frozen" if not live else "unvisited" if no_visits else "live",
     )
     if no_visits and not live:
@@ -88,15 +89,25 @@ def run(
     if estimate:
         _show_estimate(plan, as_json)
         return
-    asked = None if replay or no_model else _model(model)
+    asked = None if replay or no_model else model_of(model)
     if asked is None and not replay:
         if judges:
             raise ConfigError("judges need a model: name one with --model or EMBERMEM_MODEL")
         if not as_json:
             say("no model: retrieval alone is measured")
-    with _told() as (told, left):
-        counted = {} if counter is None else {"token_counter": counter}
-        running.run(plan, out, model=asked, replay=replay, most_calls=most_calls, told=told, left=left, **counted)
+    counted: dict[str, Any] = {} if counter is None else {"token_counter": counter}
+    with run_told() as (told, left):
+        running.run(
+            plan,
+            out,
+            model=asked,
+            judge=None if asked is None or judge_model is None else judge_of(judge_model),
+            replay=replay,
+            most_calls=most_calls,
+            told=told,
+            left=left,
+            **counted,
+        )
     found = results.load(out)
     if as_json:
         render.print_json(results.summary(found))
@@ -143,13 +154,6 @@ def _system(text: str, preset: str | None) -> SystemSpec:
     return spec
 
 
-def _model(named: str | None) -> LanguageModel | None:
-    from embermem import bootstrap
-    from embermem.core import config
-
-    return bootstrap.make_model(None, config.load(model=named, model_cache=""))  # the run's folder is the recording
-
-
 def _show_estimate(plan: Plan, as_json: bool) -> None:
     from embermem.reports import render
     from embermem_bench import running
@@ -175,7 +179,8 @@ def _show_estimate(plan: Plan, as_json: bool) -> None:
 
 def _show(found: Results) -> None:
     from embermem.reports import render
-    from embermem_bench.report import Heading, Table, brief
+    from embermem_bench.blocks import Heading, Table
+    from embermem_bench.report import brief
 
     title = ""
     for block in brief(found):
@@ -183,37 +188,3 @@ def _show(found: Results) -> None:
             title = block.text
         elif isinstance(block, Table):
             render.table(title, block.columns, block.rows)
-
-
-@contextmanager
-def _told() -> Iterator[tuple[ProgressFn, Callable[[Left], None]]]:
-    """A bar on stderr that also says what is left; without a terminal a line after each conversation."""
-    from embermem.reports import render
-
-    with render.progress("steps") as bar:
-        task = bar.add_task("starting", total=None)
-        current = ahead = ""
-
-        def told(what: str, done: int, total: int) -> None:
-            nonlocal current
-            if what != current:
-                bar.reset(task, description=render.cut(what, 60) + ahead, total=total)
-                current = what
-            bar.update(task, completed=done, total=total)
-
-        def left(one: Left) -> None:
-            nonlocal ahead
-            ahead = f" · all of it: {_told_of(one)}"
-            if bar.disable:
-                say(f"{render.cut(current, 60)}: done; {_told_of(one)} left")
-
-        yield told, left
-
-
-def _told_of(left: Left) -> str:
-    """Such as `12 min, 340 calls, 1,200,000 tokens`."""
-    minutes = left.seconds / 60
-    time = (
-        f"{left.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
-    )
-    return f"about {time}, {left.calls:,} calls, {left.tokens:,} tokens"

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from embermem.cli.commands.common import JsonOption, session_of
-from embermem_bench.commands.common import progress_told
+from embermem_bench.commands.common import JudgeModelOption, judge_of, progress_told
 
 if TYPE_CHECKING:
     from embermem.protocols import LanguageModel
+    from embermem_bench.plan import Replies
     from embermem_bench.studies import Written
 
 PARTS = ("remember", "recall", "answer")
@@ -52,6 +53,13 @@ def study(
     budget: Annotated[
         int | None, typer.Option(min=1, help="Most tokens of a context; default: each system's own.")
     ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", metavar="NAME", help="`strict`, `lenient` or `gvd`. Repeatable.")
+    ] = None,
+    judge_model: JudgeModelOption = None,
+    replies: Annotated[
+        str, typer.Option("--replies", metavar="NAME", help="`short`, `choice` or `chat`: how questions are answered.")
+    ] = "short",
     no_model: Annotated[bool, typer.Option("--no-model", help="Use no model, even if the settings name one.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,6 +68,11 @@ def study(
 
     chosen, talks = preset or session_of(ctx).preset or "default", tuple(conversation or ())
     options: dict[str, Sequence[object] | None] = {"preset": [chosen], "measure": [measure], "system": system, "k": k}
+    options |= {
+        "judge": judge,
+        "replies": [replies] if replies != "short" else None,
+        "judge-model": [judge_model and judge_model.partition("@http")[0]],
+    }
     options |= {"seed": seed, "limit": [limit], "conversation": conversation, "budget": [budget]}
     command = _command(["embermem bench study", name, *(file.name for file in files)], options)
     with progress_told() as told:
@@ -86,6 +99,9 @@ def study(
                 limit=limit,
                 conversations=talks,
                 budget=budget,
+                judges=tuple(judge or ()),
+                judge=None if judge_model is None or no_model else judge_of(judge_model),
+                replies=cast("Replies", replies),
                 command=command,
                 told=told,
             )

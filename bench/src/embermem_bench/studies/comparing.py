@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from embermem.core.errors import InputError
 from embermem_bench import ProgressFn, figures, results, running
 from embermem_bench.categories import CATEGORIES
-from embermem_bench.plan import Plan
+from embermem_bench.plan import Plan, Replies
 from embermem_bench.results import Header, Interval, Results
 from embermem_bench.studies.comparisons import Comparison, Variant
 from embermem_bench.studies.writing import Column, Written, document, made_of, place, write
@@ -22,10 +22,12 @@ __all__ = ["ANSWERED", "MEASURED", "Row", "compare", "rows"]
 
 MEASURED: Final = ("rec@10", "rec@20", "mrr", "packed", "told")
 """Figures of evidence in the table; by thread where the evidence is threads."""
-ANSWERED: Final = ("f1_locomo", "f1_squad", "bleu1")
+JUDGED: Final = ("gvd.accuracy", "gvd.correctness", "gvd.coherence", "strict.correct", "lenient.correct")
+ANSWERED: Final = ("f1_locomo", "f1_squad", "f1_set", "bleu1", *JUDGED)
 """Figures of answers in the table, where there are any."""
-EVIDENCE_MEASURE, ANSWER_MEASURE = "packed", "f1_locomo"
-"""What is drawn, unless another is named: evidence in the context, or with a model its answers' F1."""
+MEASURES: Final = ("f1_locomo", *JUDGED, "packed")
+"""What is drawn, unless another is named: the first of these that there is. F1 of answers, what a judge says, or
+evidence in the context."""
 ALL: Final = "all"
 _THREADS: Final = "thread_"
 """Before the name of a figure whose evidence is threads: it stands for the figure where there is no other."""
@@ -81,6 +83,9 @@ def compare(
     limit: int | None = None,
     conversations: Sequence[str] = (),
     budget: int | None = None,
+    judges: Sequence[str] = (),
+    judge: LanguageModel | None = None,
+    replies: Replies = "short",
     command: str = "",
     told: ProgressFn = lambda what, done, total: None,
     **settings: Any,
@@ -99,10 +104,13 @@ def compare(
         limit=limit,
         conversations=tuple(conversations),
         budget=budget,
+        judges=tuple(judges),
+        replies=replies,
     )
-    running.run(plan, folder, model=model, told=told, **settings)
+    running.run(plan, folder, model=model, judge=judge, told=told, **settings)
     found = results.load(folder)
-    measure = measure or (ANSWER_MEASURE if _answered(found) else EVIDENCE_MEASURE)
+    known = {name for result in found.results for name in result.scores}
+    measure = measure or next((name for name in MEASURES if name in known), MEASURES[-1])
     table = rows(study, found, measure)
     return _written(study, found.headers[0], table, measure, out, command)
 
@@ -112,7 +120,8 @@ def rows(study: Comparison, found: Results, measure: str) -> tuple[Row, ...]:
     known = {name for result in found.results for name in result.scores}
     if not known & {measure, _THREADS + measure}:
         names = ", ".join(sorted({name.removeprefix(_THREADS) for name in known}))
-        raise InputError(f"no question has the measure {measure!r}; there are: {names or 'none'}")
+        missing = "" if names else "none. Data with neither evidence nor gold answers, as GVD, need a model and a judge"
+        raise InputError(f"no question has the measure {measure!r}; there are: {names or missing}")
     prefix = "" if "mrr" in known else _THREADS
     keys = {name: name if name in known else prefix + name for name in (*MEASURED, *ANSWERED, measure)}
     first: dict[str, Variant] = {}
@@ -147,10 +156,6 @@ def _row(variant: Variant, first: Variant, found: Results, measure: str, keys: M
         if variant is first
         else results.difference(counted, found.of(system=first.spec.label, headline=True), key),
     )
-
-
-def _answered(found: Results) -> bool:
-    return any(ANSWER_MEASURE in result.values for result in found.results)
 
 
 def _named(category: str) -> str:

@@ -11,9 +11,11 @@ from typing import Final, Literal
 from embermem.core.errors import ConfigError
 from embermem_bench.plan import SystemSpec
 
-__all__ = ["COMPARISONS", "KS", "Comparison", "Variant", "comparison"]
+__all__ = ["AMEM_KS", "COMPARISONS", "KS", "Comparison", "Variant", "comparison"]
 
-KS: Final = (10, 20, 30, 40, 50)
+KS: Final = (5, 10, 20, 30, 40)
+"""k in the MemoryOS paper's Figure 3."""
+AMEM_KS: Final = (10, 20, 30, 40, 50)
 """k in A-MEM's Figure 3."""
 
 K_OPTIONS: Final[Mapping[str, str]] = {
@@ -62,7 +64,8 @@ class Comparison:
 def comparison(
     name: str, *, preset: str = "default", systems: Sequence[str] = (), ks: Sequence[int] = ()
 ) -> Comparison:
-    """A study by its name in COMPARISONS. `preset` is that of the ablation; `systems` and `ks` those of the sweep.
+    """A study by its name in COMPARISONS. `preset` is that of the ablation, whose k is the first of `ks`, if any;
+    `systems` and `ks` are those of the sweep.
 
     Raises ConfigError for an unknown study, system or preset.
     """
@@ -72,7 +75,8 @@ def comparison(
 
 
 def _ablation(preset: str, systems: Sequence[str], ks: Sequence[int]) -> Comparison:
-    whole = SystemSpec(name="memoryos", options={"preset": preset})
+    k = {"top_k": str(ks[0])} if ks else {}
+    whole = SystemSpec(name="memoryos", options={"preset": preset, **k})
     without = [("-MTM", "mid_term"), ("-LPM", "long_term"), ("-Chain", "chain")]
     return Comparison(
         name="ablation",
@@ -125,12 +129,12 @@ def _k_sweep(preset: str, systems: Sequence[str], ks: Sequence[int]) -> Comparis
             raise ConfigError(f"{series} has no k to go through; these have: {', '.join(K_OPTIONS)}")
         found += [
             Variant(label=f"{spec.label}, k = {k}", spec=_with(spec, **{option: str(k)}), series=spec.label, x=k)
-            for k in dict.fromkeys(ks or KS)
+            for k in dict.fromkeys(ks or (AMEM_KS if spec.name == "amem" else KS))
         ]
     return Comparison(
         name="k-sweep",
         title="How many memories to recall",
-        source="A-MEM paper, Figure 3",
+        source="MemoryOS paper, Figure 3, and A-MEM paper, Figure 3",
         drawn="lines",
         variants=tuple(found),
         notes=(

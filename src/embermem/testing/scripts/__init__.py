@@ -14,7 +14,7 @@ from typing import Any
 from embermem.testing import answers, wire
 from embermem.testing.scripts import amem, mem0, mem0g, memgpt, memorybank, readagent, tim
 
-__all__ = ["answer"]
+__all__ = ["answer", "blocks", "shown"]
 
 ANSWERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     **readagent.ANSWERS,
@@ -44,12 +44,16 @@ def answer(request: Mapping[str, Any]) -> str | dict[str, Any]:
 
 def shown(request: Mapping[str, Any]) -> str:
     """What stands between the marks, or else the first thing that the user's side says; a repair round comes later."""
-    texts = [text for message in request["messages"] for text in wire.texts_of(message)]
-    blocks = [found["data"] for text in texts for found in _ENCLOSED.finditer(text)]
-    if blocks:
-        return blocks[-1]
+    if found := blocks(request):
+        return found[-1]
     own = [text for m in request["messages"] if m["role"] == "user" for text in wire.texts_of(m)]
     return own[0] if own else ""
+
+
+def blocks(request: Mapping[str, Any]) -> list[str]:
+    """All that stands between marks, in order."""
+    texts = [text for message in request["messages"] for text in wire.texts_of(message)]
+    return [found["data"] for text in texts for found in _ENCLOSED.finditer(text)]
 
 
 def _reply(shown: str) -> str:
