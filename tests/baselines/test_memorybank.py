@@ -160,6 +160,25 @@ def test_a_days_events_name_their_utterances_the_nearest_exchange_first(
     assert all(second == first + 1 for first, second in zip(pairs[::2], pairs[1::2], strict=True))
 
 
+def test_a_day_of_which_only_the_events_stand_in_a_prompt_is_not_counted_as_recalled(
+    tmp_path: Path, model_server: ModelServer, clock: Clock
+) -> None:
+    mia = Told(tmp_path, model_server, clock, top_k=1)
+    tell(mia.owner, HERON, TRAM, day=2)
+    mia.model.give("DayEvents", {"text": "An outing with a bird."})
+    mia.model.give("AllEvents", {"text": "An outing."})
+    mia.model.give("UserPortrait", {"text": "A quiet person."})
+    mia.owner.settle()
+    context = mia.owner.recall("An outing with a bird.")
+    assert "An outing with a bird." in context.text
+    assert context.packed == ()
+    mia.owner.visit(context.packed)
+    assert [day.strength for day in kept(mia.memory, Day)] == [1.0]
+    mia.owner.visit(context.hits[:1])
+    assert [day.strength for day in kept(mia.memory, Day)] == [2.0]
+    assert sorted(one.strength for one in kept(mia.memory, Exchange)) == [1.0, 2.0]
+
+
 # ------------------------------------------------------------------------------------------------- the curve, §2.3
 
 

@@ -306,6 +306,17 @@ def test_a_query_looks_into_its_own_bucket_only(tmp_path: Path) -> None:
             assert found == {seq for seq, bucket in bucket_of.items() if bucket == own}
 
 
+def test_an_odd_number_of_buckets_gives_one_less_since_the_projection_has_half_as_many_columns(tmp_path: Path) -> None:
+    buckets = []
+    for number in (4, 5):
+        (tmp_path / str(number)).mkdir()
+        with opened(tmp_path / str(number), {"buckets": number}) as memory:
+            talked(memory)
+            buckets.append([one.bucket for one in kept(memory)])
+    assert buckets[0] == buckets[1]
+    assert 1 < len(set(buckets[1])) <= 4
+
+
 def test_a_bucket_of_too_few_is_filled_from_the_next_ones(tmp_path: Path) -> None:
     with opened(tmp_path, {"top_k": 16}) as memory:
         ana = talked(memory)
