@@ -81,15 +81,16 @@ def _texts(value: object) -> Iterator[str]:
 def _annotated(lines: list[str]) -> Json:
     before: dict[str, list[str]] = {}
     pages: list[Json] = []
-    read: list[tuple[str, str, list[str]]] = []
+    read: list[tuple[str, str, list[tuple[str, str]]]] = []
     for line in lines:
         if found := _PAGE.fullmatch(line):
             read.append((found[1], found[2] or read[-1][1], []))
         elif found := _BEFORE.fullmatch(line):
             before.setdefault(found[1], []).append(_first(_said(found[2])))
-        elif read and _SPOKEN.fullmatch(line):
-            read[-1][2].append(_first(_said(line)))
-    for name, thread, said in read:
+        elif read and (spoken := _SPOKEN.fullmatch(line)):
+            read[-1][2].append((spoken["name"] or "", spoken["text"]))
+    for name, thread, messages in read:
+        said = [_first(text) for _, text in messages]
         own = [term for text in said for term in terms(text)]
         shared = set(own) & {term for text in before.get(thread, []) for term in terms(text)}
         words = list(dict.fromkeys(word for text in said for word in re.findall(r"\w{4,}", text)))
@@ -97,7 +98,7 @@ def _annotated(lines: list[str]) -> Json:
             {
                 "id": name,
                 "continues": thread in before and bool(shared),
-                "summary": _told(said[:1]),
+                "summary": _told([_telling(messages)]),
                 "keywords": words[:6] or ["talk"],
             }
         )
@@ -110,7 +111,7 @@ def _profiled(lines: list[str]) -> Json:
     single: dict[tuple[str, str], str] = {}
     facts: list[Json] = []
     traits: list[Json] = []
-    firsts: list[str] = []
+    firsts: list[tuple[str, str]] = []
     for line in lines:
         if found := _KNOWN.fullmatch(line):
             whose = found[2] or ""
@@ -118,7 +119,7 @@ def _profiled(lines: list[str]) -> Json:
         spoken = _SPOKEN.fullmatch(line)
         if spoken is None or spoken["id"] is None:
             continue
-        firsts.append(_first(spoken["text"]))
+        firsts.append((spoken["name"] or "", _first(spoken["text"])))
         if spoken["side"] != "user":
             continue
         for attribute, value, text in _stated(spoken["text"]):
@@ -172,12 +173,24 @@ def _action(
     return "add", ""
 
 
-_THEY_SAY = {"zh": "他们说："}
+_SAY = {"zh": ("他们说：", "{}说：")}
+_SAY_ENGLISH = "They say: ", "{} says: "
 
 
-def _told(said: Sequence[str]) -> str:
-    text = " ".join(text for text in said if terms(text))[:400].strip()
-    return f"{_THEY_SAY.get(languages.of(text).code, 'They say: ')}{text}" if text else "They talk."
+def _told(said: Sequence[tuple[str, str]]) -> str:
+    """What was said, each sentence by whom if they have a name."""
+    told = [(who, text) for who, text in said if terms(text)]
+    nameless, named = _SAY.get(languages.of(" ".join(text for _, text in told)).code, _SAY_ENGLISH)
+    if not any(who for who, _ in told):
+        text = " ".join(text for _, text in told)[:400].strip()
+        return f"{nameless}{text}" if text else "They talk."
+    return " ".join(f"{named.format(who)}{text}" if who else text for who, text in told)[:400].strip()
+
+
+def _telling(messages: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """The sentence of a page's messages that has the most words, the first of several."""
+    said = [(who, text[start:end][:_SENTENCE]) for who, text in messages for start, end in sentences(text)]
+    return max(said, key=lambda one: len({*terms(one[1])}), default=("", ""))
 
 
 def _is_said(line: str) -> bool:

@@ -52,8 +52,8 @@ RATES: Final[Mapping[str, Rate]] = {
     "amem:evolution=false": Rate(page=(3.76, 3_540, 207), response=(1.0, 6_817, 22), context=6_605),
     "amem:evolution=false,links=false": Rate(page=(1.88, 702, 183), response=(1.0, 1_339, 22), context=1_127),
     "readagent": Rate(page=(0.14, 114, 9), response=(2.0, 5_654, 26), context=3_543),
-    "memoryos:preset=paper": Rate(page=(1.02, 618, 64), response=(1.0, 2_967, 15), context=2_755),
-    "memoryos": Rate(page=(0.97, 537, 20), response=(1.0, 1_352, 12), context=1_140),
+    "memoryos:preset=paper": Rate(page=(1.03, 684, 80), response=(1.0, 2_299, 15), context=2_087),
+    "memoryos": Rate(page=(0.22, 355, 80), response=(1.0, 1_343, 12), context=1_131),
 }
 """By system, measured on LoCoMo's conv-30 (196 pages, ten questions) with the scripted model: `--dry --part locomo
 --conversation conv-30 --limit 10`. Prompts are real; what depends on answers, and their length, is the script's."""
