@@ -28,6 +28,7 @@ from embermem.core.types import (
     Person,
     Persona,
     ProfileField,
+    Scope,
     Segment,
     SegmentId,
     Tier,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
-    from embermem.protocols import OwnerState, Scope
+    from embermem.protocols import OwnerState
 
 
 @checked
