@@ -27,7 +27,7 @@ _LABEL = re.compile(r"\A[^\s:：][^:：]{0,40}[:：]\s*")
 """Whose words a sentence of a summary holds, as it stands before them."""
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
-_SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
+_SIDES = {**{role: role.value for role in Role}, Role.ASSISTANT: "agent"}
 
 
 def batch_lines(

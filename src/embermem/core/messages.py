@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from embermem.core import ids, injected_blocks
 from embermem.core.errors import InputError
+from embermem.core.metadata import checked as checked_metadata
 from embermem.core.sensitive import Finder, redacted
 from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId
 
@@ -67,7 +68,9 @@ class Inbox:
     nonce_key: Callable[[], bytes] = bytes
     finders: tuple[Finder, ...] = ()
 
-    def exchange(self, query: str | None, response: str | None, at: At, thread: str) -> Given:
+    def exchange(
+        self, query: str | None, response: str | None, at: At, thread: str, metadata: Mapping[str, Any] | None = None
+    ) -> Given:
         """One exchange as messages, and the digest of what was given. A side that is None is missing, and so is one
         that holds nothing but our own blocks."""
         sides = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
@@ -81,7 +84,7 @@ class Inbox:
         ]
         if not read:
             raise InputError(f"{given[0][2]} {_ONLY_OURS}")
-        said_at = self.moment(at, "at")
+        said_at, labels = self.moment(at, "at"), checked_metadata(metadata, "metadata")
         messages = [
             Message(
                 role=role,
@@ -89,27 +92,38 @@ class Inbox:
                 text=text,
                 said_at=said_at,
                 thread=thread_id(thread),
+                metadata=labels,
             )
             for _, role, text in read
         ]
         messages, took = self._without_secrets(messages, [place for place, _, _ in read], named=frozenset())
         return messages, _digest(messages, [at] * len(messages)), took
 
-    def openai(self, messages: Sequence[Mapping[str, Any]], at: At, thread: str) -> Given:
-        """Messages of OpenAI's format (each may carry `name`, and an `at` of its own), and their digest."""
+    def openai(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        at: At,
+        thread: str,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Given:
+        """Messages of OpenAI's format (each may carry `name`, an `at` and `metadata` of its own), and their digest.
+        `metadata` are those of all messages; a message's own come before them."""
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         if not messages:
             raise InputError("messages is empty: there is nothing to add")
         made, times, places, named = [], [], list[int](), set[int]()
+        labels = checked_metadata(metadata, "metadata")
         for place, message in enumerate(messages):
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
             said_at = message.get("at", at)
+            own = {**labels, **checked_metadata(message.get("metadata"), f"{where}.metadata")}
+            own = checked_metadata(own, f"{where}.metadata with those of all messages")
             if (read := self._message(message, said_at, thread, where)) is not None:
                 times.append(said_at)
-                made.append(read)
+                made.append(replace(read, metadata=own))
                 places.append(place)
                 named |= {place} if message.get("name") is not None else set()
         if not made:
@@ -288,6 +302,7 @@ def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
     """What was given, without the times that we filled in: the same call made again has the same digest."""
     given = [
         [m.role, m.speaker, m.text, m.thread, None if at is None else m.said_at.isoformat()]
+        + ([dict(sorted(m.metadata.items()))] if m.metadata else [])
         for m, at in zip(messages, times, strict=True)
     ]
     return hashlib.blake2b(json.dumps(given).encode(), digest_size=32).hexdigest()

@@ -13,14 +13,14 @@ import numpy as np
 from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import FactId, Link, ThreadId
+from embermem.core.types import FactId, Link, Scope, ThreadId
 from embermem.index.bm25 import Links
 from embermem.index.late import stem_of
 from embermem.index.log import micros
 from embermem.index.snapshot import Snapshot
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.words import terms
-from embermem.protocols import Scope, TokenVectors
+from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +76,8 @@ class View:
         self.terms = tuple(dict.fromkeys(terms(query.text)))
 
     def _allowed(self, scope: Scope) -> Mask | None:
-        numbers = [number for t in scope.not_threads if (number := self.snapshot.thread_number(t)) is not None]
+        known = (self.snapshot.thread_number(ThreadId(thread)) for thread in scope.not_threads)
+        numbers = [number for number in known if number is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
         if self.snapshot.hidden:
             shown = ~np.isin(self.snapshot.page_of(self.n), sorted(self.snapshot.hidden))

@@ -39,6 +39,7 @@ from embermem.core.types import (
     Owner,
     OwnerId,
     Persona,
+    Scope,
     Segment,
     SegmentId,
     ThreadId,
@@ -57,7 +58,7 @@ from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
-from embermem.protocols import NOW, Moment, Scope, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors

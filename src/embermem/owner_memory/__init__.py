@@ -51,16 +51,18 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         thread: str = "main",
         key: str | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> PageId:
         """Add an exchange; returns the id of its page. When it returns, the page is on disk and can be recalled.
 
         `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None: a response alone joins the
         newest page of its thread. Repeated with the same `key`, the call stores nothing, also if the content was
-        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. Raises
-        InputError, and KeyReused if the key was used with other content or its content was forgotten.
+        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. `metadata` is
+        a small JSON object of your own, for scopes to filter by. Raises InputError, and KeyReused if the key was used
+        with other content or its content was forgotten.
         """
         inbox = self._inbox()
-        given = inbox.exchange(query, response, at, thread)
+        given = inbox.exchange(query, response, at, thread, metadata)
         added = self._observe(given, key, fresh=query is not None, expires_at=inbox.expiry(expires_at))
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
@@ -78,8 +80,10 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         key: str | None = None,
         fresh: bool = False,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Add messages in OpenAI's format in one transaction. Each may have a `name` and an `at`.
+        """Add messages in OpenAI's format in one transaction. Each may have a `name`, an `at` and `metadata`, whose
+        entries come before those of the call.
 
         They may be added one at a time in separate calls: the pages are the same. With `fresh`, the first user message
         starts a new page, as `add` does. Repeated with the same `key`, the call neither stores nor returns what was
@@ -88,7 +92,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         result says what was removed before storing (docs/guides/sensitive.md). Raises InputError.
         """
         inbox = self._inbox()
-        given = inbox.openai(messages, at, thread)
+        given = inbox.openai(messages, at, thread, metadata)
         return self._observe(given, key, fresh=bool(fresh), expires_at=inbox.expiry(expires_at))
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -177,7 +181,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         ModelWait.
         """
         from embermem import chat as chatting
-        from embermem.protocols import Scope
+        from embermem.core.types import Scope
 
         asker = self._parts.asker
         if asker is None:

@@ -28,6 +28,7 @@ from embermem.core.types import (
     Person,
     Persona,
     ProfileField,
+    Scope,
     Segment,
     SegmentId,
     Tier,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
-    from embermem.protocols import OwnerState, Scope
+    from embermem.protocols import OwnerState
 
 
 @checked
@@ -98,14 +99,12 @@ class Reading(Handle):
 
         if not self._shared:
             return own(budget)
-        then, seen = inbox.then(as_of, valid_at), of_others(scope)
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         return together(
             self._parts,
             own,
             self._shared,
-            lambda space, tokens: space.recall(
-                text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then
-            ),
+            lambda space, tokens: space.recall(text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then),
             settings.budget if budget is None else budget,
             limited=(preset or settings.preset) != "paper",
         )
@@ -172,9 +171,11 @@ class Reading(Handle):
             return own
         from embermem.memoryos.recall.merging import merged_hits
 
-        then, seen = inbox.then(as_of, valid_at), of_others(scope)
-        others = {name: space.search(text, k, scope=seen, **then) for name, space in sorted(self._shared.items())}
-        return merged_hits({None: own, **others}, k)
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
+        found: dict[str | None, tuple[Hit, ...]] = {None: own}
+        for name, space in sorted(self._shared.items()):
+            found[name] = space.search(text, k, scope=seen, **then)
+        return merged_hits(found, k)
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
         """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from embermem.core import messages
 from embermem.core.errors import NotGranted
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory

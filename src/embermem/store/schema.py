@@ -31,7 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -116,6 +116,7 @@ utterance = _owned(
     Column("text", Text, nullable=False),
     *_zoned("said_at", empty=False),
     Column("recorded_at", BigInteger, nullable=False),
+    Column("metadata", Text),  # NULL: none
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
     Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),

@@ -10,13 +10,13 @@ import pytest
 from talking import DIM, Line, snapshot, unit
 
 from embermem.core.config import load
-from embermem.core.types import OwnerId, Utterance
+from embermem.core.types import OwnerId, Scope, Utterance
 from embermem.index.late import packed
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.recall.confidence import Signs, confidence, signs
 from embermem.memoryos.recall.retrieval import rank
-from embermem.protocols import Delta, Scope, TokenVectors
+from embermem.protocols import Delta, TokenVectors
 
 DEFAULT = load()
 SMALL_TALK = [Line(f"nothing of note on walk {i}", thread=f"t{i}", vector=(0, 1, i / 40)) for i in range(20)]

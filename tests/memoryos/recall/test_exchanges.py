@@ -4,11 +4,10 @@ import pytest
 from talking import Line, fact, snapshot
 
 from embermem.core.config import load
-from embermem.core.types import Persona, Role, ThreadId
+from embermem.core.types import Persona, Role, Scope, ThreadId
 from embermem.index.query_context import View
 from embermem.memoryos.recall.exchanges import Exchanges, completing, ends_in_question, statement_of
 from embermem.memoryos.recall.retrieval import Query
-from embermem.protocols import Scope
 
 TALK = [
     Line("I saw so many birds along the river this spring. Which bird do you like best?", speaker="Bob"),

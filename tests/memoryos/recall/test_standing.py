@@ -15,14 +15,13 @@ from embermem import Memory
 from embermem.core import messages
 from embermem.core.attributes import attributes
 from embermem.core.config import load
-from embermem.core.types import About, Context, Fact, Persona, ThreadId
+from embermem.core.types import About, Context, Fact, Persona, Scope, ThreadId
 from embermem.index.query_context import View
 from embermem.index.tokens import counter
 from embermem.languages.questions import asks_of_the_past
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
-from embermem.protocols import Scope
 from proofs import bounded
 
 LATER = START + timedelta(days=30)

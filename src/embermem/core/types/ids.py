@@ -48,17 +48,22 @@ ItemId = FactId | SegmentId
 
 
 class Role(StrEnum):
-    """The speaker's role, with OpenAI's names."""
+    """The speaker's role, with OpenAI's names; and what nobody said in a talk, a passage of a document."""
 
     USER = "user"
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+    DOCUMENT = "document"
 
     @property
     def agent_side(self) -> bool:
         """Whether it stands on the agent's side of a page."""
         return self in (Role.ASSISTANT, Role.TOOL)
+
+
+SPOKEN = (Role.USER, Role.ASSISTANT, Role.SYSTEM, Role.TOOL)
+"""The roles of what is said in a talk."""
 
 
 class Tier(StrEnum):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from embermem.core.metadata import Metadata
 from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
 
 
@@ -17,11 +18,13 @@ class Message:
     text: str
     said_at: datetime
     thread: ThreadId
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Utterance:
-    """One message as it was said: the unit that is indexed and cited as evidence."""
+    """One message as it was said: the unit that is indexed and cited as evidence. `metadata` are the caller's own
+    (`embermem.core.metadata`)."""
 
     id: UtteranceId
     seq: int
@@ -32,6 +35,7 @@ class Utterance:
     text: str
     said_at: datetime
     recorded_at: datetime
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,12 +13,11 @@ from zoneinfo import ZoneInfo
 from embermem import chat, prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
-from embermem.core.types import OwnerId, ThreadId
+from embermem.core.types import OwnerId, Scope, ThreadId
 from embermem.http.proxy import histories
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Reply
 from embermem.http.proxy.request import newest_question
-from embermem.protocols import Scope
 
 if TYPE_CHECKING:
     from embermem.core.types import Context
