@@ -26,8 +26,8 @@ class ChannelScore:
 class Hit:
     """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
     estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
-    owners; None from a system for which it was not fitted. `space` is the shared
-    space that the hit is from, None for the owner's own memory."""
+    owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
+    the owner's own memory."""
 
     utterance: Utterance
     score: float
