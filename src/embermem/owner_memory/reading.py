@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
@@ -38,13 +39,14 @@ from embermem.core.types import (
 )
 from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
-from embermem.owner_memory.together import of_others, together
+from embermem.owner_memory.together import Ask, of_others, of_user, together
 from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
+    from embermem.memoryos.recall.elsewhere import Elsewhere
     from embermem.protocols import OwnerState
 
 
@@ -72,8 +74,9 @@ class Reading(Handle):
         time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
         said by then or a fact covers it. Without `at`, that time is also the time of the query.
 
-        Of a handle with shared spaces, each is asked too, and the budget is divided by what each memory has to tell;
-        `thread` and `scope.before_seq` are of the own memory. Raises NotGranted for a space that was revoked.
+        Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
+        divided by what each memory has to tell; `thread` and `scope.before_seq` are of the own memory. Raises
+        NotGranted for what was revoked.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -85,7 +88,7 @@ class Reading(Handle):
         asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
         current = None if thread is None else messages.thread_id(thread)
 
-        def own(tokens: int | None) -> Context:
+        def own(tokens: int | None, outdated: frozenset[str] = frozenset()) -> Context:
             return self._parts.system.recall(
                 self.owner,
                 text,
@@ -95,16 +98,16 @@ class Reading(Handle):
                 scope=scope,
                 preset=preset,
                 moment=moment,
+                outdated=outdated,
             )
 
-        if not self._shared:
+        if not self._shared and self._elsewhere is None:
             return own(budget)
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
-        return together(
-            self._parts,
+        return self._together(
             own,
-            self._shared,
             lambda space, tokens: space.recall(text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then),
+            lambda other: other.beside(text, at=asked_at, scope=seen, **then),
             settings.budget if budget is None else budget,
             limited=(preset or settings.preset) != "paper",
         )
@@ -140,15 +143,46 @@ class Reading(Handle):
         named = None if person is None else messages.name(person, "person")
         moment, segments = self._moment(as_of, valid_at, inbox), self.segments(as_of=as_of, valid_at=valid_at)
 
-        def own(tokens: int) -> Context:
+        def own(tokens: int, outdated: frozenset[str] = frozenset()) -> Context:
             return self._parts.system.overview(
-                self.owner, person=named, days=days, budget=tokens, segments=segments, moment=moment
+                self.owner,
+                person=named,
+                days=days,
+                budget=tokens,
+                segments=segments,
+                moment=moment,
+                outdated=outdated,
             )
 
-        if not self._shared:
+        if not self._shared and self._elsewhere is None:
             return own(budget)
-        asked = {"person": person, "since": since and first, "until": until and last, **inbox.then(as_of, valid_at)}
-        return together(self._parts, own, self._shared, lambda space, tokens: space.overview(tokens, **asked), budget)
+        then = inbox.then(as_of, valid_at)
+        asked = {"person": person, "since": since and first, "until": until and last, **then}
+        whole = person is None and any_day
+        return self._together(
+            own,
+            lambda space, tokens: space.overview(tokens, **asked),
+            lambda other: other.beside(**then) if whole else None,
+            budget,
+        )
+
+    def _together(
+        self,
+        own: Callable[..., Context],
+        of_space: Callable[[Any, int], Context],
+        of_other: Callable[[Any], tuple[Elsewhere, frozenset[str]] | None],
+        budget: int,
+        *,
+        limited: bool = True,
+    ) -> Context:
+        """What this memory, the spaces and the other agent that it is bound with tell."""
+        known = None if self._elsewhere is None else of_other(self._elsewhere)
+        asks: dict[str | None, Ask] = {None: partial(own, outdated=known[1]) if known else own}
+        if known:
+            asks[f"agent:{self._elsewhere.owner.agent}"] = of_user(self._parts, known[0])
+        for name, space in self._shared.items():
+            asks[name] = partial(of_space, space)
+        return together(self._parts, asks, budget, limited=limited)
 
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(

@@ -81,8 +81,9 @@ class Context:
     1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
     notes in it.
 
-    Of a memory with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`, `persona` and
-    `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its own."""
+    Of a handle that is bound with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`,
+    `persona` and `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its
+    own; under `agent:NAME` what another agent knows of the user."""
 
     text: str
     hits: tuple[Hit, ...]
