@@ -50,7 +50,8 @@ class Memory(Granting):
     your own; without one, memory is derived by extraction. `read_only` opens an existing store, or a replica of a
     PostgreSQL server, and never writes: no background thread runs, no visit is counted, and calls that would change
     something raise StoreReadOnly. `filter` finds sensitive content in a text, in addition to what the setting `redact`
-    finds: it is removed before anything is stored (docs/guides/sensitive.md).
+    finds: it is removed before anything is stored (docs/guides/sensitive.md). The setting `fields` may be a list of
+    `Field` (docs/guides/fields.md).
 
     Raises ConfigError for an invalid setting, StoreError if the store cannot be opened, EmbedderMismatch if its vectors
     are from another embedder, ModelMissing if the package for the model is not installed.
@@ -85,6 +86,8 @@ class Memory(Granting):
             self._embedder_changes = threading.Lock()
             self._analyst_noted = read_only
             made = bootstrap.make_model(model, self.settings)
+            if not read_only:
+                bootstrap.check_instructions(self.settings, made)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
         except BaseException:

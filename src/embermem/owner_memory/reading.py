@@ -403,7 +403,8 @@ class Reading(Handle):
             own = persona.profile if found == USER else persona.agent_profile
             if own:
                 return own
-        return profile_from(self.facts(person=person, as_of=as_of, valid_at=valid_at))
+        found_facts = self.facts(person=person, as_of=as_of, valid_at=valid_at)
+        return profile_from(found_facts, self._parts.settings.attributes)
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
         """Return the agent's profile; as `profile`."""

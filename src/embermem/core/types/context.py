@@ -24,14 +24,17 @@ class ChannelScore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A recalled utterance with its score (comparable within one recall only). `space` is the shared space that it is
-    from, None for the owner's own memory."""
+    """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
+    estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
+    owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
+    the owner's own memory."""
 
     utterance: Utterance
     score: float
     rank: int
     tier: Tier
     segment_id: SegmentId | None = None
+    relevance: float | None = None
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
     space: str | None = None
 
