@@ -76,13 +76,13 @@ def test_of_two_values_the_one_said_later_is_told_and_both_stay_stored(
     bound.add("I live in Paris.", at="2026-04-01T10:00:00Z")
     bound.settle()
     context = bound.recall("Where do I live?")
-    assert "user: home Paris" in context.text
+    assert "Paris" in context.text
     assert "Lyon" not in context.text
     clock.go(3600)
     coach.add("I live in Oslo.", at="2026-04-20T10:00:00Z")
     coach.settle()
     for context in (bound.recall("Where do I live?"), bound.overview()):
-        assert "home Oslo" in context.text
+        assert "Oslo" in context.text
         assert "home Paris" not in context.text
         assert "- alice lives in Paris" not in context.text
     assert [one.value for one in bound.profile() if one.name == "home"] == ["Paris"]
@@ -100,9 +100,10 @@ def test_taking_it_back_holds_at_the_next_read_in_every_process(opened: Opener) 
     ended = coach.share_person_with("tutor", False)
     assert (ended.id, ended.stands, coach.person_shares()) == (first.id, False, ())
     assert coach.person_shares(past=True) == (ended,)
-    for read in (lambda: tutor.recall("dog"), tutor.overview):
-        with pytest.raises(NotGranted):
-            read()
+    with pytest.raises(NotGranted):
+        tutor.recall("dog")
+    with pytest.raises(NotGranted):
+        tutor.overview()
     with pytest.raises(NotFound):
         coach.share_person_with("tutor", False)
 

@@ -125,7 +125,7 @@ def merged_contexts(found: Mapping[str | None, Context], counter: TokenCounter, 
 def merged_hits(found: Mapping[str | None, Sequence[Hit]], k: int | None = None) -> tuple[Hit, ...]:
     """The hits of several memories, best first, each once; of equals the own memory's, which is the first."""
     once = {_place(hit): hit for name, hits in found.items() for hit in _of(name, hits, {})}
-    best = sorted(once.values(), key=lambda hit: -hit.score)[:k]
+    best = sorted(once.values(), key=_relevance, reverse=True)[:k]
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
 
 
@@ -143,14 +143,22 @@ def _place(hit: Hit) -> _Place:
     return hit.space, hit.utterance.id
 
 
+def _relevance(hit: Hit) -> float:
+    """By what hits of several memories are compared: a score is comparable within one alone."""
+    return hit.score if hit.relevance is None else hit.relevance
+
+
 def _needs(context: Context, head: int) -> int:
     return context.tokens + head if context.text else 0
 
 
 def _worth(context: Context) -> float:
-    """What the packed lines are worth together."""
+    """What the packed lines are worth together: their relevance, else how sure the memory is."""
     if not context.text:
         return 0.0
+    relevant = [hit.relevance for hit in context.packed if hit.relevance is not None]
+    if relevant:
+        return max(math.fsum(relevant), _LEAST_WORTH)
     return max(context.confidence, _LEAST_WORTH if context.hits else _OF_PERSON)
 
 
