@@ -291,7 +291,23 @@ def make_asker(model: LanguageModel | None, ledger: UsageLog, settings: Settings
 def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]:
     """The finders of sensitive text: those that the setting `redact` names, in all languages, and the caller's own.
     Raises InputError for a finder that is not callable."""
-    return sensitive.finders(settings.redact, languages.secret_words, own)
+    built_in = sensitive.finders(settings.redact, languages.secret_words, own)
+    return (*built_in, *settings.never_kept.finders(lambda: sensitive.secrets(languages.secret_words())))
+
+
+def check_instructions(settings: Settings, model: LanguageModel | None) -> None:
+    """Say what of the instructions only a model can hold. Raises ConfigError for a sentence in `never` where there is
+    no model: nothing would hold it."""
+    never = settings.never_kept
+    if never.sentences and model is None:
+        raise ConfigError(
+            f"never: {never.sentences[0]!r} is a sentence, which only a language model understands: set `model`, "
+            'or name an attribute, a kind of sensitive content, "words" in double quotes or a /pattern/'
+        )
+    if never.sentences:
+        logger.warning("never: %d sentences are told to the model; rules read without them", len(never.sentences))
+    if settings.remember and model is None:
+        logger.warning("remember: without a language model this has no effect")
 
 
 def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
@@ -421,7 +437,7 @@ def make_system(
     """MemoryOS with this analyst; default: the one that asks the model, or the extractive one without an asker."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
-    extractive = ExtractiveAnalyst()
+    extractive = ExtractiveAnalyst(known=settings.attributes)
     return MemoryOS(
         Parts(
             store=store,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts as texts_in
 from embermem.core.sensitive import Finder, Redacted, redacted
-from embermem.core.types import Message, Owner, Redaction, Role, ThreadId
+from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -48,6 +49,8 @@ _ROLES = {
 }
 _LONGEST_NAME = 512
 _LONGEST_URL = 300
+_LONGEST_SPACE = 64
+_SPACE = re.compile(r"[^\W_][\w.-]*")
 _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there is nothing to add"
 
 
@@ -169,6 +172,15 @@ class Inbox:
             raise InputError(f"{where} = {at!r} is outside the times that can be stored") from error
         return at
 
+    def then(self, as_of: At, valid_at: At) -> LookBack:
+        """What a read looks back to, as it may be passed on to another owner's, whose zone may be another."""
+        then = LookBack()
+        if as_of is not None:
+            then["as_of"] = self.moment(as_of, "as_of")
+        if valid_at is not None:
+            then["valid_at"] = self.moment(valid_at, "valid_at")
+        return then
+
     def _message(self, message: Mapping[str, Any], at: At, thread: str, where: str) -> Message | None:
         named = message.get("role")
         role = _ROLES.get(named) if isinstance(named, str) else None
@@ -191,9 +203,9 @@ class Inbox:
 
     def _speaker(self, role: Role) -> str:
         if role is Role.USER:
-            return self.owner.user
+            return self.owner.space or self.owner.user
         if role is Role.ASSISTANT:
-            return self.owner.agent if self.owner.agent != "default" else "assistant"
+            return self.owner.agent if self.owner.agent != "default" and not self.owner.space else "assistant"
         return role.value
 
     def _text(self, text: object, where: str) -> str | None:
@@ -298,6 +310,17 @@ def owner(user: object, agent: object) -> Owner:
     """The owner of a (user, agent) pair. Raises InputError for what is no name."""
     named = name(user, "user"), name(agent, "agent")
     return Owner(id=ids.owner_id(*named), user=named[0], agent=named[1])
+
+
+def space(text: object) -> Owner:
+    """The owner of a shared space. Its name is of letters, digits, `_`, `-` and `.`, and begins with one of the first
+    two. Raises InputError."""
+    if not isinstance(text, str) or _SPACE.fullmatch(text) is None or len(text) > _LONGEST_SPACE:
+        raise InputError(
+            f"space = {text!r} is not a space's name; give up to {_LONGEST_SPACE} letters, digits, '_', '-' and '.', "
+            "a letter or digit first"
+        )
+    return Owner(id=ids.owner_id(NO_USER, text), user=NO_USER, agent=text)
 
 
 def thread_id(text: object) -> ThreadId:

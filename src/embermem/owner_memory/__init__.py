@@ -33,7 +33,13 @@ _LONGEST_KEY = 256
 
 @checked
 class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
-    """One owner's memory. No call reaches another owner's."""
+    """One owner's memory. No call reaches another owner's, but for the spaces that the handle was bound with."""
+
+    @property
+    def shared(self) -> Mapping[str, OwnerMemory]:
+        """The spaces that this handle was bound with (`Memory.of(…, shares=)`), by name. Each call of one looks whether
+        it is still granted, and raises NotGranted if not; those that write need a grant to write."""
+        return self._shared
 
     @telemetry.spanned(telemetry.CREATE, "add")
     def add(

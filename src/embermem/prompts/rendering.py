@@ -18,6 +18,7 @@ from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
+    "SHARED",
     "WISHES",
     "chain_line",
     "cut",
@@ -28,6 +29,7 @@ __all__ = [
     "one_line",
     "profile_lines",
     "segment_line",
+    "shared_heading",
     "trait_lines",
     "utterance_line",
 ]
@@ -37,6 +39,9 @@ CUT = "[…]"
 
 WISHES = "standing wishes of the user:"
 """The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
+
+SHARED = re.compile(r"shared memory of [\w.-]+:")
+"""The line over what is told from a space, which `shared_heading` makes. No other line of a context is one."""
 
 _THREAD_CHARS = 40
 
@@ -64,6 +69,11 @@ def header(utterance: Utterance) -> str:
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
     weekdays = languages.by_signs(utterance.text).weekdays
     return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
+
+
+def shared_heading(space: str) -> str:
+    """The line over what is told from a space."""
+    return f"shared memory of {space}:"
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:

@@ -421,6 +421,18 @@ record_value = _owned(
     Column("data", LargeBinary),
 )
 
+# Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
+# revoked stay, as the record of it.
+share = _owned(
+    "share",
+    _key("id"),
+    Column("user", Text),  # NULL: everybody
+    Column("agent", Text),  # NULL: any agent
+    Column("write", Boolean, nullable=False),
+    Column("granted_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger),
+)
+
 DERIVED = (
     note,
     membership,
