@@ -150,7 +150,7 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at",
     "segment": "id visits visited_at sum",
