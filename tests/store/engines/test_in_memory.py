@@ -166,7 +166,9 @@ def test_it_cannot_be_opened_to_be_read_only() -> None:
         Memory(":memory:", **QUICK, read_only=True)
 
 
-@pytest.mark.parametrize("command", [("add", "I like figs."), ("recall", "figs"), ("migrate",), ("export", "-"), ("worker",)])
+@pytest.mark.parametrize(
+    "command", [("add", "I like figs."), ("recall", "figs"), ("migrate",), ("export", "-"), ("worker",)]
+)
 def test_a_command_that_ends_at_once_says_that_nothing_would_be_kept(command: tuple[str, ...]) -> None:
     told = run(Path(":memory:"), *command)
     assert told.code != 0
