@@ -61,15 +61,18 @@ class Reading(Handle):
         thread: str | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
+        min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
         """Return what matters to a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
-        limits what may be found; `preset` ranks with the other preset, for comparison. `as_of` uses what was known at a
-        time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
-        said by then or a fact covers it. Without `at`, that time is also the time of the query.
+        limits what may be found; `preset` ranks with the other preset, for comparison. Utterances with a relevance
+        below `min_score` (0 to 1) are left out of the hits and of the text, and `left_out` names them; facts are
+        returned in any case. `as_of` uses what was known at a time, as a copy of the store from that time would.
+        `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`, that
+        time is also the time of the query.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -85,6 +88,7 @@ class Reading(Handle):
             thread=None if thread is None else messages.thread_id(thread),
             scope=scope,
             preset=preset,
+            min_score=messages.probability(min_score, "min_score"),
             moment=moment,
         )
 
@@ -126,10 +130,17 @@ class Reading(Handle):
 
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
-        self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        scope: Scope | None = None,
+        min_score: float = 0.0,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> tuple[Hit, ...]:
-        """Return the best `k` utterances for a query, with what was known `as_of` a time or true at `valid_at`.
-        Writes nothing."""
+        """Return the best `k` utterances for a query, of those with a relevance of `min_score` (0 to 1) or more, with
+        what was known `as_of` a time or true at `valid_at`. Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
@@ -139,6 +150,7 @@ class Reading(Handle):
             k,
             at=None if asked is None else self._inbox().moment(asked, "at"),
             scope=scope,
+            min_score=messages.probability(min_score, "min_score"),
             moment=moment,
         )
 
