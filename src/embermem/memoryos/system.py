@@ -317,14 +317,16 @@ class MemoryOS:
         thread: ThreadId | None = None,
         scope: Scope | None = None,
         preset: Preset | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
         outdated: frozenset[str] = frozenset(),
     ) -> Context:
-        """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
-        then. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
+        """The context for a query, by the settings' preset or the one named, of utterances with at least a relevance;
+        at a moment, as it was or of what was true then. What is `outdated` (`elsewhere.newer_here`) is not told. Reads
+        only."""
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment, settings)
-        asked = replace(asked, outdated=outdated)
+        asked = replace(asked, min_score=min_score, outdated=outdated)
         people = self._people_of(owner, snapshot.persona)
         summaries_of = partial(of_pages, self._store, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
@@ -404,11 +406,13 @@ class MemoryOS:
         *,
         at: datetime | None = None,
         scope: Scope | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
-        """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
+        """The best k utterances for a query, with at least a relevance; at a moment, as it was or of what was
+        true then. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment, self._settings)
-        ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
+        ranking = retrieval.rank(snapshot, replace(asked, min_score=min_score), self._settings, first=k)
         return ranking.first_hits(k)
 
     def _ask(
