@@ -51,7 +51,7 @@ DECISIONS = {
     "Placed": ("placed", "page_id segment_id f_score"),
     "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to title shown"),
     "Analysed": ("analysed", "page_id upto_seq"),
-    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at"),
+    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at metadata"),
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),
     "FactRetired": ("fact_retired", "fact_id superseded_by valid_to"),
     "FactArchived": ("fact_archived", "fact_id"),

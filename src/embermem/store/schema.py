@@ -293,6 +293,7 @@ fact = _owned(
     *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
+    Column("metadata", Text),  # NULL: none of its own
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),

@@ -11,8 +11,8 @@ from typing import Any
 
 from embermem.core.types import Page
 
-_COMPARED = frozenset({"embedding", "counted"})
-"""Fields of segments that are there to be compared, not read."""
+_COMPARED = frozenset({"embedding", "counted", "own_metadata"})
+"""Fields that are not read: those of segments that are there to be compared, and what a fact's metadata hold too."""
 
 
 def plain_values(value: object) -> Any:
@@ -21,6 +21,7 @@ def plain_values(value: object) -> Any:
         named = {f.name: plain_values(getattr(value, f.name)) for f in fields(value) if f.name not in _COMPARED}
         if isinstance(value, Page):
             named |= {"query": value.query, "response": value.response, "said_at": plain_values(value.said_at)}
+            named["metadata"] = plain_values(value.metadata)
         return named
     if isinstance(value, Enum):
         return value.value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from embermem.core.metadata import Metadata
+from embermem.core.metadata import Metadata, inherited
 from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
 
 
@@ -70,6 +70,11 @@ class Page:
     def said_at(self) -> datetime:
         """T: when its first utterance was said."""
         return self.utterances[0].said_at
+
+    @property
+    def metadata(self) -> Metadata:
+        """What its utterances' metadata say together (`embermem.core.metadata.inherited`)."""
+        return inherited(one.metadata for one in self.utterances)
 
     @property
     def last_seq(self) -> int:
