@@ -194,8 +194,8 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def _pairs(record: object) -> list[tuple[str, object]]:
+    from embermem.core.record import plain_values
     from embermem.reports import render
-    from embermem.wire.plain import plain_values
 
     named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]

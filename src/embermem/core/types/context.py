@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from embermem.core.record import Record
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
 from embermem.core.types.memories import Fact
 from embermem.core.types.people import Persona
@@ -12,7 +13,7 @@ from embermem.core.types.utterances import Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChannelScore:
+class ChannelScore(Record):
     """One channel's contribution to a hit: the raw value, the value normalised over the candidates, and the
     `weight`. `rank_without` is the hit's rank by score, from 1, without this channel (None: not known)."""
 
@@ -27,7 +28,7 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hit:
+class Hit(Record):
     """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
     estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
     owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
@@ -49,7 +50,7 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeftOut:
+class LeftOut(Record):
     """Something that was found but not packed, with the reason."""
 
     what: str
@@ -58,7 +59,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Explanation:
+class Explanation(Record):
     """Why a hit was recalled, or (without a hit) what the whole recall did and left out."""
 
     query: str
@@ -88,7 +89,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Context:
+class Context(Record):
     """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
     by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
     best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is the
