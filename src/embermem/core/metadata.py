@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from embermem.core.errors import InputError
 
-__all__ = ["MAX_BYTES", "Metadata", "Plain", "Value", "checked", "checked_filter", "items", "matches"]
+__all__ = ["MAX_BYTES", "Metadata", "Plain", "Value", "checked", "checked_filter", "items", "matches", "stands"]
 
 Plain: TypeAlias = str | int | float | bool
 Value: TypeAlias = Plain | tuple[str, ...]
@@ -201,14 +201,15 @@ def _holds(operator: str, wanted: Any, held: Sequence[Plain], *, there: bool) ->
     if operator in ("$eq", "$in"):
         allowed = wanted if operator == "$in" else (wanted,)
         return any(_same(one, other) for one in held for other in allowed)
-    return any(_stands(operator, one, wanted) for one in held)
+    return any(stands(operator, one, wanted) for one in held)
 
 
 def _same(one: Plain, other: Plain) -> bool:
     return _sort(one) == _sort(other) and one == other
 
 
-def _stands(operator: str, one: Any, wanted: Any) -> bool:
+def stands(operator: str, one: Any, wanted: Any) -> bool:
+    """Whether a value stands to another as `$gt`, `$gte`, `$lt` or `$lte` says."""
     if _sort(one) != _sort(wanted) or isinstance(one, bool):
         return False
     if operator == "$gt":

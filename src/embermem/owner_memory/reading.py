@@ -60,6 +60,7 @@ class Reading(Handle):
         budget: int | None = None,
         thread: str | None = None,
         scope: Scope | None = None,
+        shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
         as_of: At = None,
         valid_at: At = None,
@@ -67,9 +68,10 @@ class Reading(Handle):
         """Return what matters to a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
-        limits what may be found; `preset` ranks with the other preset, for comparison. `as_of` uses what was known at a
-        time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
-        said by then or a fact covers it. Without `at`, that time is also the time of the query.
+        limits what may be found and told (docs/guides/scopes.md); `shown_threads` are threads that the prompt holds
+        already: none of their lines is told again; `preset` ranks with the other preset, for comparison. `as_of` uses
+        what was known at a time, as a copy of the store from that time would. `valid_at` uses what was true at a time,
+        as far as it was said by then or a fact covers it. Without `at`, that time is also the time of the query.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -83,7 +85,8 @@ class Reading(Handle):
             at=inbox.moment(_first_given(at, valid_at, as_of), "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
-            scope=scope,
+            scope=_zoned(scope, inbox),
+            shown_threads=shown_threads,
             preset=preset,
             moment=moment,
         )
@@ -96,15 +99,16 @@ class Reading(Handle):
         person: str | None = None,
         since: At = None,
         until: At = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
         """Return who the user and the others are and what happened to them, by time, as text within `budget` tokens,
         with the facts it tells and what they rest on. No question is needed, and nothing is written.
 
-        `person` limits it to one person; `since` and `until` (days, both included) to what was then. `as_of` and
-        `valid_at` as in `recall`. A recall that asks for no more than this ("What do you know about Ana?") holds it
-        too. Raises NotFound for an unknown person.
+        `person` limits it to one person; `since` and `until` (days, both included) to what was then; `scope` to what
+        rests on nothing else. `as_of` and `valid_at` as in `recall`. A recall that asks for no more than this ("What do
+        you know about Ana?") holds it too. Raises NotFound for an unknown person.
         """
         from embermem.languages.dates.engine import DateSpan
 
@@ -121,6 +125,7 @@ class Reading(Handle):
             days=() if any_day else (DateSpan(first=first, last=last, start=0, end=0),),
             budget=budget,
             segments=self.segments(as_of=as_of, valid_at=valid_at),
+            scope=_zoned(scope, inbox),
             moment=self._moment(as_of, valid_at, inbox),
         )
 
@@ -132,13 +137,14 @@ class Reading(Handle):
         Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
-        asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
+        asked, inbox = _first_given(valid_at, as_of), self._inbox()
+        moment = self._moment(as_of, valid_at, inbox)
         return self._parts.system.search(
             self.owner,
             text,
             k,
-            at=None if asked is None else self._inbox().moment(asked, "at"),
-            scope=scope,
+            at=None if asked is None else inbox.moment(asked, "at"),
+            scope=_zoned(scope, inbox),
             moment=moment,
         )
 
@@ -480,6 +486,11 @@ class AsyncReading(Awaits):
     history = awaited("read", Reading.history)
     state = awaited("read", Reading.state)
     stats = awaited("read", Reading.stats)
+
+
+def _zoned(scope: Scope | None, inbox: messages.Inbox) -> Scope | None:
+    """A scope with its times in the owner's zone."""
+    return None if scope is None else scope.in_zone(inbox.zone)
 
 
 def _first_given(*times: At) -> At:
