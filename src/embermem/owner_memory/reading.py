@@ -63,6 +63,7 @@ class Reading(Handle):
         budget: int | None = None,
         thread: str | None = None,
         scope: Scope | None = None,
+        shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
         min_score: float = 0.0,
         as_of: At = None,
@@ -71,11 +72,12 @@ class Reading(Handle):
         """Return what matters to a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
-        limits what may be found; `preset` ranks with the other preset, for comparison. Utterances with a relevance
-        below `min_score` (0 to 1) are left out of the hits and of the text, and `left_out` names them; facts are
-        returned in any case. `as_of` uses what was known at a time, as a copy of the store from that time would.
-        `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`, that
-        time is also the time of the query.
+        limits what may be found and told (docs/guides/scopes.md); `shown_threads` are threads that the prompt holds
+        already: none of their lines is told again; `preset` ranks with the other preset, for comparison. Utterances
+        with a relevance below `min_score` (0 to 1) are left out of the hits and of the text, and `left_out` names them;
+        facts are returned in any case. `as_of` uses what was known at a time, as a copy of the store from that time
+        would. `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`,
+        that time is also the time of the query.
 
         Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
         divided by what each memory has to tell; `thread` and `scope.before_seq` are of the own memory. Raises
@@ -99,7 +101,8 @@ class Reading(Handle):
                 at=asked_at,
                 budget=tokens,
                 thread=current,
-                scope=scope,
+                scope=_zoned(scope, inbox),
+                shown_threads=shown_threads,
                 preset=preset,
                 min_score=least,
                 moment=moment,
@@ -127,15 +130,16 @@ class Reading(Handle):
         person: str | None = None,
         since: At = None,
         until: At = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
         """Return who the user and the others are and what happened to them, by time, as text within `budget` tokens,
         with the facts it tells and what they rest on. No question is needed, and nothing is written.
 
-        `person` limits it to one person; `since` and `until` (days, both included) to what was then. `as_of` and
-        `valid_at` as in `recall`. A recall that asks for no more than this ("What do you know about Ana?") holds it
-        too. Raises NotFound for an unknown person.
+        `person` limits it to one person; `since` and `until` (days, both included) to what was then; `scope` to what
+        rests on nothing else. `as_of` and `valid_at` as in `recall`. A recall that asks for no more than this ("What do
+        you know about Ana?") holds it too. Raises NotFound for an unknown person.
         """
         from embermem.languages.dates.engine import DateSpan
 
@@ -157,6 +161,7 @@ class Reading(Handle):
                 days=days,
                 budget=tokens,
                 segments=segments,
+                scope=_zoned(scope, inbox),
                 moment=moment,
                 outdated=outdated,
             )
@@ -164,7 +169,13 @@ class Reading(Handle):
         if not self._shared and self._elsewhere is None:
             return own(budget)
         then = inbox.then(as_of, valid_at)
-        asked = {"person": person, "since": since and first, "until": until and last, **then}
+        asked = {
+            "person": person,
+            "since": since and first,
+            "until": until and last,
+            "scope": of_others(scope, inbox.zone),
+            **then,
+        }
         whole = person is None and any_day
         return self._together(
             own,
@@ -213,7 +224,7 @@ class Reading(Handle):
             text,
             k,
             at=None if asked is None else inbox.moment(asked, "at"),
-            scope=scope,
+            scope=_zoned(scope, inbox),
             min_score=least,
             moment=self._moment(as_of, valid_at, inbox),
         )
@@ -573,6 +584,11 @@ class AsyncReading(Awaits):
     history = awaited("read", Reading.history)
     state = awaited("read", Reading.state)
     stats = awaited("read", Reading.stats)
+
+
+def _zoned(scope: Scope | None, inbox: messages.Inbox) -> Scope | None:
+    """A scope with its times in the owner's zone."""
+    return None if scope is None else scope.in_zone(inbox.zone)
 
 
 def _first_given(*times: At) -> At:
