@@ -143,7 +143,8 @@ def test_a_key_given_before_the_export_stores_nothing_after_the_import(memory: M
     imported(memory, sample)
     mine = memory.of("alice")
     said, count = "I live in Lyon. That was on day 1.", len(mine.utterances())
-    page_id = mine.add(said, "I see.", at="2026-05-01T10:00:00+02:00", thread="home 1", key="home 1")
+    of = next(one.metadata for one in mine.utterances() if one.text == said)
+    page_id = mine.add(said, "I see.", at="2026-05-01T10:00:00+02:00", thread="home 1", key="home 1", metadata=of)
     assert mine.page(page_id).query == said
     assert len(mine.utterances()) == count
 

@@ -15,8 +15,8 @@ __all__ = ["Record", "plain_values", "shown_fields"]
 
 _Kind = TypeVar("_Kind", bound="Record")
 
-_COMPARED = frozenset({"embedding", "counted"})
-"""Fields of segments that are there to be compared, not read."""
+_COMPARED = frozenset({"embedding", "counted", "own_metadata"})
+"""Fields that are not read: those of segments that are there to be compared, and what a fact's metadata hold too."""
 _WORDS = ("text", "title", "summary", "what", "query", "value", "name")
 """Fields that say what a record is about, the most telling first."""
 _FIRST = ("id", "item_id", "user", "no", "rank", "dimension", *_WORDS)

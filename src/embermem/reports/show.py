@@ -224,21 +224,23 @@ def holds(change: Change, names: Mapping[Any, str]) -> str:
 
 
 def hits(title: str, found: Iterable[Hit]) -> None:
-    """Recalled utterances with their scores and what each channel gave."""
+    """Recalled utterances with their relevance, their scores and what each channel gave."""
     rows = [
         (
             hit.rank,
+            "" if hit.relevance is None else f"{hit.relevance:.2f}",
             f"{hit.score:.3f}",
             f"#{hit.utterance.seq}",
             render.when(hit.utterance.said_at),
             hit.tier,
             render.cut(hit.utterance.speaker, 20),
             render.cut(hit.utterance.text, TEXT_CHARS),
-            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.channels.items()),
+            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.spoke.items()),
         )
         for hit in found
     ]
-    render.table(title, ("rank", "score", "utterance", "said", "tier", "speaker", "text", "channels"), rows)
+    columns = ("rank", "relevance", "score", "utterance", "said", "tier", "speaker", "text", "channels")
+    render.table(title, columns, rows)
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:

@@ -336,14 +336,17 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
 
 
 def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
-    """The rows of the first log, and the vectors. Receipts stay, so that a key used before stores nothing again."""
+    """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores nothing
+    again."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
+    value = schema.utterance_value
     for ids in reads.chunks(pages):
         seqs = c.scalars(
             select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
         ).all()
         for some in reads.chunks(seqs):
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
+            c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
         for table in (utterance, page):
             c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))

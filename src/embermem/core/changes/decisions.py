@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
+from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types import (
     About,
@@ -230,6 +231,8 @@ class FactAdded(Record):
     sources: tuple[Source, ...]
     valid_from: datetime | None
     expires_at: datetime | None = None
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    """Those that a caller gave with it."""
 
     @classmethod
     def of(cls, fact: Fact) -> FactAdded:
@@ -244,6 +247,7 @@ class FactAdded(Record):
             sources=fact.sources,
             valid_from=fact.valid_from,
             expires_at=fact.expires_at,
+            metadata=fact.own_metadata,
         )
 
 

@@ -23,6 +23,10 @@ class ChannelScore(Record):
     rank_without: int | None = None
 
 
+_NOTHING = 1e-9
+"""What a channel gives to a score that has nothing to say."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit(Record):
     """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
@@ -38,6 +42,11 @@ class Hit(Record):
     relevance: float | None = None
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
     space: str | None = None
+
+    @property
+    def spoke(self) -> Mapping[str, ChannelScore]:
+        """The channels that gave something to the score."""
+        return {name: score for name, score in self.channels.items() if abs(score.normalised * score.weight) > _NOTHING}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,12 +73,14 @@ class Explanation(Record):
         if self.hit is not None:
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
-            lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
+            relevance = "" if self.hit.relevance is None else f"relevance {self.hit.relevance:.4f}, "
+            where = f"tier {self.hit.tier}, segment {self.hit.segment_id or '-'}"
+            lines.append(f"  {relevance}score {self.hit.score:.4f}, {where}")
             lines += [] if self.hit.space is None else [f"  from the space {self.hit.space}"]
             lines.extend(
                 f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
                 + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")
-                for name, s in self.hit.channels.items()
+                for name, s in self.hit.spoke.items()
             )
         else:
             lines.extend(f"left out ({o.reason}, score {o.score:.4f}): {o.what}" for o in self.left_out)
@@ -81,12 +92,14 @@ class Explanation(Record):
 class Context(Record):
     """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
     by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
-    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is in [0,
-    1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
-    notes in it.
+    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is the
+    estimated probability, in [0, 1], that `text` holds the answer (other systems than MemoryOS: the best score, cut to
+    [0, 1]). `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists
+    and notes in it.
 
-    Of a memory with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`, `persona` and
-    `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its own."""
+    Of a handle that is bound with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`,
+    `persona` and `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its
+    own; under `agent:NAME` what another agent knows of the user."""
 
     text: str
     hits: tuple[Hit, ...]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types.ids import (
     About,
@@ -81,7 +82,8 @@ class Fact(Record):
     `attribute` is the property of the subject ("lives_in"); a fact whose
     attribute has one value at a time supersedes the older one. `valid_from`/`valid_to` are when it was true,
     `recorded_at`/`retired_at` when Ember knew it. `conflicts` are ids of current facts that contradict it;
-    `expires_at` is when it ends by itself."""
+    `expires_at` is when it ends by itself. `metadata` are those of what it rests on (`metadata.inherited`), and before
+    them those that a caller gave with the fact, `own_metadata`."""
 
     id: FactId
     about: About
@@ -101,6 +103,8 @@ class Fact(Record):
     expires_at: datetime | None = None
     conflicts: tuple[FactId, ...] = ()
     person: str = ""
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    own_metadata: Metadata = field(default_factory=dict, hash=False, repr=False)
 
     @property
     def current(self) -> bool:

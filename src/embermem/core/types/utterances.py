@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
-from embermem.core.metadata import Metadata
+from embermem.core.metadata import Metadata, inherited
 from embermem.core.record import Record
 from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
 
@@ -47,7 +47,7 @@ class Page(Record):
     `no` counts an owner's pages in the order of their first utterance, from 1.
     """
 
-    _derived: ClassVar = ("query", "response", "said_at")
+    _derived: ClassVar = ("query", "response", "said_at", "metadata")
 
     id: PageId
     no: int
@@ -76,6 +76,11 @@ class Page(Record):
         return self.utterances[0].said_at
 
     @property
+    def metadata(self) -> Metadata:
+        """What its utterances' metadata say together (`embermem.core.metadata.inherited`)."""
+        return inherited(one.metadata for one in self.utterances)
+
+    @property
     def last_seq(self) -> int:
         """The seq of its newest utterance."""
         return self.utterances[-1].seq
@@ -99,7 +104,7 @@ class Added(Record):
 class Redaction(Record):
     """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
     the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
-    `where` is "name", in its speaker's name."""
+    `where` is "name", in its speaker's name; "metadata.tags[1]" is a text of its metadata."""
 
     message: int
     kind: str
