@@ -51,7 +51,7 @@ class Record:
 
         try:
             return msgspec.convert(value, type=cls)
-        except msgspec.ValidationError as error:
+        except ValueError as error:  # msgspec.ValidationError; half of a surrogate pair
             raise InputError(f"this is not a {cls.__name__}: {error}") from error
         except TypeError as error:  # of its fields' types
             raise InputError(f"a {cls.__name__} is not read from JSON: {error}") from error
