@@ -96,7 +96,8 @@ PARTS = {
 ERRORS = """
     analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
-    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found revision-moved
+    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
+    revision-moved
     schema-mismatch stale-lease store-busy store-closed store-conflict store-corrupt store-error store-full store-moved
     store-read-only store-unreachable
 """

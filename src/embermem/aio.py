@@ -157,20 +157,25 @@ class AsyncMemory(_Async):
         return self
 
     def of(
-        self, user: str, agent: str = "default", *, timezone: str | None = None, shares: Sequence[str] = ()
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
     ) -> AsyncOwnerMemory:
         """Return the memory of one (user, agent) pair; this is not awaited.
 
-        `timezone` is stored, and the grants of `shares` are looked at, by the first awaited call: it raises ConfigError
-        for an invalid zone, NotGranted for a space that was not granted.
+        `timezone` is stored, and the grants of `shares` and `person_from` are looked at, by the first awaited call: it
+        raises ConfigError for an invalid zone, NotGranted for what was not granted.
         """
         memory = self._reached()
         owner = memory.of(user, agent)
-        if timezone is None and not shares:
+        if timezone is None and not shares and person_from is None:
             return AsyncOwnerMemory(self._threads, owner)
-        return AsyncOwnerMemory(
-            self._threads, owner, lambda: memory.of(user, agent, timezone=timezone, shares=shares), shares
-        )
+        bound = functools.partial(memory.of, user, agent, timezone=timezone, shares=shares, person_from=person_from)
+        return AsyncOwnerMemory(self._threads, owner, bound, shares)
 
     def space(self, name: str) -> AsyncOwnerMemory:
         """Return the memory of a shared space, for who runs the store; this is not awaited."""
@@ -302,6 +307,8 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, Async
     add_messages = awaited("write", OwnerMemory.add_messages)
     settle = awaited("work", OwnerMemory.settle)
     understand_anew = awaited("work", OwnerMemory.understand_anew)
+    share_person_with = awaited("write", OwnerMemory.share_person_with)
+    person_shares = awaited("read", OwnerMemory.person_shares)
 
     # ------------------------------------------------------------------------------------------------------- chat
 

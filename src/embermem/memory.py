@@ -21,7 +21,7 @@ from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
 from embermem.owner_memory.granting import Granting
-from embermem.owner_memory.sharing import SharedMemory
+from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
@@ -113,24 +113,35 @@ class Memory(Granting):
             self._added()
 
     def of(
-        self, user: str, agent: str = "default", *, timezone: str | None = None, shares: Sequence[str] = ()
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
     ) -> OwnerMemory:
         """Return the memory of one (user, agent) pair.
 
         `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
         changes. Writes nothing else. `shares` are spaces that `recall`, `search`, `overview` and `chat` read too
-        (docs/guides/spaces.md). Raises NotGranted for one that was not granted.
+        (docs/guides/spaces.md). With `person_from`, another agent of the user, `recall`, `overview` and `chat` also
+        tell what that one knows of the user. Raises NotGranted for what was not granted.
         """
         owner = messages.owner(user, agent)
         shared = {name: SharedMemory(self._parts, messages.space(name), owner) for name in shares}
         for space in shared.values():
             space.require()
+        elsewhere = None
+        if person_from is not None:
+            elsewhere = KnownElsewhere(self._parts, messages.owner(user, person_from), owner)
+            elsewhere.require()
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
-        return OwnerMemory(self._parts, owner, shared)
+        return OwnerMemory(self._parts, owner, shared, elsewhere)
 
     def owners(self) -> tuple[Owner, ...]:
         """Return all owners in the store, those of spaces too (`Owner.space`)."""

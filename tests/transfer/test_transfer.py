@@ -24,6 +24,7 @@ from lives import live, store_of, thoughts
 from proofs import bounded
 from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import assert_sound, assert_tiers
+from store_keys import key_of
 
 
 def public(mine: OwnerMemory) -> dict[str, object]:
@@ -169,7 +170,7 @@ def test_an_import_says_where_what_was_forgotten_may_be_learnt_again(memory: Mem
     assert secret not in data.decode()
     stranger, relative = opened("other.db"), opened("third.db")
     assert imported(stranger, data).other_key
-    store_of(relative)._database.key_file.write_text(secret)
+    key_of(relative.of("alice")).write_text(secret)
     assert not imported(relative, data).other_key
 
 

@@ -291,6 +291,13 @@ def whole(number: object, where: str, low: int, high: int = 2**53) -> int:
     return number
 
 
+def probability(number: float, where: str) -> float:
+    """A number from 0 to 1. Raises InputError."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0.0 <= number <= 1.0:
+        raise InputError(f"{where} = {number!r} is not allowed; a number from 0 to 1")
+    return float(number)
+
+
 def one_of(kind: type[_Kind], value: Any, where: str) -> _Kind:
     """One of the values of an enumeration. Raises InputError."""
     try:

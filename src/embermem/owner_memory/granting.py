@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, NotFound
@@ -54,12 +52,7 @@ class Granting:
 
     def grants(self, space: str, *, past: bool = False) -> tuple[Share, ...]:
         """Return the grants of a space, oldest first; with `past`, also those that were revoked, with the times."""
-        return standing(self._parts.admin.shares(messages.space(space).id), past=past)
-
-
-def standing(shares: Iterable[Share], *, past: bool) -> tuple[Share, ...]:
-    """The grants that stand; with `past` all."""
-    return tuple(one for one in shares if past or one.stands)
+        return tuple(one for one in self._parts.admin.shares(messages.space(space).id) if past or one.stands)
 
 
 def _reader(user: str | None, agent: str | None) -> tuple[str | None, str | None]:

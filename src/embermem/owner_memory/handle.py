@@ -58,11 +58,15 @@ class Parts:
 
 
 class Handle:
-    """One owner of one memory. `shared` are handles of the spaces that it is bound with, by name."""
+    """One owner of one memory. `shared` are handles of the spaces that it is bound with, by name; `elsewhere` is one of
+    what another agent knows of the user."""
 
-    def __init__(self, parts: Parts, owner: Owner, shared: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def __init__(
+        self, parts: Parts, owner: Owner, shared: Mapping[str, Any] = MappingProxyType({}), elsewhere: Any = None
+    ) -> None:
         self.owner = owner
         self._shared = MappingProxyType(dict(shared))
+        self._elsewhere = elsewhere
         self._parts = parts
         self._watch = telemetry.Watch(store_id=owner.id, trace_text=parts.settings.trace_text, done=parts.done)
 

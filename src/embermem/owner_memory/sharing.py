@@ -1,18 +1,23 @@
-"""A shared space as one user reaches it, and grants."""
+"""What was granted, as one user reaches it: a shared space, and what another agent knows of the user."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embermem.core.errors import NotGranted
-from embermem.core.types import Owner
+from embermem.core.messages import At
+from embermem.core.types import Owner, Scope
 from embermem.owner_memory import OwnerMemory
-from embermem.owner_memory.handle import Parts
+from embermem.owner_memory.handle import Handle, Parts
 
-__all__ = ["SharedMemory"]
+if TYPE_CHECKING:
+    from embermem.memoryos.recall.elsewhere import Elsewhere
+
+__all__ = ["KnownElsewhere", "SharedMemory"]
 
 _READS = frozenset(
     (
@@ -23,8 +28,8 @@ _READS = frozenset(
     )
 )
 """What a grant to read allows. All else writes, visits too."""
-_OF_WHO_RUNS_IT = frozenset(("forget_owner", "readmit"))
-"""What no grant allows: a space is forgotten whole by who runs the store."""
+_OF_WHO_RUNS_IT = frozenset(("forget_owner", "readmit", "share_person_with", "person_shares"))
+"""What no grant allows: a space is forgotten whole, and granted, by who runs the store."""
 
 
 class SharedMemory(OwnerMemory):
@@ -55,6 +60,37 @@ class SharedMemory(OwnerMemory):
                 f"the space {self.owner.space} may not be {to} by {self.reader}; who runs the store can grant it: "
                 f"memory.grant({self.owner.space!r}, user={self.reader.user!r}{', write=True' if write else ''})"
             )
+
+
+class KnownElsewhere(Handle):
+    """What another agent of the same user knows of the user, as far as the user shared it with this one
+    (`OwnerMemory.share_person_with`)."""
+
+    def __init__(self, parts: Parts, source: Owner, reader: Owner) -> None:
+        super().__init__(parts, source)
+        self._reader = Handle(parts, reader)
+
+    def require(self) -> None:
+        """Raises NotGranted where the user has not shared it, or no longer."""
+        reader = self._reader.owner
+        if self._parts.admin.share_with(self.owner.id, reader.user, reader.agent) is None:
+            raise NotGranted(
+                f"what {self.owner} knows of the user is not shared with {reader}; the user can share it: "
+                f"memory.of({self.owner.user!r}, {self.owner.agent!r}).share_person_with({reader.agent!r})"
+            )
+
+    def beside(
+        self, query: str | None = None, *, at: datetime | None = None, scope: Scope | None = None, **then: At
+    ) -> tuple[Elsewhere, frozenset[str]]:
+        """What of it is told beside the reader's own memory, and what of that one is outdated by it."""
+        from embermem.memoryos.recall.elsewhere import newer_here, without
+
+        self.require()
+        system, own = self._parts.system, self._reader
+        moment, mine = (one._moment(then.get("as_of"), then.get("valid_at")) for one in (self, own))
+        theirs = system.known_of_user(self.owner, query, at=at, scope=scope, moment=moment)
+        ours = system.known_of_user(own.owner, moment=mine)
+        return without(theirs, newer_here(ours, theirs)), newer_here(theirs, ours)
 
 
 def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

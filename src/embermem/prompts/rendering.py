@@ -18,6 +18,7 @@ from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
+    "OF_AGENT",
     "SHARED",
     "WISHES",
     "chain_line",
@@ -40,8 +41,11 @@ CUT = "[…]"
 WISHES = "standing wishes of the user:"
 """The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
 
-SHARED = re.compile(r"shared memory of [\w.-]+:")
-"""The line over what is told from a space, which `shared_heading` makes. No other line of a context is one."""
+SHARED = re.compile(r"(?:shared memory of [\w.-]+|known of the user by .+):")
+"""The line over what is told from a space, or from what another agent knows of the user, which `shared_heading` makes.
+No other line of a context is one."""
+OF_AGENT = "agent:"
+"""Stands before the name of an agent, where else a space's stands, which has no colon."""
 
 _THREAD_CHARS = 40
 
@@ -72,7 +76,9 @@ def header(utterance: Utterance) -> str:
 
 
 def shared_heading(space: str) -> str:
-    """The line over what is told from a space."""
+    """The line over what is told from a space, or by another agent (`agent:tutor`)."""
+    if space.startswith(OF_AGENT):
+        return f"known of the user by {one_line(space.removeprefix(OF_AGENT))}:"
     return f"shared memory of {space}:"
 
 

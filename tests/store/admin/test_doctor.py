@@ -14,10 +14,11 @@ from embermem.cli.session import Session
 from embermem.protocols import Finding
 from embermem.store import schema
 from embermem.store.admin import invariants
-from lives import contents, fill_every_table, store_of
+from lives import contents, fill_every_table
 from proofs import bounded
 from scripted import Clock, Opener, Place
 from soundness import assert_sound, meddle, rows
+from store_keys import key_of
 
 LOST = "0" * 32
 """The id of an owner who is not there."""
@@ -315,7 +316,7 @@ def test_more_than_the_settings_allow_is_a_warning(alone: Memory, opened: Opener
 
 
 def test_a_key_that_is_gone_is_told_and_how_to_get_it_back(full: Memory) -> None:
-    key = store_of(full)._database.key_file
+    key = key_of(full.of("alice"))
     content = key.read_bytes()
     key.unlink()
     found = wrong(full.check(), "the key of what was forgotten is missing")

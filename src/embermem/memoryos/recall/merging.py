@@ -1,8 +1,9 @@
 """Results of several memories as one: a user's own, and those of the spaces that were shared with the user.
 
 Each was asked by itself; here only what was answered is put together. The own memory stands first, as it would alone;
-each space follows under a line with its name, in the order of the names. Hits and packed lines are merged and say from
-which space they are; persona, facts and sources stay apart: those of a space are in `Context.shared`.
+then what another agent knows of the user; then each space under a line with its name, in the order of the names. Hits
+and packed lines are merged and say from which space they are; persona, facts and sources stay apart: those of a space
+are in `Context.shared`.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from embermem.core.types import Context, Hit, UtteranceId
-from embermem.prompts.rendering import shared_heading
+from embermem.prompts.rendering import OF_AGENT, shared_heading
 from embermem.protocols import TokenCounter
 
 __all__ = ["divided", "merged_contexts", "merged_hits", "packed_together"]
 
 _LEAST_WORTH = 1e-6
 """Of a memory that found something, beside one that found all."""
+_OF_PERSON = 0.2
+"""Of what is known of the user elsewhere, which has no hits (ours)."""
 _TRIES = 3
 """How often the parts are asked for less, if together they are too long."""
 
-Ask = Callable[[str | None, int], Context]
-"""What a memory (None: the own one; else a space) tells within so many tokens."""
+Ask = Callable[[int], Context]
+"""What a memory tells within so many tokens."""
 _Place = tuple[str | None, UtteranceId]
 
 
@@ -36,15 +39,15 @@ class _Part(NamedTuple):
 
 
 def packed_together(
-    ask: Ask, spaces: Sequence[str], budget: int, counter: TokenCounter, *, hits: int, limited: bool
+    asks: Mapping[str | None, Ask], budget: int, counter: TokenCounter, *, hits: int, limited: bool
 ) -> Context:
-    """One context within `budget` tokens, which is divided by what each memory has to tell. Where it is not `limited`
-    (preset `paper`), each tells all. At most `hits` hits are named."""
-    names: tuple[str | None, ...] = (None, *sorted(spaces))
-    whole = {name: ask(name, budget) for name in names}
+    """One context of several memories (None: the own one; else a space's name, or `agent:` and an agent's) within
+    `budget` tokens, which is divided by what each has to tell. Where it is not `limited` (preset `paper`), each tells
+    all. At most `hits` hits are named."""
+    whole = {name: asks[name](budget) for name in sorted(asks, key=_order)}
     found, left = whole, budget
     for _ in range(_TRIES if limited else 0):
-        found = _within(whole, ask, left, counter)
+        found = _within(whole, asks, left, counter)
         over = counter.count(_text(found)) - budget
         if over <= 0:
             break
@@ -56,7 +59,7 @@ def packed_together(
 
 
 def _within(
-    whole: Mapping[str | None, Context], ask: Ask, budget: int, counter: TokenCounter
+    whole: Mapping[str | None, Context], asks: Mapping[str | None, Ask], budget: int, counter: TokenCounter
 ) -> dict[str | None, Context]:
     """Each memory's part within its share; what one leaves of its share goes on to those that are worth more."""
     heads = {name: 0 if name is None else counter.count(f"\n\n{shared_heading(name)}\n") for name in whole}
@@ -67,7 +70,7 @@ def _within(
         if share >= part.needs:
             continue
         room = share + spare - heads[name]
-        found[name] = ask(name, room) if room > 0 else _silent(whole[name])
+        found[name] = asks[name](room) if room > 0 else _silent(whole[name])
         spare = share + spare - _needs(found[name], heads[name])
     return found
 
@@ -122,8 +125,13 @@ def merged_contexts(found: Mapping[str | None, Context], counter: TokenCounter, 
 def merged_hits(found: Mapping[str | None, Sequence[Hit]], k: int | None = None) -> tuple[Hit, ...]:
     """The hits of several memories, best first, each once; of equals the own memory's, which is the first."""
     once = {_place(hit): hit for name, hits in found.items() for hit in _of(name, hits, {})}
-    best = sorted(once.values(), key=lambda hit: -hit.score)[:k]
+    best = sorted(once.values(), key=_relevance, reverse=True)[:k]
     return tuple(replace(hit, rank=rank) for rank, hit in enumerate(best, 1))
+
+
+def _order(name: str | None) -> tuple[bool, bool, str]:
+    """The own memory, what another agent knows of the user, spaces by their names."""
+    return name is not None, name is not None and not name.startswith(OF_AGENT), name or ""
 
 
 def _of(name: str | None, hits: Sequence[Hit], ranks: Mapping[_Place, int]) -> tuple[Hit, ...]:
@@ -135,15 +143,23 @@ def _place(hit: Hit) -> _Place:
     return hit.space, hit.utterance.id
 
 
+def _relevance(hit: Hit) -> float:
+    """By what hits of several memories are compared: a score is comparable within one alone."""
+    return hit.score if hit.relevance is None else hit.relevance
+
+
 def _needs(context: Context, head: int) -> int:
     return context.tokens + head if context.text else 0
 
 
 def _worth(context: Context) -> float:
-    """What the packed lines are worth together."""
+    """What the packed lines are worth together: their relevance, else how sure the memory is."""
     if not context.text:
         return 0.0
-    return max(context.confidence, _LEAST_WORTH)
+    relevant = [hit.relevance for hit in context.packed if hit.relevance is not None]
+    if relevant:
+        return max(math.fsum(relevant), _LEAST_WORTH)
+    return max(context.confidence, _LEAST_WORTH if context.hits else _OF_PERSON)
 
 
 def _silent(context: Context) -> Context:
