@@ -41,19 +41,27 @@ class OwnerCalls(ReadCalls):
         thread: str = "main",
         key: str | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
         It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
-        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. Raises InputError, of
-        which KeyReused for a key of other content, or of what was forgotten.
+        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. `metadata` is a small
+        JSON object of your own. Raises InputError, of which KeyReused for a key of other content, or of what was
+        forgotten.
         """
         sides = (("user", query), ("assistant", response))
         messages = [{"role": role, "content": text} for role, text in sides if text is not None]
         if not messages:
             raise InputError("query and response are both None: there is nothing to add")
         added = yield from self.add_messages(
-            messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
+            messages,
+            thread=thread,
+            at=at,
+            key=key,
+            fresh=query is not None,
+            expires_at=expires_at,
+            metadata=metadata,
         )
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
@@ -71,8 +79,10 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
         fresh: bool = False,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
-        """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
+        """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
+        own; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
@@ -81,7 +91,8 @@ class OwnerCalls(ReadCalls):
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         times = {"at": at, "expires_at": arguments.expiry(expires_at)}
-        body = exchange.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
+        given = {"messages": messages, "run_id": thread, "fresh": bool(fresh), "metadata": metadata}
+        body = exchange.encoded({**given, **times, **self._owner})
         answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
         added = read(answer, memories.Added)
         return Added(

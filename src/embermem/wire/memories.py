@@ -1,5 +1,6 @@
 """Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
-for segments, traits, profiles, changes and the results of a recall."""
+for segments, traits, profiles, changes and the results of a recall. `metadata` there is what Ember knows of an item;
+the caller's own metadata are its `labels`."""
 
 from __future__ import annotations
 
@@ -40,6 +41,11 @@ def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
     return tuple(dict.fromkeys(source.utterance_id for source in sources))
 
 
+Labels = Annotated[
+    Mapping[str, str | int | float | bool | tuple[str, ...]],
+    From("metadata"),
+    Doc("Metadata of the caller: those given with it, or of what it rests on."),
+]
 SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
 """The utterances that something rests on, each once."""
 
@@ -67,6 +73,7 @@ class _Item:
     run_id: Annotated[ThreadId | None, From("thread")] = None
     created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it is true.")]
     updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +87,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -66,6 +66,7 @@ def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> A
         key=key,
         fresh=body.fresh,
         expires_at=body.expires_at,
+        metadata=body.metadata,
     )
 
 
@@ -164,6 +165,7 @@ def _kept(
             at=item.at or body.at,
             key=item.key,
             fresh=item.fresh,
+            metadata=item.metadata,
         )
     except EmberError as error:
         problem = problem_of(error)
@@ -180,6 +182,7 @@ def _add(
     key: str | None,
     fresh: bool | None,
     expires_at: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Added:
     """Keep messages; what was kept. The same key gives the same answer again.
 
@@ -188,7 +191,13 @@ def _add(
     alone = isinstance(given, str)
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
     added = owner.add_messages(
-        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+        messages,
+        thread=thread,
+        at=at,
+        key=key,
+        fresh=alone if fresh is None else fresh,
+        expires_at=expires_at,
+        metadata=metadata,
     )
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]
