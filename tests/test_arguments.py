@@ -20,7 +20,7 @@ WRONG: tuple[Any, ...] = (
     *(None, True, -1, 0, 3, 2**70, 1.5, float("nan"), "", "12", "yesterday", "a\x00b", "\ud800", b"bytes", "x" * 3000),
     *((), [], [3], ["a", None], {}, {"before_seq": 3}, {3: 3}, {"a": object()}, {1, 2}, object(), int, lambda: 3),
     *(datetime(2026, 5, 1), datetime.max, datetime.min.replace(tzinfo=UTC), timedelta.max, time(3)),
-    *(Scope(before_seq="3"), Scope(not_threads=3), Scope(not_threads=frozenset({3})), Scope(not_threads="s1")),  # type: ignore[arg-type]
+    *(Scope(threads=[]), Scope(metadata={"a": 1}), Scope(until="2026-05-01")),
     *(iter([3]), iter(["a"]), [{"role": "user"}], [{"role": "user", "content": 3, "at": 3}], [{"text": 3}], [[]]),
 )
 """Of all types; where one is allowed, it is an answer."""
@@ -36,6 +36,8 @@ FILLED: dict[str, Any] = {
         "since": datetime(2026, 5, 1, tzinfo=UTC),
         "earlier": "2026-05-01",
         "limit_s": 0.0,
+        "space": "team",
+        "agent": "tutor",
         "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),
     },
 }

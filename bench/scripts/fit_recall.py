@@ -32,6 +32,7 @@ from embermem.core.types import (
     OwnerId,
     PageId,
     Persona,
+    Scope,
     Segment,
     SegmentId,
     Source,
@@ -49,7 +50,7 @@ from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.languages.words import terms
 from embermem.memoryos.recall.retrieval import rank, recall
-from embermem.protocols import Delta, PageMark, Scope
+from embermem.protocols import Delta, PageMark
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
 

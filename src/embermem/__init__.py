@@ -16,13 +16,13 @@ from embermem.core.types import (
     Page,
     Persona,
     ProfileField,
+    Scope,
     Segment,
     Tier,
     Trait,
     Utterance,
 )
 from embermem.memory import Memory, OwnerMemory
-from embermem.protocols import Scope
 from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 
 from embermem.core import messages
 from embermem.core.errors import InputError
-from embermem.core.types import Forgotten, Hit, Owner, Segment
-from embermem.protocols import Scope
+from embermem.core.types import Forgotten, Hit, Owner, Scope, Segment
 
 __all__ = ["checked"]
 
@@ -134,15 +133,7 @@ def _scope(value: Any, name: str) -> Any:
     if value is None:
         return None
     if not isinstance(value, Scope):
-        raise _Wrong("a Scope such as Scope(before_seq=12), or None")
-    if value.before_seq is not None:
-        messages.whole(value.before_seq, f"{name}.before_seq", 0)
-    if not isinstance(value.not_threads, (frozenset, set)):
-        raise InputError(
-            f"{name}.not_threads is {type(value.not_threads).__name__}; give a set such as frozenset({{'s1'}})"
-        )
-    for thread in value.not_threads:
-        messages.checked(thread, f"a thread in {name}.not_threads", sys.maxsize)
+        raise _Wrong("a Scope such as Scope(threads=['s1']), or None")
     return value
 
 
@@ -175,6 +166,7 @@ _CHECKS: Mapping[str, _Check] = {
     "str | int | None": _field,
     "int": _number,
     "int | None": _number_or_none,
+    "float": _one_of("a number", int, float),
     "float | None": _one_of("a number of seconds", int, float, none=True),
     "bool": _one_of("True or False", bool),
     "At": _one_of(_time, str, date, none=True),
@@ -192,6 +184,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Mapping[str, str | int | None] | None": _fields,
+    "Mapping[str, Any] | None": _anything,
     "Callable[[], bool]": _function("a function without arguments", none=False),
     "Callable[[], datetime] | None": _function("a function that says the time, or None", none=True),
     "Callable[[int, int], None] | None": _function("a function of two numbers, or None", none=True),

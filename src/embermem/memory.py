@@ -20,6 +20,8 @@ from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
+from embermem.owner_memory.granting import Granting
+from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
     from embermem.core.fields import Field
@@ -40,7 +42,7 @@ _REINDEXING = "reindexing"
 
 
 @checked
-class Memory:
+class Memory(Granting):
     """A store of memories: a path or URL, and settings.
 
     Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
@@ -115,22 +117,39 @@ class Memory:
         if self.better_embedder() is not None:
             self._added()
 
-    def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+    ) -> OwnerMemory:
         """Return the memory of one (user, agent) pair.
 
         `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
-        changes. Writes nothing else.
+        changes. Writes nothing else. `shares` are spaces that `recall`, `search`, `overview` and `chat` read too
+        (docs/guides/spaces.md). With `person_from`, another agent of the user, `recall`, `overview` and `chat` also
+        tell what that one knows of the user. Raises NotGranted for what was not granted.
         """
         owner = messages.owner(user, agent)
+        shared = {name: SharedMemory(self._parts, messages.space(name), owner) for name in shares}
+        for space in shared.values():
+            space.require()
+        elsewhere = None
+        if person_from is not None:
+            elsewhere = KnownElsewhere(self._parts, messages.owner(user, person_from), owner)
+            elsewhere.require()
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
-        return OwnerMemory(self._parts, owner)
+        return OwnerMemory(self._parts, owner, shared, elsewhere)
 
     def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store."""
+        """Return all owners in the store, those of spaces too (`Owner.space`)."""
         return self._store.owners()
 
     @property
@@ -312,6 +331,7 @@ class Memory:
         if not dry_run:
             for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
                 self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
+            self._store.forget_shares(user, None)
         return done
 
     def scrub(self) -> bool:

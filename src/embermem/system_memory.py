@@ -25,8 +25,8 @@ from embermem.core import config as configuration
 from embermem.core import messages
 from embermem.core.errors import StoreError
 from embermem.core.messages import At, Inbox
-from embermem.core.types import Added, Context, Hit, Owner, Role, Utterance
-from embermem.protocols import ReplyingSystem, Scope
+from embermem.core.types import Added, Context, Hit, Owner, Role, Scope, Utterance
+from embermem.protocols import ReplyingSystem
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from embermem.baselines.recorded import Piece, RecordedSystem
 from embermem.baselines.records import Record, Written
-from embermem.core.types import Context, Owner, Page, Role, ThreadId
-from embermem.protocols import ChatMessage, Purpose, Scope
+from embermem.core.types import Context, Owner, Page, Role, Scope, ThreadId
+from embermem.protocols import ChatMessage, Purpose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

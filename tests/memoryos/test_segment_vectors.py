@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from embermem import Memory, OwnerMemory
+from embermem.core.types import Scope
 from embermem.embedders.hashed import HashedNgrams
-from embermem.protocols import Scope
 from scripted import NOW, Clock
 from soundness import assert_sound
 

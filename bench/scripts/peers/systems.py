@@ -177,8 +177,7 @@ class Ember:
         self._seqs[user] = {places[u.id]: u.seq for page in owner.pages() for u in page.utterances}
 
     def search(self, user: str, query: str, hidden: Hidden | None, k: int) -> list[str]:
-        from embermem.core.types import ThreadId
-        from embermem.protocols import Scope
+        from embermem.core.types import Scope, ThreadId
 
         scope = hidden and Scope(
             before_seq=self._seqs[user][hidden.since], not_threads=frozenset({ThreadId(hidden.thread)})

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from embermem.core.errors import EmberError
-from embermem.core.types import ThreadId, UtteranceId
-from embermem.protocols import Scope
+from embermem.core.types import Scope, ThreadId, UtteranceId
 from embermem_bench.datasets import Conversation, Question, Thread, Turn
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ _INSTRUCTION, _EXAMPLE, _EXAMPLES = 300, 60, 4
 """Characters of an instruction and of an example; examples of a field."""
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
-_SIDES = {Role.USER: "user", Role.ASSISTANT: "agent", Role.SYSTEM: "system", Role.TOOL: "tool"}
+_SIDES = {**{role: role.value for role in Role}, Role.ASSISTANT: "agent"}
 
 
 def batch_lines(

@@ -18,10 +18,10 @@ from embermem.baselines.numbers import AMemNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.baselines.records import Record, RecordId, Written, remade
 from embermem.core.text import fold
-from embermem.core.types import Context, Hit, Owner, Page, ThreadId, Utterance
+from embermem.core.types import Context, Hit, Owner, Page, Scope, ThreadId, Utterance
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 __all__ = ["AMem", "Note", "Version"]
 

@@ -12,9 +12,8 @@ from typing import ClassVar
 
 from embermem.baselines.numbers import FullContextNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
-from embermem.core.types import Context, Owner, ThreadId
+from embermem.core.types import Context, Owner, Scope, ThreadId
 from embermem.prompts.rendering import day, utterance_line
-from embermem.protocols import Scope
 
 
 class FullContext(RecordedSystem):

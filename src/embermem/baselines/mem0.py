@@ -18,12 +18,12 @@ from embermem.baselines.mem0_shared import exchanges, holds, only_numbered, rank
 from embermem.baselines.numbers import Mem0Numbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem
 from embermem.baselines.records import Record, RecordId, Written, remade
-from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.core.types import Context, FactProposal, Owner, Page, PageView, Scope, ThreadId, Utterance
 from embermem.languages.words import asks, sentences, terms
 from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector

@@ -18,10 +18,10 @@ from embermem.baselines.numbers import MemoryBankNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, similarities
 from embermem.baselines.records import Record, Written
 from embermem.core.equations import retention
-from embermem.core.types import About, Annotation, Context, Hit, Owner, Page, PageView, ThreadId
+from embermem.core.types import About, Annotation, Context, Hit, Owner, Page, PageView, Scope, ThreadId
 from embermem.prompts import data
 from embermem.prompts.rendering import day, one_line
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 _SPEAKER_CHARS, _UTTERANCE_CHARS = 40, 4_000
 """Of a name and of an utterance as the model is shown them; of a longer one the beginning and the end."""

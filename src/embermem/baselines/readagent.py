@@ -18,11 +18,11 @@ from embermem.baselines.numbers import ReadAgentNumbers
 from embermem.baselines.recorded import Kit, Piece, RecordedSystem, only_shown, similarities
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core.equations import jaccard
-from embermem.core.types import Context, Owner, Page, ThreadId, Utterance
+from embermem.core.types import Context, Owner, Page, Scope, ThreadId, Utterance
 from embermem.languages.words import runs, terms, unspaced
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day, header, utterance_line
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors

@@ -29,6 +29,7 @@ from embermem.core.types import (
     Page,
     Persona,
     Role,
+    Scope,
     ThreadId,
     Tier,
     Utterance,
@@ -36,7 +37,7 @@ from embermem.core.types import (
 )
 from embermem.index.tokens import counter
 from embermem.prompts.data import enclosed
-from embermem.protocols import Analyst, Asker, ChatMessage, Embedder, Purpose, Scope
+from embermem.protocols import Analyst, Asker, ChatMessage, Embedder, Purpose
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -396,10 +397,7 @@ def _page(utterances: tuple[Utterance, ...]) -> Page:
 
 
 def _in_scope(utterance: Utterance, scope: Scope | None) -> bool:
-    if scope is None:
-        return True
-    early = scope.before_seq is None or utterance.seq < scope.before_seq
-    return early and utterance.thread not in scope.not_threads
+    return scope is None or scope.admits(utterance)
 
 
 def _within(

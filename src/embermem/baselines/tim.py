@@ -23,11 +23,11 @@ from embermem.baselines.records import Record, RecordId, Written
 from embermem.core import equations as eq
 from embermem.core.errors import ConfigError
 from embermem.core.text import fold
-from embermem.core.types import Context, FactProposal, Owner, Page, PageView, ThreadId, Utterance
+from embermem.core.types import Context, FactProposal, Owner, Page, PageView, Scope, ThreadId, Utterance
 from embermem.languages.words import asks, runs, sentences, terms
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors

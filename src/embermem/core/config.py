@@ -246,6 +246,13 @@ class Settings:
         0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
+    relevance_base: float = _number(0.4, _CALIBRATED)
+    relevance_answerable: float = _number(1.6, _CALIBRATED)
+    relevance_share: float = _number(0.54, _CALIBRATED, low=0.0)
+    holds_base: float = _number(-0.65, _CALIBRATED)
+    holds_answerable: float = _number(0.66, _CALIBRATED)
+    holds_share: float = _number(0.26, _CALIBRATED)
+
     # Packing, preset `default`: docs/concepts/recall.md
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
     pack_token_floor: float = _number(6.0, "tokens added to the cost of every line", low=0.0)

@@ -262,7 +262,7 @@ def _messages(request: ModelRequest) -> list[ModelMessage]:
                 made.append(theirs.ModelResponse(parts=[theirs.TextPart(message.text)]))
             case Role.SYSTEM:
                 made.append(theirs.ModelRequest(parts=[theirs.SystemPromptPart(message.text)]))
-            case Role.USER | Role.TOOL:
+            case Role.USER | Role.TOOL | Role.DOCUMENT:
                 made.append(theirs.ModelRequest(parts=[theirs.UserPromptPart(message.text)]))
             case _:
                 assert_never(message.role)

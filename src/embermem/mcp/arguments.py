@@ -59,6 +59,11 @@ ValidAt = Annotated[
     _or(""),
     _says("Read what was true at this day or time according to present knowledge, such as where the user lived."),
 ]
+MinScore = Annotated[
+    float,
+    _or(0.0),
+    _says("Leave out messages with a lower score, from 0 to 1; 0 leaves out none.", "min_score", ge=0.0, le=1.0),
+]
 K = Annotated[
     int, _or(10), _says("Maximum number of results.", "k", "top_k", "limit", "max_results", ge=1, le=MOST_HITS)
 ]

@@ -40,6 +40,7 @@ from embermem.mcp.arguments import (
     IdOrName,
     K,
     Knowledge,
+    MinScore,
     NewText,
     PersonName,
     Query,
@@ -179,7 +180,13 @@ class _Calls:
         return shapes.Stored(page_id=page_id, thread=thread)
 
     def retrieve_memory(
-        self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
+        self,
+        query: Query,
+        budget: Budget = 0,
+        thread: AskedIn = "",
+        min_score: MinScore = 0.0,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Recalled]:
         """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
 
@@ -193,6 +200,7 @@ class _Calls:
                 query,
                 budget=budget or None,
                 thread=thread or None,
+                min_score=min_score,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
             )
@@ -207,7 +215,7 @@ class _Calls:
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
     def search_memory(
-        self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
+        self, query: Query, k: K = 10, min_score: MinScore = 0.0, as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
@@ -215,7 +223,9 @@ class _Calls:
         use retrieve_memory, which also returns facts and the profile.
         """
         with self._told():
-            found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
+            found = self._reach(Right.READ).search(
+                query, k, min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
+            )
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
                 "results",

@@ -35,7 +35,7 @@ MaybeTime = Annotated[str | None, From(by=_iso)]
 Rounded = Annotated[float, From(by=partial(round, ndigits=3))]
 Ids = Annotated[list[str], From(by=list)]
 Count = Annotated[int, From(by=len)]
-Score = Annotated[float, From(by=partial(round, ndigits=4))]
+Score = Annotated[float, From("relevance", partial(round, ndigits=4))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class HitShown:
-    """One utterance that fits, cut to its first words; a higher score is a better fit, within one search."""
+    """One utterance that fits, cut to its first words; its score is the chance that it is evidence for the query."""
 
     id: Annotated[str, From("utterance.id")]
     page_id: Annotated[str, From("utterance.page_id")]

@@ -280,6 +280,8 @@ class People:
     def _find_user(self, owner: Owner) -> str | None:
         """The user's id, joined to the speaker who is the user."""
         self._names.node(USER)
+        if owner.space is not None:
+            return None  # many speak in a space, each by name
         if any(node in self._names.roles for node in self._names.nodes_of(self._names.root(USER)) if node != USER):
             return USER  # as a caller ruled
         speakers = self._speakers(Role.USER)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from embermem import telemetry
 from embermem.arguments import checked
-from embermem.core import messages
-from embermem.core.errors import InputError, KeyReused, StoreError
+from embermem.core import ids, messages
+from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId
+from embermem.core.types import Added, Context, PageId, Share
 from embermem.owner_memory.forgetting import Forgetting
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
@@ -33,7 +33,36 @@ _LONGEST_KEY = 256
 
 @checked
 class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
-    """One owner's memory. No call reaches another owner's."""
+    """One owner's memory. No call reaches another owner's, but for the spaces that the handle was bound with."""
+
+    @property
+    def shared(self) -> Mapping[str, OwnerMemory]:
+        """The spaces that this handle was bound with (`Memory.of(…, shares=)`), by name. Each call of one looks whether
+        it is still granted, and raises NotGranted if not; those that write need a grant to write."""
+        return self._shared
+
+    def share_person_with(self, agent: str, shared: bool = True) -> Share:
+        """Let another agent of this user tell what this one knows of the user (`Memory.of(…, person_from=)`), or no
+        longer: profile, traits and facts about the user, never what was said, what is known of others, or this agent's
+        own profile. It is told in the other agent's contexts only. Returns the grant. Raises NotFound if it was not
+        shared.
+        """
+        name, now = messages.name(agent, "agent"), self._parts.clock()
+        if self.owner.space is not None or name == self.owner.agent:
+            raise InputError(f"{self.owner} cannot share its user with agent {name!r}: give another agent of one user")
+        user, admin = self.owner.user, self._parts.admin
+        if shared:
+            made = Share(id=ids.new_id("g"), user=user, agent=name, write=False, granted_at=now)
+            return admin.share(self.owner, made)
+        ended = admin.end_shares(self.owner.id, user, name, now)
+        if not ended:
+            raise NotFound(f"what {self.owner} knows of the user is not shared with agent {name!r}")
+        return ended[-1]
+
+    def person_shares(self, *, past: bool = False) -> tuple[Share, ...]:
+        """Return the agents with which this one shares what it knows of the user, oldest first; with `past`, also those
+        with which it did, with the times."""
+        return tuple(one for one in self._parts.admin.shares(self.owner.id) if past or one.stands)
 
     @telemetry.spanned(telemetry.CREATE, "add")
     def add(
@@ -45,16 +74,18 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         thread: str = "main",
         key: str | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> PageId:
         """Add an exchange; returns the id of its page. When it returns, the page is on disk and can be recalled.
 
         `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None: a response alone joins the
         newest page of its thread. Repeated with the same `key`, the call stores nothing, also if the content was
-        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. Raises
-        InputError, and KeyReused if the key was used with other content or its content was forgotten.
+        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. `metadata` is
+        a small JSON object of your own, for scopes to filter by. Raises InputError, and KeyReused if the key was used
+        with other content or its content was forgotten.
         """
         inbox = self._inbox()
-        given = inbox.exchange(query, response, at, thread)
+        given = inbox.exchange(query, response, at, thread, metadata)
         added = self._observe(given, key, fresh=query is not None, expires_at=inbox.expiry(expires_at))
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
@@ -72,8 +103,10 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         key: str | None = None,
         fresh: bool = False,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Add messages in OpenAI's format in one transaction. Each may have a `name` and an `at`.
+        """Add messages in OpenAI's format in one transaction. Each may have a `name`, an `at` and `metadata`, whose
+        entries come before those of the call.
 
         They may be added one at a time in separate calls: the pages are the same. With `fresh`, the first user message
         starts a new page, as `add` does. Repeated with the same `key`, the call neither stores nor returns what was
@@ -82,7 +115,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         result says what was removed before storing (docs/guides/sensitive.md). Raises InputError.
         """
         inbox = self._inbox()
-        given = inbox.openai(messages, at, thread)
+        given = inbox.openai(messages, at, thread, metadata)
         return self._observe(given, key, fresh=bool(fresh), expires_at=inbox.expiry(expires_at))
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
@@ -171,7 +204,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
         ModelWait.
         """
         from embermem import chat as chatting
-        from embermem.protocols import Scope
+        from embermem.core.types import Scope
 
         asker = self._parts.asker
         if asker is None:

@@ -12,6 +12,8 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
+from embermem.core.metadata import checked as checked_metadata
+from embermem.core.metadata import texts, with_texts
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
@@ -20,6 +22,7 @@ from embermem.protocols import ENDED
 if TYPE_CHECKING:
     from embermem.core.attributes import Attributes
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
+    from embermem.core.metadata import Metadata
     from embermem.core.user_overrides import Rulings
 
 _LONGEST_FACT = 2000
@@ -106,8 +109,9 @@ class Ruling(Reading):
         """Add facts provided by the caller, in one change; returns the resulting facts in the same order.
 
         Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
-        ("user" or "agent"), `valid_from` (now) and `expires_at`. They follow the same rules as extracted facts: for an
-        attribute with one value the new fact replaces the old one, a known fact is strengthened, and the cap applies.
+        ("user" or "agent"), `valid_from` (now), `expires_at` and `metadata`. They follow the same rules as extracted
+        facts: for an attribute with one value the new fact replaces the old one, a known fact is strengthened, and the
+        cap applies. A known fact that is given further metadata is replaced by one that has them too.
         They have no sources, and earlier messages do not end them. A value that was corrected or forgotten is accepted,
         because the caller's statement is newer.
 
@@ -120,6 +124,7 @@ class Ruling(Reading):
         inbox = self._inbox()
         read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox, self._parts.settings.attributes)]
         expiries = fact_input.expiries(facts, inbox)
+        labels = [self._cleaned_labels(one, place) for place, one in enumerate(fact_input.labels(facts, inbox))]
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -127,7 +132,7 @@ class Ruling(Reading):
             persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
             knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
-                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
+                zip(read, expiries, labels, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
             return decisions
 
@@ -247,6 +252,13 @@ class Ruling(Reading):
         """A fact of the caller's without what is sensitive in it."""
         text, value, subject = self._clean(text=fact.text, value=fact.value, subject=fact.subject)
         return replace(fact, text=text, value=value, subject=subject)
+
+    def _cleaned_labels(self, metadata: Metadata, place: int) -> Metadata:
+        """The metadata of a fact of the caller's without what is sensitive in them. Raises InputError where what
+        replaces it makes them too long."""
+        where = f"facts[{place}]"
+        clean = self._clean(**{f"{where}.{one}": text for one, text in texts(metadata)})
+        return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
 
     def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
         from embermem.core.changes import Cause

@@ -13,6 +13,7 @@ from embermem.core.types import (
     Hit,
     Message,
     Owner,
+    Scope,
     ThreadId,
     Utterance,
 )
@@ -21,16 +22,7 @@ __all__ = [
     "MemorySystem",
     "Reply",
     "ReplyingSystem",
-    "Scope",
 ]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scope:
-    """Narrows a recall: only utterances before `before_seq`, none of the threads named."""
-
-    before_seq: int | None = None
-    not_threads: frozenset[ThreadId] = frozenset()
 
 
 class MemorySystem(Protocol):

@@ -16,6 +16,7 @@ from sqlalchemy import Table
 
 from embermem.core.changes import BY_TAG, Decision
 from embermem.core.errors import StoreCorrupt
+from embermem.core.metadata import Metadata
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -128,6 +129,11 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
 
 
+def metadata_from(text: str) -> dict[str, Any]:
+    """Metadata as `row_of` wrote them. Raises StoreCorrupt."""
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in from_json(text, dict).items()}
+
+
 # ------------------------------------------------------------------------------------------------ records and rows
 
 
@@ -137,6 +143,8 @@ def record(kind: type[_Record], row: Any, **given: Any) -> _Record:
     for name, place, beside, make in _fields_in(cast("Hashable", kind), tuple(row._fields)):
         if name not in given:
             value = row[place]
+            if value is None and make is metadata_from:
+                continue  # the field's default: none
             if value is None or make is None:
                 given[name] = value
             else:
@@ -160,6 +168,8 @@ def _fields_in(
 
 def _maker(hint: Any) -> Callable[[Any], Any] | None:
     """What makes a value of a type from what a column holds; None where it holds the value itself."""
+    if hint == Metadata:
+        return metadata_from
     for one in [part for part in get_args(hint) if part is not NoneType] or [hint]:
         if one is datetime:
             return moment
@@ -182,6 +192,8 @@ def row_of(item: Any, table: Table, **more: Any) -> dict[str, Any]:
             row[name] = micros(value)
         elif isinstance(value, Enum):
             row[name] = value.value
+        elif isinstance(value, Mapping):
+            row[name] = json_text(value) if value else None
         else:
             row[name] = json_text(value) if isinstance(value, tuple) else value
     return row | more

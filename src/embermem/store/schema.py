@@ -31,7 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -116,9 +116,23 @@ utterance = _owned(
     Column("text", Text, nullable=False),
     *_zoned("said_at", empty=False),
     Column("recorded_at", BigInteger, nullable=False),
+    Column("metadata", Text),  # NULL: none
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
     Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),
+)
+
+# One row for each value of an utterance's metadata (`utterance.metadata`), by which utterances are found. An empty list
+# has a row without a value. Texts are ordered by code points, as filters in Python order them.
+utterance_value = _owned(
+    "utterance_value",
+    Column("seq", Integer, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("text", Text().with_variant(Text(collation="C"), "postgresql")),
+    Column("number", Float),
+    Column("truth", Boolean),
+    Index("ix_utterance_value", "owner_id", "name", "text", "number", "truth", "seq"),
 )
 
 # A page is the roll-up of its utterances, and where the work on it stands.
@@ -279,6 +293,7 @@ fact = _owned(
     *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
+    Column("metadata", Text),  # NULL: none of its own
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
@@ -405,6 +420,18 @@ record_value = _owned(
     Column("number", Float),
     *_zoned("at"),
     Column("data", LargeBinary),
+)
+
+# Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
+# revoked stay, as the record of it.
+share = _owned(
+    "share",
+    _key("id"),
+    Column("user", Text),  # NULL: everybody
+    Column("agent", Text),  # NULL: any agent
+    Column("write", Boolean, nullable=False),
+    Column("granted_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger),
 )
 
 DERIVED = (

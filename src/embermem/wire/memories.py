@@ -4,7 +4,7 @@ for segments, traits, profiles, changes and the results of a recall."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -61,7 +61,7 @@ class SourceItem:
 class _Item:
     id: str
     memory: Annotated[str, From("text"), Doc("Its text.")]
-    score: Annotated[float | None, Doc("Score, comparable within this answer only.")] = None
+    score: Annotated[float | None, Doc("Relevance, from 0 to 1, comparable between answers.")] = None
     user_id: str
     agent_id: str
     run_id: Annotated[ThreadId | None, From("thread")] = None
@@ -156,6 +156,7 @@ class PageItem(_Item):
 class UtteranceMemory(_Item):
     """A message as it was said."""
 
+    raw_score: Annotated[float | None, Doc("What the order goes by; comparable within this answer only.")] = None
     kind: Literal["utterance"] = "utterance"
     metadata: Annotated[UtteranceData, WHOLE]
 
@@ -186,16 +187,17 @@ def page_of(item: PageItem) -> Page:
 
 
 def utterance_item(
-    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None, score: float | None = None
+    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None
 ) -> UtteranceMemory:
     """An utterance, and where its page is."""
-    where = {"tier": tier, "segment_id": segment_id, "score": score}
+    where = {"tier": tier, "segment_id": segment_id}
     return to_record(UtteranceMemory, utterance, **where, **_names(owner))
 
 
 def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
-    """An utterance that was found, with its score."""
-    return utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id, score=hit.score)
+    """An utterance that was found, with its relevance and its score."""
+    item = utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id)
+    return replace(item, score=hit.relevance, raw_score=hit.score)
 
 
 def fact_item(owner: Owner, fact: Fact) -> FactItem:
@@ -291,12 +293,13 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
 
 def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
     """The hits that items describe, in their order, with ranks by score."""
-    best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
+    best = sorted(range(len(items)), key=lambda place: -(items[place].raw_score or 0.0))
     ranks = {place: rank for rank, place in enumerate(best, 1)}
     return tuple(
         Hit(
             utterance=from_record(Utterance, one),
-            score=one.score or 0.0,
+            score=one.raw_score or 0.0,
+            relevance=one.score,
             rank=ranks[place],
             tier=one.metadata.tier or Tier.PENDING,
             segment_id=one.metadata.segment_id,

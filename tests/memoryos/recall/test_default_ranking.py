@@ -9,12 +9,11 @@ from talking import DIM, Line, fact, profile, segment, snapshot, unit
 from embermem.core import messages
 from embermem.core.config import load
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import OwnerId, Persona, ThreadId, Tier
+from embermem.core.types import OwnerId, Persona, Scope, ThreadId, Tier
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.retrieval import Query, Ranking, rank, recall
-from embermem.protocols import Scope
 
 DEFAULT = load()
 SMALL_TALK = [Line(f"nothing of note on walk {i}", thread=f"t{i}", vector=(0, 1, i / 40)) for i in range(20)]

@@ -13,11 +13,10 @@ from talking import START, Line, fact, snapshot
 
 from embermem import OwnerMemory
 from embermem.core.config import load
-from embermem.core.types import Context, Fact, Persona, ThreadId
+from embermem.core.types import Context, Fact, Persona, Scope, ThreadId
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.prompts.rendering import WISHES
-from embermem.protocols import Scope
 from proofs import bounded
 from scripted import NOW, Clock, Opener
 from statement_names import sent

@@ -5,9 +5,8 @@ from __future__ import annotations
 from talking import Line, fact, snapshot
 
 from embermem.core.config import load
-from embermem.core.types import Persona, ThreadId
+from embermem.core.types import Persona, Scope, ThreadId
 from embermem.memoryos.recall.retrieval import Query, rank
-from embermem.protocols import Scope
 
 DEFAULT = load()
 LINES = [

@@ -13,11 +13,10 @@ from talking import Line, fact, profile, segment, snapshot, unit
 
 from embermem.core import messages
 from embermem.core.config import load
-from embermem.core.types import About, Persona, Tier
+from embermem.core.types import About, Persona, Scope, Tier
 from embermem.index.tokens import counter
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.retrieval import Query, rank, recall
-from embermem.protocols import Scope
 
 PAPER = load("paper", top_m=2, top_k=2, short_term_pages=2, top_facts=1)
 ASKED = Query(text="heron", vector=unit(1), keywords=frozenset({"heron"}), budget=1)

@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talking import START, Line, fact, snapshot
+from talking import START, Line, fact, scoped, snapshot
 
 from embermem import Memory
 from embermem.core import messages
 from embermem.core.attributes import attributes
 from embermem.core.config import load
-from embermem.core.types import About, Context, Fact, Persona, ThreadId
+from embermem.core.types import About, Context, Fact, Persona, Scope, ThreadId
 from embermem.index.query_context import View
 from embermem.index.tokens import counter
 from embermem.languages.questions import asks_of_the_past
 from embermem.memoryos.people import People
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.retrieval import Query, recall
-from embermem.protocols import Scope
 from proofs import bounded
 
 LATER = START + timedelta(days=30)
@@ -50,8 +49,8 @@ def stands(
     **chosen: Any,
 ) -> list[str]:
     said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(lines)]
-    asked = Query(text=query, at=at, scope=scope)
-    view = View(snapshot(said, persona=Persona(facts=tuple(facts))), asked, load(**chosen))
+    asked = Query(text=query, at=at)
+    view = View(scoped(snapshot(said, persona=Persona(facts=tuple(facts))), scope), asked, load(**chosen))
     return [one.text for one in standing(view, People(OWNER, view.snapshot.persona))]
 
 

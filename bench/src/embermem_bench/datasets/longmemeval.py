@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from embermem.core.types import Role
+from embermem.core.types import SPOKEN, Role
 from embermem.transfer.datasets.reading import (
     as_list,
     as_object,
@@ -111,7 +111,7 @@ def _session(turns: object, given: str, own: str, at: datetime, where: str) -> _
 
 def _turn(item: Mapping[str, Any], name: str, at: datetime, where: str) -> Turn:
     role = item.get("role")
-    if role not in tuple(Role):
+    if role not in SPOKEN:
         refuse(where, f"role is {shown(role)}; allowed: {', '.join(Role)}")
     return Turn(id=name, speaker=str(role), role=Role(role), text=text_of(item, "content", where, empty=True), at=at)
 

@@ -14,9 +14,8 @@ from embermem.baselines.memgpt.kept import Passage, Voice
 from embermem.baselines.memgpt.window import Find, Turn, log_line, passage_line, said_line
 from embermem.baselines.numbers import MemGptNumbers
 from embermem.baselines.records import RecordId
-from embermem.core.types import Owner, Utterance
+from embermem.core.types import Owner, Scope, Utterance
 from embermem.languages.words import terms
-from embermem.protocols import Scope
 
 if TYPE_CHECKING:
     from embermem.core.types import Vectors

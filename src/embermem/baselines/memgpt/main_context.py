@@ -26,9 +26,9 @@ from embermem.baselines.numbers import MemGptNumbers
 from embermem.baselines.recorded import Kit, RecordedSystem
 from embermem.baselines.records import Record, RecordId
 from embermem.core import ids, messages
-from embermem.core.types import Owner, Page, Utterance
+from embermem.core.types import Owner, Page, Scope, Utterance
 from embermem.prompts.data import one_line
-from embermem.protocols import Purpose, Scope
+from embermem.protocols import Purpose
 
 __all__ = ["MainContext", "home_of", "mark_id", "shared_lines", "spoken"]
 

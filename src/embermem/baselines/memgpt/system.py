@@ -29,10 +29,10 @@ from embermem.baselines.recorded import Kit, Piece
 from embermem.baselines.records import Record, RecordId, Written
 from embermem.core import messages
 from embermem.core.errors import InputError, ModelReplyError, RevisionMoved
-from embermem.core.types import About, Added, Context, Owner, Page, PageView, Role, ThreadId, Utterance
+from embermem.core.types import About, Added, Context, Owner, Page, PageView, Role, Scope, ThreadId, Utterance
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day
-from embermem.protocols import Purpose, Reply, Scope
+from embermem.protocols import Purpose, Reply
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,9 @@ from datetime import datetime
 from embermem.baselines.memgpt.blocks import Block, Edit, plain
 from embermem.baselines.memgpt.kept import Alarm, Entry, Line, Passage, Summary
 from embermem.baselines.records import Record, RecordId, Written
-from embermem.core.types import Owner, Utterance
+from embermem.core.types import Owner, Scope, Utterance
 from embermem.prompts.data import one_line
 from embermem.prompts.rendering import day, utterance_line
-from embermem.protocols import Scope
 
 __all__ = [
     "CHAT",

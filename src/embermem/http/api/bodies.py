@@ -250,6 +250,9 @@ class Filters(Body):
 class _Question(OwnerBody):
     query: Text = Field(examples=["Where does she live?"])
     run_id: RunId | None = None
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="Leave out messages with a lower relevance, which is their `score` in the answer."
+    )
 
 
 class SearchBody(_Question):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from embermem.core.types import Role
+from embermem.core.types import SPOKEN, Role
 from embermem.transfer.datasets.reading import (
     as_object,
     conversation,
@@ -49,7 +49,7 @@ def _thread(item: dict[str, Any], where: str) -> Thread:
 
 def _turn(item: dict[str, Any], thread_at: object, where: str) -> Turn:
     role = item.get("role", "user")
-    if role not in tuple(Role):
+    if role not in SPOKEN:
         refuse(where, f"role is {shown(role)}; allowed: {', '.join(Role)}")
     return Turn(
         id=text_of(item, "id", where),
