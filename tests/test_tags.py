@@ -198,17 +198,17 @@ OPERATIONS = """
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
-    get_overview list_instructions list_links list_memories list_owners list_pages list_people list_retention
-    list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get
-    remove_link retire_fact search_memories set_user settle settle_conflict split_people undo_change update_memory
-    update_profile verify_receipt
+    get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
+    list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
+    ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
+    undo_change update_memory update_profile verify_receipt
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
-    FadeBody Faded Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions Items Kind
-    LearnBody Learnt LeftOutItem
+    FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
+    Items Kind LearnBody Learnt LeftOutItem
     Link LinkBody Links MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
@@ -228,8 +228,8 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    add bench chat conflicts copy correct cost diff doctor expire export fade forget import ingest instructions keys
-    learn links
+    add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
+    keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show stats undo verify why
     worker
 """

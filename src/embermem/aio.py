@@ -42,6 +42,7 @@ from embermem.owner_memory.ruling import AsyncRuling
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.core.config import Settings
+    from embermem.core.fields import Field
     from embermem.core.sensitive import Finder
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.protocols import LanguageModel
@@ -185,6 +186,11 @@ class AsyncMemory(_Async):
     def settings(self) -> Settings:
         """The settings in use."""
         return self._reached().settings
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """As `Memory.fields`."""
+        return self._reached().fields
 
     @property
     def embedder_name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields as parts_of
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
@@ -10,6 +11,7 @@ from embermem.client import exchange
 from embermem.client.exchange import Request, Steps, read
 from embermem.client.handles import Handle
 from embermem.core import messages
+from embermem.core.fields import Field
 from embermem.core.types import Fact, Owner
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
@@ -60,6 +62,12 @@ def owners() -> Steps[tuple[Owner, ...]]:
     """Everyone with a memory on the server whom the key may reach."""
     found = yield from _listed("/v1/owners", {}, answers.Owners)
     return tuple(messages.owner(one.user_id, one.agent_id) for one in found)
+
+
+def fields() -> Steps[tuple[Field, ...]]:
+    """The fields of the application's own that the server's memory works with."""
+    found = read((yield Request(method="GET", path="/v1/fields", repeatable=True)), answers.Fields)
+    return tuple(Field(**{part.name: getattr(one, part.name) for part in parts_of(one)}) for one in found.results)
 
 
 def _listed(
