@@ -51,7 +51,7 @@ DECISIONS = {
     "Placed": ("placed", "page_id segment_id f_score"),
     "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to title shown"),
     "Analysed": ("analysed", "page_id upto_seq"),
-    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at"),
+    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at metadata"),
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),
     "FactRetired": ("fact_retired", "fact_id superseded_by valid_to"),
     "FactArchived": ("fact_archived", "fact_id"),
@@ -96,7 +96,8 @@ PARTS = {
 ERRORS = """
     analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
-    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found revision-moved
+    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
+    revision-moved
     schema-mismatch stale-lease store-busy store-closed store-conflict store-corrupt store-error store-full store-moved
     store-read-only store-unreachable
 """
@@ -149,7 +150,7 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at",
     "segment": "id visits visited_at sum",

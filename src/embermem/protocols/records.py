@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.record import Record
 from embermem.core.types import (
     About,
     ChainId,
@@ -223,7 +224,7 @@ class PersonaTimeline:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OwnerState:
+class OwnerState(Record):
     """An owner's row: how far its logs and the work on them have come."""
 
     owner: Owner
@@ -367,7 +368,7 @@ class SegmentState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stats:
+class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
     are the owners who wait for a worker."""
 
@@ -386,7 +387,7 @@ class Stats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Grant:
+class Grant(Record):
     """Owners that a key holds: one user or agent by its name, or any (None)."""
 
     user: str | None
@@ -394,7 +395,7 @@ class Grant:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiKey:
+class ApiKey(Record):
     """A key of the service, as it is kept: `digest` is a hash of what its holder sends; the key itself is not kept."""
 
     id: str
@@ -407,7 +408,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class Finding(Record):
     """One thing that `doctor` looked at. `level` is ok, warning or error; mended, for what a repair put right."""
 
     level: str

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind_of
 from embermem.core.errors import InputError, NotFound
+from embermem.core.record import plain_values
 from embermem.core.types import (
     Fact,
     FactId,
@@ -26,7 +27,6 @@ from embermem.core.types import (
     Trait,
 )
 from embermem.reports import render
-from embermem.wire.plain import plain_values
 
 if TYPE_CHECKING:
     from embermem.core.messages import At, LookBack
@@ -244,8 +244,7 @@ def hits(title: str, found: Iterable[Hit]) -> None:
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
-    decisions = [{"kind": decision.tag, **plain_values(decision)} for decision in one.decisions]
-    return {**plain_values(one), "holds": holds(one, texts), "decisions": decisions}
+    return {**plain_values(one), "holds": holds(one, texts)}
 
 
 def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:

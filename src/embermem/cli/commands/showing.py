@@ -79,9 +79,9 @@ def overview(
     """Print who everybody is and what happened, by time."""
     from embermem.reports import render
 
-    then, days = then_of(as_of, valid_at), {"since": time_of(since), "until": time_of(until)}
+    then = then_of(as_of, valid_at)
     with owner_read(ctx) as owner:
-        context = owner.overview(budget, person=person, **days, **then)
+        context = owner.overview(budget, person=person, since=time_of(since), until=time_of(until), **then)
     if as_json:
         render.print_json(context)
         return
@@ -194,8 +194,8 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def _pairs(record: object) -> list[tuple[str, object]]:
+    from embermem.core.record import plain_values
     from embermem.reports import render
-    from embermem.wire.plain import plain_values
 
     named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]

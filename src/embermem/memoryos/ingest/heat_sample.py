@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Final
 
 from embermem.core.changes import Analysed, Cause, Decision, Evicted
+from embermem.core.record import Record
 from embermem.core.types import OwnerId
 
 BOUNDS: Final = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 20.0, 50.0, 100.0, 200.0)
@@ -25,7 +26,7 @@ OWNERS: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatSample:
+class HeatSample(Record):
     """Heat of the segments of up to 1,000 owners, those that this process worked on last, as it was then; and what it
     has promoted and evicted since it began.
 

@@ -23,6 +23,7 @@ from embermem.core.types import (
     Context,
     Fact,
     Hit,
+    Kind,
     LeftOut,
     Owner,
     OwnerId,
@@ -55,7 +56,8 @@ from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
-from embermem.memoryos.recall.summaries import SummariesOf, told
+from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
+from embermem.memoryos.recall.summaries import Summaries, SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
 
@@ -156,6 +158,7 @@ class Ranking:
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
         found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
@@ -192,9 +195,13 @@ def recall(
     """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources. Facts
     name whom they are about as `people` knows them, by default as the snapshot's facts alone say. Preset `paper` tells
     what `summaries_of` gives for the pages, too."""
-    view = View(snapshot, query, _ablated(settings))
+    people = people or People(_NOBODY, snapshot.persona)
+    snapshot, settings = in_scope(snapshot, query.scope, settings, lambda: people), _ablated(settings)
+    known = view = View(snapshot, query, settings)
+    if (tellable := of_kinds(snapshot, query.scope)) is not snapshot:
+        view = View(tellable, query, settings)
     ranking = _ranked(view).narrowed()
-    packing = _packed(view, ranking, counter, people or People(_NOBODY, snapshot.persona), summaries_of)
+    packing = _packed(known, view, ranking, counter, people, summaries_of)
     packed = ranking.hits_at(packing.places)
     sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
     told = (source.utterance_id for source in sources)
@@ -203,7 +210,7 @@ def recall(
         hits=ranking.hits,
         packed=packed,
         facts=packing.facts,
-        persona=ranking.persona,
+        persona=_seen(known),
         tokens=packing.tokens,
         counter=counter.name,
         confidence=_confidence(ranking, packing),
@@ -246,17 +253,19 @@ def overview_of(
 ) -> Context:
     """What is known of a subject, by time, within the query's budget, with what was talked about in these segments; no
     question is needed."""
-    view = View(snapshot, query, _ablated(settings))
+    view = View(in_scope(snapshot, query.scope, settings, lambda: people), query, _ablated(settings))
     of_user = not subject.people or people.user in subject.people
     persona = _seen(view)
-    head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
+    head = profile_lines(replace(told_profile(persona, view), agent_profile=())) if of_user and not subject.days else []
     budget = settings.budget if query.budget is None else query.budget
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
         head, cost = [], 0
-    known = () if settings.without == "mid_term" else segments
+    known: Sequence[Segment] = ()
+    if settings.without != "mid_term" and tells(query.scope, Kind.SEGMENT):
+        known = segments if query.scope is None else wholly_in(segments, view.snapshot)
     told = Overview()
-    if settings.without != "long_term":
+    if settings.without != "long_term" and tells(query.scope, Kind.FACT):
         told = overview(view, people, subject, counter, budget - cost, known)
     lines = (*head, *told.lines)
     talked, about = topics(known, subject, counter, budget - counter.count("\n".join((*lines, ""))))
@@ -292,17 +301,18 @@ def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
 def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
     """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
     the settings say). Reads only."""
-    return _ranked(View(snapshot, query, _ablated(settings)), first).narrowed()
+    known = in_scope(snapshot, query.scope, settings, lambda: People(_NOBODY, snapshot.persona))
+    return _ranked(View(of_kinds(known, query.scope), query, _ablated(settings)), first).narrowed()
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
-    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending."""
+    """Where a page of the memory is: in a segment, mid or archive; else among the newest, short; else pending."""
     segment = snapshot.segment(page)
     return paging.tier_of(
         placed=segment is not None,
         archived=segment is not None and segment[1],
-        no=page + 1,
-        pages=snapshot.pages,
+        no=-int(snapshot.newer_pages()[page]),
+        pages=0,
         short=short_term_pages,
     )
 
@@ -326,18 +336,29 @@ def _short_term(view: View) -> NDArray[np.int32]:
     return pages[-view.settings.short_term_pages :]
 
 
-def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People, summaries_of: SummariesOf) -> Packing:
-    facts = ranking.facts(people)
+def _packed(
+    known: View, view: View, ranking: Ranking, counter: TokenCounter, people: People, summaries_of: SummariesOf
+) -> Packing:
+    """What is told of the rows of `view`, and of the facts that rest on those of `known`: the same, unless the scope's
+    kinds leave out messages or documents."""
+    scope = view.query.scope
+    persona, tells_facts = _seen(known), tells(scope, Kind.FACT)
+    knowing = ranking if known is view or not tells_facts else _ranked(known)
+    facts = knowing.facts(people) if tells_facts else ()
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
-        summaries = told(view, pages, summaries_of)
-        return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, summaries, counter)
-    stands = shown(standing(view, people), people)
-    wishes = shown(instructions(view, people), people)
-    subject = None if view.settings.without == "long_term" else asked_overview(view, people)
-    tell = None if subject is None else partial(overview, view, people, subject, counter)
+        summaries = told(view, pages, summaries_of) if tells(scope, Kind.SEGMENT) else Summaries()
+        return pack_all(view.snapshot, ranking.rows, facts, told_profile(persona, view), summaries, counter)
+    stands: tuple[Fact, ...] = ()
+    wishes: tuple[Fact, ...] = ()
+    tell = None
+    if tells_facts:
+        stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
+        wishes = shown(instructions(known, people), people)
+        subject = None if view.settings.without == "long_term" else asked_overview(known, people)
+        tell = None if subject is None else partial(overview, known, people, subject, counter)
     sure = share_of_budget(view, ranking.answerable, people)
-    persona = replace(ranking.persona, traits=bearing_traits(view, ranking.persona.traits, people))
+    persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
 
@@ -421,7 +442,7 @@ def _rank_as_the_paper(view: View) -> Ranking:
     scores = {int(page): _page_score(view, int(page)) for page in np.concatenate([short, inside])}
     top = sorted((int(page) for page in inside), key=lambda page: (-scores[page], page))[: settings.top_k]
     pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
-    rows = tuple(row for page in pages for row in snapshot.page_begins(page) if row < view.n)
+    rows = tuple(row for page in pages for row in snapshot.page_begins(page))
 
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
@@ -459,7 +480,7 @@ def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
 def _page_score(view: View, page: int) -> float:
     if view.query.vector is None:
         return 0.0
-    begins = [row for row in view.snapshot.page_begins(page) if row < view.n]
+    begins = view.snapshot.page_begins(page)
     return equations.cosine(page_vector(view.snapshot.vectors_of(begins)), view.query.vector)
 
 
@@ -502,17 +523,24 @@ def _hit(ranking: Ranking, place: int, page: int, rank: int, shares: Mapping[str
     )
 
 
+def told_profile(persona: Persona, view: View) -> Persona:
+    """The persona without the lines of the user's profile that are outdated."""
+    lines = (line for line in persona.profile if f"user.{line.name}" not in view.query.outdated)
+    return replace(persona, profile=tuple(lines))
+
+
 def _seen(view: View) -> Persona:
-    """The persona without what rests only on utterances outside the scope; none without long-term memory."""
-    if view.settings.without == "long_term":
+    """The persona without what rests only on lines that are not told; none without long-term memory, or where the
+    scope's kinds leave out facts."""
+    if view.settings.without == "long_term" or not tells(view.query.scope, Kind.FACT):
         return Persona()
     persona = view.snapshot.persona
-    if view.query.scope is None:
+    if not view.query.shown:
         return persona
 
     def within(sources: Sequence[Source]) -> bool:
         rows = (view.snapshot.row(source.seq) for source in sources)
-        return not sources or any(row is not None and row < view.n and view.candidates[row] for row in rows)
+        return not sources or any(row is not None and view.candidates[row] for row in rows)
 
     return replace(
         persona,
