@@ -63,6 +63,7 @@ __all__ = [
     "PersonaTimeline",
     "Placing",
     "ReadBy",
+    "Receipt",
     "Remains",
     "SegmentImpact",
     "SegmentState",
@@ -383,6 +384,17 @@ class Stats:
     embedder: str
     dim: int
     schema: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """What a call with an idempotency key did: its content's digest, the number of its change (0: it changed nothing),
+    and what of its result does not follow from that, in JSON: ids, never text."""
+
+    key: str
+    digest: str
+    change_no: int = 0
+    result: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

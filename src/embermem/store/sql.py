@@ -18,11 +18,12 @@ from embermem.store.queries.segments import Segments
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.worker_queries import Work
+from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Transferring):
-    """What those ask of a store who run it: its counts, its keys, its soundness, its copies."""
+class Administration(Checking, Ledger, Keys, Transferring, Receipts):
+    """What those ask of a store who run it: its counts, its keys, its soundness, its copies; and receipts of calls."""
 
 
 @each_again
