@@ -182,6 +182,68 @@ class FactItem(_Item):
     metadata: Annotated[FactData, WHOLE]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentData:
+    """What else is known of a segment."""
+
+    title: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    archived: bool
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentMemory(_Item):
+    """Pages of one topic, with their summary; `GET /v1/segments/{id}` has more of it."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("said_from"), Doc("When the first of it was said.")]
+    kind: Literal["segment"] = "segment"
+    metadata: Annotated[SegmentData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainData:
+    """What else is known of a chain."""
+
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainMemory(_Item):
+    """Consecutive pages of a thread on one topic, with their summary."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["chain"] = "chain"
+    metadata: Annotated[ChainData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkData:
+    """What else is known of a link."""
+
+    from_id: str
+    to_id: str
+    change_no: int
+    retired_at: datetime | None
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMemory(_Item):
+    """Two related memories, with the reason."""
+
+    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["link"] = "link"
+    metadata: Annotated[LinkData, WHOLE]
+
+
 def page_item(owner: Owner, page: Page) -> PageItem:
     """A page: what its speakers said, a line each."""
     return to_record(PageItem, page, **_names(owner))

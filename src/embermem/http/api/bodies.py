@@ -197,6 +197,7 @@ class BatchItem(Body):
     at: Moment | None = None
     fresh: bool | None = None
     metadata: Labels | None = None
+    expires_at: Moment | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, for this item."
     )
@@ -248,11 +249,16 @@ class BatchBody(OwnerBody):
 
 
 class UpdateBody(OwnerBody):
-    """The words that take a fact's place."""
+    """What of a fact, or of a page, is to change."""
 
     model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
 
-    text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
+    text: Annotated[Text, StringConstraints(min_length=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("text", "memory"), description="The fact in other words."
+    )
+    value: Line | None = Field(default=None, description="The value of that fact; default: the text.")
+    pinned: bool | None = None
+    expires_at: Moment | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ asking
