@@ -14,7 +14,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, correcting, instructions, keys, moving, past, people, serving, showing, upkeep
+from embermem.cli.commands import (
+    adding,
+    correcting,
+    fields,
+    instructions,
+    keys,
+    moving,
+    past,
+    people,
+    serving,
+    showing,
+    upkeep,
+)
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -88,6 +100,7 @@ for command in (
     past.links,
     past.learn,
     instructions.instructions,
+    fields.fields,
     past.fade,
     past.expire,
     past.verify,

@@ -19,6 +19,7 @@ from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
 from embermem.client.handles import Awaits, Sends
 from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
+from embermem.core.fields import Field
 from embermem.core.types import Owner
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class Client:
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return self._run(requests.owners())
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return self._run(requests.fields())
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -110,6 +115,10 @@ class AsyncClient:
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return await self._run(requests.owners())
+
+    async def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return await self._run(requests.fields())
 
     async def aclose(self) -> None:
         """Let go of the connections."""

@@ -13,6 +13,7 @@ from embermem.http.problems import Forbidden, TooManyRequests, Unauthorized
 from embermem.http.serving import serving_of
 
 if TYPE_CHECKING:
+    from embermem.core.fields import Field
     from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
     from embermem.protocols import ApiKey
@@ -50,6 +51,10 @@ class Access:
         if self.key is None:
             return True
         return api_keys.covers(self.key, owner.user, owner.agent) and (right is Right.READ or not self.key.read_only)
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own. They say nothing of any owner."""
+        return self._memory.fields
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory here whom the request may reach."""
