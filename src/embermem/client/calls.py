@@ -102,8 +102,10 @@ class OwnerCalls(ReadCalls):
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
         """Understand what is pending, now; the number of pages placed into segments.
 
-        The server works; it is asked from time to time how far it has come, and `progress` is told.
+        The server works; it is asked from time to time how far it has come, and `progress` is told. Raises InputError.
         """
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {type(progress).__name__}, which cannot be called")
         answer = yield self._post("/v1/settle", {}, repeatable=True)
         pause = FIRST_LOOK_S
         while (operation := read(answer, answers.OperationItem)).status == "running":

@@ -10,7 +10,7 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
@@ -136,7 +136,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+        if not isinstance(segment, Segment):
+            raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
         return (yield from self._segment(segment.id, {})).heat
 
     @call
