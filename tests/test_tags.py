@@ -96,7 +96,8 @@ PARTS = {
 ERRORS = """
     analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
-    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found revision-moved
+    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
+    revision-moved
     schema-mismatch stale-lease store-busy store-closed store-conflict store-corrupt store-error store-full store-moved
     store-read-only store-unreachable
 """
@@ -149,7 +150,7 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at",
     "segment": "id visits visited_at sum",

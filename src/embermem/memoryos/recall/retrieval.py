@@ -116,8 +116,15 @@ class Ranking:
 
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
-        found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        silent = self.view.settings.without == "long_term" or not tells(self.view.query.scope, Kind.FACT)
+        found = () if silent else self.find_facts(people)
+        found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
+
+    @cached_property
+    def persona(self) -> Persona:
+        """Who the owner is, as far as it may be told."""
+        return _seen(self.view)
 
     @cached_property
     def confidence(self) -> float:
@@ -198,7 +205,7 @@ def overview_of(
     view = View(in_scope(snapshot, query.scope, settings, lambda: people), query, _ablated(settings))
     of_user = not subject.people or people.user in subject.people
     persona = _seen(view)
-    head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
+    head = profile_lines(replace(told_profile(persona, view), agent_profile=())) if of_user and not subject.days else []
     budget = settings.budget if query.budget is None else query.budget
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
@@ -283,23 +290,23 @@ def _packed(
 ) -> Packing:
     """What is told of the rows of `view`, and of the facts that rest on those of `known`: the same, unless the scope's
     kinds leave out messages or documents."""
-    scope = view.query.scope
-    persona, tells_facts = _seen(known), tells(scope, Kind.FACT)
-    knowing = ranking if known is view or not tells_facts else _ranked(known)
-    facts = knowing.facts(people) if tells_facts else ()
+    scope, persona = view.query.scope, _seen(known)
+    knowing = ranking if known is view or not tells(scope, Kind.FACT) else _ranked(known)
+    facts = knowing.facts(people)
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
         summaries = told(view, pages, summaries_of) if tells(scope, Kind.SEGMENT) else Summaries()
-        return pack_all(view.snapshot, ranking.rows, facts, persona, summaries, counter)
+        return pack_all(view.snapshot, ranking.rows, facts, told_profile(persona, view), summaries, counter)
     stands: tuple[Fact, ...] = ()
     wishes: tuple[Fact, ...] = ()
     tell = None
-    if tells_facts:
-        stands, wishes = shown(standing(known, people), people), shown(instructions(known, people), people)
+    if tells(scope, Kind.FACT):
+        stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
+        wishes = shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
         tell = None if subject is None else partial(overview, known, people, subject, counter)
     sure = share_of_budget(view, ranking.confidence, people)
-    persona = replace(persona, traits=bearing_traits(known, persona.traits, people))
+    persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
 
@@ -452,6 +459,12 @@ def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapp
         segment_id=None if segment is None else segment[0],
         channels=shares,
     )
+
+
+def told_profile(persona: Persona, view: View) -> Persona:
+    """The persona without the lines of the user's profile that are outdated."""
+    lines = (line for line in persona.profile if f"user.{line.name}" not in view.query.outdated)
+    return replace(persona, profile=tuple(lines))
 
 
 def _seen(view: View) -> Persona:
