@@ -31,7 +31,7 @@ from embermem.core import changes, errors, types
 from embermem.core.changes import BY_TAG, Decision, api_kind
 from embermem.core.errors import EmberError
 from embermem.http import connections, problems
-from embermem.http.api import items, working
+from embermem.http.api import working
 from embermem.http.app import create_app
 from embermem.http.inspector import imports
 from embermem.http.proxy import upstream
@@ -94,7 +94,7 @@ PARTS = {
 """The fields of what stands in decisions, and in recordings of models' replies."""
 
 ERRORS = """
-    analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
+    analyst-error budget-spent config-error conflict embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
     model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
     revision-moved
@@ -112,7 +112,6 @@ OF_A_SERVER: dict[str, type[EmberError]] = {
     "too-many-requests": problems.TooManyRequests,
     "request-too-slow": connections.RequestTooSlow,
     "too-many-connections": connections.TooManyConnections,
-    "conflict": items.Conflict,
     "too-many-operations": working.TooManyOperations,
     "too-large": imports.TooLarge,
     "no-upstream": upstream.NoUpstream,
@@ -152,7 +151,7 @@ EXPORTED = {
     "owner": "user agent timezone created_at seq pages",
     "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
     "change": "no cause analyst recorded_at decisions",
-    "receipt": "key digest first_seq last_seq recorded_at",
+    "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
@@ -205,6 +204,7 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
+    ChainData ChainMemory LinkData LinkMemory Order SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
@@ -242,6 +242,7 @@ GROUPS = {
 
 COUNTED = (
     "add add_messages correct expire fade forget forget_owner forget_pages learn link overview recall search unlink"
+    " update"
 )
 """The operations that `ember_operations_total` counts."""
 

@@ -34,10 +34,7 @@ from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
 from embermem.owner_memory.awaiting import Awaits, Way, awaited
-from embermem.owner_memory.forgetting import AsyncForgetting
-from embermem.owner_memory.linking import AsyncLinking
-from embermem.owner_memory.retaining import AsyncRetaining
-from embermem.owner_memory.ruling import AsyncRuling
+from embermem.owner_memory.items import AsyncItems
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -284,7 +281,7 @@ class AsyncMemory(_Async):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+class AsyncOwnerMemory(_Async, AsyncItems):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(

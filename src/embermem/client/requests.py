@@ -7,7 +7,7 @@ from dataclasses import fields as parts_of
 from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from embermem.client import exchange
+from embermem.client import arguments, exchange
 from embermem.client.exchange import Request, Steps, read
 from embermem.client.handles import Handle
 from embermem.core import messages
@@ -47,9 +47,20 @@ class OwnerRequests(Handle):
         body = exchange.encoded({**fields, **self._owner})
         return Request(method="POST", path=path, body=body, repeatable=repeatable)
 
-    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool) -> Request:
+    def _write(self, path: str, fields: Mapping[str, object], key: str | None, *, method: str = "POST") -> Request:
+        """A request that changes something. It carries a key, the caller's or a new one: a lost answer is asked for
+        again, and nothing is done twice."""
+        body = exchange.encoded({**fields, **self._owner})
+        return Request(method=method, path=path, headers=self._keyed(key), body=body, repeatable=True)
+
+    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool, key: str | None = None) -> Request:
         dry = {"dry_run": "true"} if dry_run else {}
-        return Request(method="DELETE", path=path, params={**self._owner, **params, **dry}, repeatable=dry_run)
+        given = {**self._owner, **params, **dry}
+        headers = {} if dry_run else self._keyed(key)
+        return Request(method="DELETE", path=path, params=given, headers=headers, repeatable=True)
+
+    def _keyed(self, key: str | None) -> Mapping[str, str]:
+        return {"Idempotency-Key": self._new_key() if key is None else arguments.header(key)}
 
     def _list(
         self, path: str, filters: Mapping[str, str | None], kind: type[_Part[_Item]], limit: int | None = None

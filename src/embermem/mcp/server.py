@@ -40,6 +40,7 @@ from embermem.mcp.arguments import (
     IdOrName,
     K,
     Knowledge,
+    Metadata,
     MinScore,
     NewText,
     PersonName,
@@ -167,6 +168,7 @@ class _Calls:
         agent_response: AgentResponse = "",
         timestamp: Timestamp = "",
         thread: Thread = "main",
+        metadata: Metadata = None,
     ) -> shapes.Stored:
         """Remember one exchange: what the user said and what you answered, both literally.
 
@@ -175,7 +177,7 @@ class _Calls:
         """
         with self._told():
             page_id = self._reach(Right.WRITE).add(
-                user_input or None, agent_response or None, at=timestamp or None, thread=thread
+                user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
             )
         return shapes.Stored(page_id=page_id, thread=thread)
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from embermem.core.changes import Decision
+from embermem.core.metadata import Metadata
 from embermem.core.types import Context, Fact, ProfileField
 from embermem.reports import render
 from embermem.wire.mapping import From, to_record
@@ -27,6 +28,10 @@ def _iso(at: datetime | None) -> str | None:
 
 def _tags(decisions: Sequence[Decision]) -> list[str]:
     return list(dict.fromkeys(decision.tag for decision in decisions))
+
+
+def _labels(metadata: Metadata) -> dict[str, Any]:
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in metadata.items()}
 
 
 _short = partial(render.cut, length=SHORT_CHARS)
@@ -69,6 +74,7 @@ class FactShown:
     valid_from: MaybeTime
     valid_to: MaybeTime
     pinned: bool
+    metadata: Annotated[dict[str, Any], From(by=_labels)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +100,7 @@ class HitShown:
     said_at: Annotated[str, From("utterance.said_at", _iso)]
     text: Annotated[str, From("utterance.text", _short)]
     score: Score
+    metadata: Annotated[dict[str, Any], From("utterance.metadata", _labels)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +161,7 @@ class SaidShown:
     role: str
     said_at: Time
     text: str
+    metadata: Annotated[dict[str, Any], From(by=_labels)]
 
 
 @dataclass(frozen=True, kw_only=True)

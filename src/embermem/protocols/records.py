@@ -64,6 +64,7 @@ __all__ = [
     "PersonaTimeline",
     "Placing",
     "ReadBy",
+    "Receipt",
     "Remains",
     "SegmentImpact",
     "SegmentState",
@@ -384,6 +385,17 @@ class Stats(Record):
     embedder: str
     dim: int
     schema: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt(Record):
+    """What a call with an idempotency key did: its content's digest, the number of its change (0: it changed nothing),
+    and what of its result does not follow from that, in JSON: ids, never text."""
+
+    key: str
+    digest: str
+    change_no: int = 0
+    result: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,5 +1,6 @@
 """Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
-for segments, traits, profiles, changes and the results of a recall."""
+for segments, traits, profiles, changes and the results of a recall. `metadata` there is what Ember knows of an item;
+the caller's own metadata are its `labels`."""
 
 from __future__ import annotations
 
@@ -40,6 +41,11 @@ def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
     return tuple(dict.fromkeys(source.utterance_id for source in sources))
 
 
+Labels = Annotated[
+    Mapping[str, str | int | float | bool | tuple[str, ...]],
+    From("metadata"),
+    Doc("Metadata of the caller: those given with it, or of what it rests on."),
+]
 SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
 """The utterances that something rests on, each once."""
 
@@ -67,6 +73,7 @@ class _Item:
     run_id: Annotated[ThreadId | None, From("thread")] = None
     created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it is true.")]
     updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +87,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,6 +180,68 @@ class FactItem(_Item):
     ]
     kind: Literal["fact"] = "fact"
     metadata: Annotated[FactData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentData:
+    """What else is known of a segment."""
+
+    title: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    archived: bool
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentMemory(_Item):
+    """Pages of one topic, with their summary; `GET /v1/segments/{id}` has more of it."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("said_from"), Doc("When the first of it was said.")]
+    kind: Literal["segment"] = "segment"
+    metadata: Annotated[SegmentData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainData:
+    """What else is known of a chain."""
+
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainMemory(_Item):
+    """Consecutive pages of a thread on one topic, with their summary."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["chain"] = "chain"
+    metadata: Annotated[ChainData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkData:
+    """What else is known of a link."""
+
+    from_id: str
+    to_id: str
+    change_no: int
+    retired_at: datetime | None
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMemory(_Item):
+    """Two related memories, with the reason."""
+
+    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["link"] = "link"
+    metadata: Annotated[LinkData, WHOLE]
 
 
 def page_item(owner: Owner, page: Page) -> PageItem:

@@ -43,7 +43,15 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
-from embermem.memoryos.recall.confidence import answerable, fitted_for, holds, relevances, share_of_budget
+from embermem.memoryos.recall.confidence import (
+    answerable,
+    fitted_for,
+    holds,
+    pages_hold,
+    relevances,
+    relevances_of_pages,
+    share_of_budget,
+)
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
@@ -79,7 +87,8 @@ class Ranking:
     """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
     `rows` (in the snapshot), `scores` and `relevances` run in parallel, as far down as packing looks. `answerable` is
-    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates.
+    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates
+    (preset `default`).
     """
 
     view: View
@@ -87,7 +96,7 @@ class Ranking:
     scores: tuple[float, ...]
     relevances: tuple[float, ...]
     answerable: float
-    likely: float
+    likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
@@ -222,7 +231,10 @@ def _confidence(ranking: Ranking, packing: Packing) -> float:
     """How likely the text holds the answer; an overview that was asked for holds what is known."""
     if packing.overview:
         return 1.0
-    return holds(ranking.answerable, ranking.expected(packing.places), ranking.view.settings)
+    settings = ranking.view.settings
+    if settings.preset == "paper":
+        return pages_hold(ranking.answerable, settings)
+    return holds(ranking.answerable, ranking.expected(packing.places), settings)
 
 
 def _too_low(view: View, hit: Hit) -> LeftOut:
@@ -435,13 +447,13 @@ def _rank_as_the_paper(view: View) -> Ranking:
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
+    of_rows = tuple(scores[int(page_of[row])] for row in rows)
     return Ranking(
         view=view,
         rows=rows,
-        scores=tuple(scores[int(page_of[row])] for row in rows),
-        relevances=tuple(0.0 for _ in rows),
+        scores=of_rows,
+        relevances=relevances_of_pages(of_rows, settings),
         answerable=answerable(view, rows),
-        likely=0.0,
         find_facts=lambda people: _top_facts(view),
         shares=shares,
     )
