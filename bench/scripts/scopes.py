@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -84,18 +85,18 @@ def measure(name: str, alice: OwnerMemory, scope_of: Callable[[int], Scope], opt
     asked = _queries()
     whole, cold, warm = list[float](), list[float](), list[float]()
     for n in range(options.queries):
-        query, scope = next(asked), scope_of(n)
-        alice.recall(query)
-        whole.append(_ms(lambda query=query: alice.recall(query)))
-        cold.append(_ms(lambda query=query, scope=scope: alice.recall(query, scope=scope)))
-        warm.append(_ms(lambda query=query, scope=scope: alice.recall(query, scope=scope)))
+        ask = partial(alice.recall, next(asked))
+        ask()
+        whole.append(_ms(ask))
+        for found in (cold, warm):
+            found.append(_ms(partial(ask, scope=scope_of(n))))
     whole_after, after = list[float](), list[float]()
     for n in range(options.queries):
-        query, scope = next(asked), scope_of(n)
-        alice.recall(query)
-        for found, limit in ((whole_after, None), (after, scope)):
+        ask = partial(alice.recall, next(asked))
+        ask()
+        for found, scope in ((whole_after, None), (after, scope_of(n))):
             alice.add(f"Nothing new on day {n} of {name}.", thread="other", at=BEGAN)
-            found.append(_ms(lambda query=query, limit=limit: alice.recall(query, scope=limit)))
+            found.append(_ms(partial(ask, scope=scope)))
     base, base_after = statistics.median(whole), statistics.median(whole_after)
     print(
         f"{name:28s} without {base:6.2f} ms; cold × {statistics.median(cold) / base:.2f}, "

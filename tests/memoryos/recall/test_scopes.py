@@ -216,8 +216,9 @@ def everything(context: Context) -> str:
 
 def sources(context: Context) -> list[Source]:
     persona = context.persona
-    items = (*context.facts, *persona.facts, *persona.agent_facts, *persona.traits, *persona.profile)
-    return [source for item in items for source in item.sources]
+    resting = [fact.sources for fact in (*context.facts, *persona.facts, *persona.agent_facts)]
+    resting += [trait.sources for trait in persona.traits] + [line.sources for line in persona.profile]
+    return [source for some_of in resting for source in some_of]
 
 
 @pytest.mark.parametrize("preset", ["default", "paper"])
