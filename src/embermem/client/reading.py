@@ -54,7 +54,7 @@ class ReadCalls(OwnerRequests):
         if budget is not None:
             messages.whole(budget, "budget", 1)
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
-        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
+        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times, **self._bound}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     @call
@@ -77,13 +77,15 @@ class ReadCalls(OwnerRequests):
         times = (("since", since), ("until", until))
         asked |= {name: told for name, time in times if (told := arguments.time_text(time, name)) is not None}
         asked |= {} if person is None else {"person": messages.name(person, "person")}
-        return memories.context_of(read((yield self._get("/v1/overview", asked)), memories.ContextAnswer), "")
+        answer = yield self._get("/v1/overview", asked, bound=True)
+        return memories.context_of(read(answer, memories.ContextAnswer), "")
 
     @call
     def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
         """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
         nothing."""
         body = {"query": query, "top_k": messages.whole(k, "k", 1), "as_of": as_of, "valid_at": valid_at}
+        body |= self._bound
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)
 

@@ -106,6 +106,7 @@ class UtteranceData:
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
+    space: Annotated[str | None, Doc("The shared space it is from; null: the owner's own memory.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,16 +187,21 @@ def page_of(item: PageItem) -> Page:
 
 
 def utterance_item(
-    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None, score: float | None = None
+    owner: Owner,
+    utterance: Utterance,
+    *,
+    tier: Tier | None,
+    segment_id: SegmentId | None,
 ) -> UtteranceMemory:
     """An utterance, and where its page is."""
-    where = {"tier": tier, "segment_id": segment_id, "score": score}
+    where = {"tier": tier, "segment_id": segment_id, "score": None}
     return to_record(UtteranceMemory, utterance, **where, **_names(owner))
 
 
 def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
     """An utterance that was found, with its score."""
-    return utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id, score=hit.score)
+    where = {"tier": hit.tier, "segment_id": hit.segment_id, "score": hit.score, "space": hit.space}
+    return to_record(UtteranceMemory, hit.utterance, **where, **_names(owner))
 
 
 def fact_item(owner: Owner, fact: Fact) -> FactItem:
@@ -241,6 +247,28 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ShareItem:
+    """A grant of a space, or of what is known of a user."""
+
+    id: str
+    user_id: Annotated[str | None, From("user"), Doc("The user; null is everybody.")]
+    agent_id: Annotated[str | None, From("agent"), Doc("The agent; null is any.")]
+    write: bool
+    granted_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedPart:
+    """What is told of a space, or (`agent:NAME`) by another agent, in a context."""
+
+    tokens: int
+    confidence: float
+    facts: tuple[FactItem, ...]
+    rests_on: tuple[UtteranceId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOutItem:
     """Something that was found and not packed."""
 
@@ -263,6 +291,9 @@ class ContextAnswer:
     facts: Annotated[tuple[FactItem, ...], Doc("The facts in `text`.")]
     left_out: tuple[LeftOutItem, ...] | None = None
     notes: tuple[str, ...] | None = None
+    shared: Annotated[dict[str, SharedPart], Doc("By the space's name; their utterances are in `results`.")] = field(
+        default_factory=dict
+    )
 
 
 def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextAnswer:
@@ -270,6 +301,10 @@ def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextA
     items = {
         "results": tuple(hit_item(owner, hit) for hit in context.packed),
         "facts": tuple(fact_item(owner, fact) for fact in context.facts),
+        "shared": {
+            name: to_record(SharedPart, one, facts=tuple(fact_item(owner, fact) for fact in one.facts))
+            for name, one in context.shared.items()
+        },
     }
     return to_record(ContextAnswer, context, **items, **({} if explain else {"left_out": None, "notes": None}))
 
@@ -286,6 +321,29 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
         query=query,
         left_out=tuple(from_record(LeftOut, one) for one in answer.left_out or ()),
         notes=answer.notes or (),
+        shared={
+            name: _shared_of(answer, name, [hit for hit in packed if hit.space == name], query)
+            for name in answer.shared
+        },
+    )
+
+
+def _shared_of(answer: ContextAnswer, name: str, packed: Sequence[Hit], query: str) -> Context:
+    """What of an answer is of one space. Its text stands in that of the whole."""
+    of = answer.shared[name]
+    return from_record(
+        Context,
+        of,
+        text="",
+        hits=tuple(sorted(packed, key=lambda hit: hit.rank)),
+        packed=tuple(packed),
+        facts=tuple(from_record(Fact, one) for one in of.facts),
+        persona=Persona(),
+        counter=answer.counter,
+        partial=answer.partial,
+        query=query,
+        preset=answer.preset,
+        shared={},
     )
 
 
@@ -300,6 +358,7 @@ def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
             rank=ranks[place],
             tier=one.metadata.tier or Tier.PENDING,
             segment_id=one.metadata.segment_id,
+            space=one.metadata.space,
         )
         for place, one in enumerate(items)
     )
