@@ -166,6 +166,8 @@ _CHECKS: Mapping[str, _Check] = {
     "str | int | None": _field,
     "int": _number,
     "int | None": _number_or_none,
+    "bool | None": _one_of("True or False", bool, none=True),
+    "float": _one_of("a number", int, float),
     "float | None": _one_of("a number of seconds", int, float, none=True),
     "bool": _one_of("True or False", bool),
     "At": _one_of(_time, str, date, none=True),

@@ -222,6 +222,7 @@ NO_OWNER = {
     ("HEAD", "/openapi.json"),
     ("GET", "/docs"),
     ("GET", "/docs.css"),
+    ("GET", "/v1/fields"),
     ("GET", "/v1/owners"),
     ("GET", "/v1/spaces"),
     ("GET", "/v1/models"),

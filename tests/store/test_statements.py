@@ -191,6 +191,8 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
     assert mine.conflicts() == mine.conflicts(as_of=clock())
     mine.undo(mine.undo(mine.changes()[-1].no))
+    for _ in range(2):
+        mine.pin(mine.facts()[0].id, mine.facts()[0].pinned, key="as it is")
     mine.history(mine.facts()[0].id)
     mine.change(1)
     mine.fact(mine.facts()[0].id)

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from embermem.cli.commands import (
     adding,
     correcting,
+    fields,
     instructions,
     keys,
     moving,
@@ -100,6 +101,7 @@ for command in (
     past.links,
     past.learn,
     instructions.instructions,
+    fields.fields,
     past.fade,
     past.expire,
     past.verify,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import fields as parts_of
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from embermem.client import exchange
+from embermem.client import arguments, exchange
 from embermem.client.exchange import Request, Steps, read
 from embermem.client.handles import Handle
 from embermem.core import messages
+from embermem.core.fields import Field
 from embermem.core.types import Fact, Owner, Share
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
@@ -63,9 +65,20 @@ class OwnerRequests(Handle):
         body = exchange.encoded({**fields, **self._owner})
         return Request(method="POST", path=path, body=body, repeatable=repeatable)
 
-    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool) -> Request:
+    def _write(self, path: str, fields: Mapping[str, object], key: str | None, *, method: str = "POST") -> Request:
+        """A request that changes something. It carries a key, the caller's or a new one: a lost answer is asked for
+        again, and nothing is done twice."""
+        body = exchange.encoded({**fields, **self._owner})
+        return Request(method=method, path=path, headers=self._keyed(key), body=body, repeatable=True)
+
+    def _delete(self, path: str, params: Mapping[str, str], dry_run: bool, key: str | None = None) -> Request:
         dry = {"dry_run": "true"} if dry_run else {}
-        return Request(method="DELETE", path=path, params={**self._owner, **params, **dry}, repeatable=dry_run)
+        given = {**self._owner, **params, **dry}
+        headers = {} if dry_run else self._keyed(key)
+        return Request(method="DELETE", path=path, params=given, headers=headers, repeatable=True)
+
+    def _keyed(self, key: str | None) -> Mapping[str, str]:
+        return {"Idempotency-Key": self._new_key() if key is None else arguments.header(key)}
 
     def _list(
         self, path: str, filters: Mapping[str, str | None], kind: type[_Part[_Item]], limit: int | None = None
@@ -78,6 +91,12 @@ def owners() -> Steps[tuple[Owner, ...]]:
     """Everyone with a memory on the server whom the key may reach."""
     found = yield from _listed("/v1/owners", {}, answers.Owners)
     return tuple(messages.owner(one.user_id, one.agent_id) for one in found)
+
+
+def fields() -> Steps[tuple[Field, ...]]:
+    """The fields of the application's own that the server's memory works with."""
+    found = read((yield Request(method="GET", path="/v1/fields", repeatable=True)), answers.Fields)
+    return tuple(Field(**{part.name: getattr(one, part.name) for part in parts_of(one)}) for one in found.results)
 
 
 def spaces() -> Steps[tuple[str, ...]]:

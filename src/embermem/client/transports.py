@@ -20,6 +20,7 @@ from embermem.client.handles import Awaits, Sends
 from embermem.client.requests import Reached
 from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
+from embermem.core.fields import Field
 from embermem.core.types import Owner, Share
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Client:
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return self._run(requests.owners())
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return self._run(requests.fields())
 
     def spaces(self) -> tuple[str, ...]:
         """The names of the spaces there that the key may read."""
@@ -151,6 +156,10 @@ class AsyncClient:
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return await self._run(requests.owners())
+
+    async def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return await self._run(requests.fields())
 
     async def spaces(self) -> tuple[str, ...]:
         """The names of the spaces there that the key may read."""

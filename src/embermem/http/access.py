@@ -16,6 +16,7 @@ from embermem.http.serving import serving_of
 from embermem.owner_memory.sharing import SharedMemory
 
 if TYPE_CHECKING:
+    from embermem.core.fields import Field
     from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
     from embermem.protocols import ApiKey
@@ -79,6 +80,10 @@ class Access:
         if self._memory.read_only and right is not Right.READ:
             return False
         return self.key is None or api_keys.covers(self.key, owner, right)
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own. They say nothing of any owner."""
+        return self._memory.fields
 
     def owners(self) -> tuple[Owner, ...]:
         """Every user's memory here that the request may reach."""

@@ -40,6 +40,8 @@ from embermem.mcp.arguments import (
     IdOrName,
     K,
     Knowledge,
+    Metadata,
+    MinScore,
     NewText,
     PersonName,
     Query,
@@ -174,6 +176,7 @@ class _Calls:
         agent_response: AgentResponse = "",
         timestamp: Timestamp = "",
         thread: Thread = "main",
+        metadata: Metadata = None,
     ) -> shapes.Stored:
         """Remember one exchange: what the user said and what you answered, both literally.
 
@@ -182,12 +185,18 @@ class _Calls:
         """
         with self._told():
             page_id = self._reach(Right.WRITE).add(
-                user_input or None, agent_response or None, at=timestamp or None, thread=thread
+                user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
             )
         return shapes.Stored(page_id=page_id, thread=thread)
 
     def retrieve_memory(
-        self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
+        self,
+        query: Query,
+        budget: Budget = 0,
+        thread: AskedIn = "",
+        min_score: MinScore = 0.0,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Recalled]:
         """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
 
@@ -201,6 +210,7 @@ class _Calls:
                 query,
                 budget=budget or None,
                 thread=thread or None,
+                min_score=min_score,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
             )
@@ -219,7 +229,7 @@ class _Calls:
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
     def search_memory(
-        self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
+        self, query: Query, k: K = 10, min_score: MinScore = 0.0, as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
@@ -227,7 +237,9 @@ class _Calls:
         use retrieve_memory, which also returns facts and the profile.
         """
         with self._told():
-            found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
+            found = self._reach(Right.READ).search(
+                query, k, min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
+            )
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
                 "results",

@@ -21,7 +21,7 @@ from embermem.core.changes import Cause, Change, Erased
 from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
-from embermem.protocols import Erasure, Remains, Wiped
+from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
@@ -41,6 +41,7 @@ from embermem.store.statements import (
     set_owner,
     setting,
     update_rows,
+    write_receipt,
 )
 from embermem.store.transactions import Transactions
 
@@ -70,7 +71,9 @@ _KEYED = "*"
 class Erasing(Transactions):
     """What goes for good."""
 
-    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+    def forget(
+        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
+    ) -> Change:
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
@@ -80,6 +83,8 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             _purge(c, owner.id, tuple(erasure.pages), key)
+            _hide_calls(c, owner.id, key)
+            write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
             at = micros(now)
             log(c, owner.id, change)
@@ -124,7 +129,7 @@ class Erasing(Transactions):
 
     def readmit(self, owner_id: OwnerId) -> int:
         """Throw away what `forget_owner` kept; how many marks that were."""
-        if not self._database.key_file.exists():
+        if key_in(self._database.key, "") is None:
             return 0
         table, key = schema.barred, self.secret()
         with self._write() as c:
@@ -136,7 +141,7 @@ class Erasing(Transactions):
     def _known_key(self, c: Connection) -> bytes | None:
         """The key, for who may do without; None where nothing was ever marked with it, or where it is lost."""
         try:
-            return key_in(self._database.key_file, setting(c, KEY_MARK))
+            return key_in(self._database.key, setting(c, KEY_MARK))
         except ForgottenKeyLost as error:
             logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
             return None
@@ -218,42 +223,41 @@ class Erasing(Transactions):
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        file = self._database.key_file
+        place = self._database.key
         with self._read() as c:
             mark = setting(c, KEY_MARK)
-            known = key_in(file, mark)
+            known = key_in(place, mark)
             if known is None and _marked(c):  # by an Ember that kept no mark of the key
-                raise lost(file)
+                raise lost(place)
         if known is None and self._database.read_only:
             raise StoreReadOnly(f"{self._database.place}: the store is open read-only; no key can be created")
-        key = known or new_key(file)
+        key = known or new_key(place)
         if not mark and not self._database.read_only:
             with self._write() as c:
                 mark = remember_once(c, KEY_MARK, mark_of_key(key))
-            return key_in(file, mark) or key
+            return key_in(place, mark) or key
         return key
 
     def _secret_within(self, c: Connection) -> bytes:
         """The key, for who holds a transaction and has seen what was hashed with it. Raises ForgottenKeyLost."""
-        key = key_in(self._database.key_file, setting(c, KEY_MARK))
+        key = key_in(self._database.key, setting(c, KEY_MARK))
         if key is None:
-            raise lost(self._database.key_file)
+            raise lost(self._database.key)
         return key
 
     def renew_secret(self) -> None:
         """Put a new key in place of one that is lost for good. A file that lies in its place is kept under another
         name. What was hashed with the lost key compares with nothing any more."""
-        file = self._database.key_file
+        place = self._database.key
         with self._write() as c:
-            if file.exists():
-                file.replace(file.with_name(f"{file.name}.other"))
-            remember(c, {KEY_MARK: mark_of_key(new_key(file))})
+            place.set_aside()
+            remember(c, {KEY_MARK: mark_of_key(new_key(place))})
 
     def key_mark(self) -> str | None:
         """What tells the key of forgotten values from another; None where there is none yet."""
         with self._read() as c:
             mark = setting(c, KEY_MARK)
-        if mark or not self._database.key_file.exists():
+        if mark or key_in(self._database.key, "") is None:
             return mark or None
         return mark_of_key(self.secret())
 
@@ -337,14 +341,17 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
 
 
 def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
-    """The rows of the first log, and the vectors. Receipts stay, so that a key used before stores nothing again."""
+    """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores nothing
+    again."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
+    value = schema.utterance_value
     for ids in reads.chunks(pages):
         seqs = c.scalars(
             select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
         ).all()
         for some in reads.chunks(seqs):
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
+            c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
         for table in (utterance, page):
             c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))
@@ -362,6 +369,16 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
         for row in rows
         if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
     ]
+    update_rows(c, table, owner_id, ("key",), hidden)
+
+
+def _hide_calls(c: Connection, owner_id: OwnerId, key: bytes) -> None:
+    """The same for the digests of all other calls: any of them may be of a text that is forgotten now."""
+    table = schema.receipt
+    plain = select(table.c.key, table.c.digest).where(
+        table.c.owner_id == owner_id, table.c.change_no.is_not(None), table.c.digest.not_like(f"{_KEYED}%")
+    )
+    hidden = [{"key": row.key, "digest": _keyed(row.digest, key)} for row in c.execute(plain)]
     update_rows(c, table, owner_id, ("key",), hidden)
 
 

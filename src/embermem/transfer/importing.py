@@ -166,7 +166,9 @@ class _Gathered:
                 before = len(self.parts["changes"])
                 _expect(part.no == before + 1, f"change {part.no} follows change {before}")
             case ReceiptPart():
-                _expect(0 < part.first_seq <= part.last_seq <= self.owner.seq, "the receipt is of no utterances")
+                of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
+                said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
+                _expect(of_call or said, "the receipt is of no utterances")
             case SegmentPart() | FactPart():
                 _expect(part.visits >= 0, "visits are counted from 0")
             case VectorPart():

@@ -1,10 +1,11 @@
 """Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
-for segments, traits, profiles, changes and the results of a recall."""
+for segments, traits, profiles, changes and the results of a recall. `metadata` there is what Ember knows of an item;
+the caller's own metadata are its `labels`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -40,6 +41,11 @@ def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
     return tuple(dict.fromkeys(source.utterance_id for source in sources))
 
 
+Labels = Annotated[
+    Mapping[str, str | int | float | bool | tuple[str, ...]],
+    From("metadata"),
+    Doc("Metadata of the caller: those given with it, or of what it rests on."),
+]
 SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
 """The utterances that something rests on, each once."""
 
@@ -61,12 +67,13 @@ class SourceItem:
 class _Item:
     id: str
     memory: Annotated[str, From("text"), Doc("Its text.")]
-    score: Annotated[float | None, Doc("Score, comparable within this answer only.")] = None
+    score: Annotated[float | None, Doc("Relevance, from 0 to 1, comparable between answers.")] = None
     user_id: str
     agent_id: str
     run_id: Annotated[ThreadId | None, From("thread")] = None
     created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it is true.")]
     updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +87,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,6 +165,7 @@ class PageItem(_Item):
 class UtteranceMemory(_Item):
     """A message as it was said."""
 
+    raw_score: Annotated[float | None, Doc("What the order goes by; comparable within this answer only.")] = None
     kind: Literal["utterance"] = "utterance"
     metadata: Annotated[UtteranceData, WHOLE]
 
@@ -174,6 +183,68 @@ class FactItem(_Item):
     metadata: Annotated[FactData, WHOLE]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentData:
+    """What else is known of a segment."""
+
+    title: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    archived: bool
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentMemory(_Item):
+    """Pages of one topic, with their summary; `GET /v1/segments/{id}` has more of it."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("said_from"), Doc("When the first of it was said.")]
+    kind: Literal["segment"] = "segment"
+    metadata: Annotated[SegmentData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainData:
+    """What else is known of a chain."""
+
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainMemory(_Item):
+    """Consecutive pages of a thread on one topic, with their summary."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["chain"] = "chain"
+    metadata: Annotated[ChainData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkData:
+    """What else is known of a link."""
+
+    from_id: str
+    to_id: str
+    change_no: int
+    retired_at: datetime | None
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMemory(_Item):
+    """Two related memories, with the reason."""
+
+    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["link"] = "link"
+    metadata: Annotated[LinkData, WHOLE]
+
+
 def page_item(owner: Owner, page: Page) -> PageItem:
     """A page: what its speakers said, a line each."""
     return to_record(PageItem, page, **_names(owner))
@@ -187,21 +258,18 @@ def page_of(item: PageItem) -> Page:
 
 
 def utterance_item(
-    owner: Owner,
-    utterance: Utterance,
-    *,
-    tier: Tier | None,
-    segment_id: SegmentId | None,
+    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None
 ) -> UtteranceMemory:
     """An utterance, and where its page is."""
-    where = {"tier": tier, "segment_id": segment_id, "score": None}
+    where = {"tier": tier, "segment_id": segment_id}
     return to_record(UtteranceMemory, utterance, **where, **_names(owner))
 
 
 def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
-    """An utterance that was found, with its score."""
-    where = {"tier": hit.tier, "segment_id": hit.segment_id, "score": hit.score, "space": hit.space}
-    return to_record(UtteranceMemory, hit.utterance, **where, **_names(owner))
+    """An utterance that was found, with its relevance and its score."""
+    item = utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id)
+    metadata = replace(item.metadata, space=hit.space)
+    return replace(item, score=hit.relevance, raw_score=hit.score, metadata=metadata)
 
 
 def fact_item(owner: Owner, fact: Fact) -> FactItem:
@@ -349,12 +417,13 @@ def _shared_of(answer: ContextAnswer, name: str, packed: Sequence[Hit], query: s
 
 def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
     """The hits that items describe, in their order, with ranks by score."""
-    best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
+    best = sorted(range(len(items)), key=lambda place: -(items[place].raw_score or 0.0))
     ranks = {place: rank for rank, place in enumerate(best, 1)}
     return tuple(
         Hit(
             utterance=from_record(Utterance, one),
-            score=one.score or 0.0,
+            score=one.raw_score or 0.0,
+            relevance=one.score,
             rank=ranks[place],
             tier=one.metadata.tier or Tier.PENDING,
             segment_id=one.metadata.segment_id,

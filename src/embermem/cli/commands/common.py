@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -30,6 +31,15 @@ ShareOption = Annotated[
 ]
 PersonFromOption = Annotated[
     str | None, typer.Option("--person-from", metavar="AGENT", help="Also tell what this agent knows of the user.")
+]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metadata",
+        metavar="KEY=VALUE",
+        help="Your own label; JSON or text; repeat it for several.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
@@ -82,6 +92,20 @@ def time_of(text: str | None) -> datetime | None:
         raise typer.BadParameter(
             f"{text!r} is not a time; write ISO 8601, such as 2026-05-02T10:00:00+02:00"
         ) from error
+
+
+def labels_of(given: list[str] | None) -> dict[str, Any]:
+    """Labels given as KEY=VALUE. A value that is JSON is that: 7, true, ["a", "b"], "7"; any other is a text."""
+    labels: dict[str, Any] = {}
+    for one in given or ():
+        name, sign, value = one.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"{one!r} is not KEY=VALUE, such as ticket=T-7")
+        try:
+            labels[name] = json.loads(value, parse_constant=str)
+        except ValueError:
+            labels[name] = value
+    return labels
 
 
 def then_of(as_of: str | None, valid_at: str | None) -> LookBack:

@@ -34,6 +34,9 @@ def recall(
     thread: Annotated[str | None, typer.Option(help="The thread of the query.")] = None,
     share: ShareOption = None,
     person_from: PersonFromOption = None,
+    min_score: Annotated[
+        float, typer.Option(min=0.0, max=1.0, metavar="P", help="Leave out messages with a lower relevance.")
+    ] = 0.0,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print the hits, their scores and what was left out.")
     ] = False,
@@ -45,7 +48,7 @@ def recall(
     asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
     with owner_read(ctx, share, person_from) as owner:
-        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, min_score=min_score, **then)
     if as_json:
         render.print_json(context)
         return
@@ -82,9 +85,9 @@ def overview(
     """Print who everybody is and what happened, by time."""
     from embermem.reports import render
 
-    then, days = then_of(as_of, valid_at), {"since": time_of(since), "until": time_of(until)}
+    then = then_of(as_of, valid_at)
     with owner_read(ctx, share, person_from) as owner:
-        context = owner.overview(budget, person=person, **days, **then)
+        context = owner.overview(budget, person=person, since=time_of(since), until=time_of(until), **then)
     if as_json:
         render.print_json(context)
         return
@@ -200,8 +203,8 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def _pairs(record: object) -> list[tuple[str, object]]:
+    from embermem.core.record import plain_values
     from embermem.reports import render
-    from embermem.wire.plain import plain_values
 
     named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]

@@ -24,6 +24,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from embermem.core import metadata
+from embermem.core.errors import InputError
 from embermem.core.types import About, Forgotten
 
 LONGEST_NAME = 512  # as the core takes them
@@ -99,6 +101,20 @@ Moment = Annotated[
     StringConstraints(max_length=LONGEST_TIME),
     Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. A time without a zone is in the owner's."),
 ]
+
+
+def _labels(given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(metadata.checked(given, "metadata"))
+    except InputError as error:
+        raise PydanticCustomError("metadata", "{why}", {"why": str(error)}) from error
+
+
+Labels = Annotated[
+    dict[str, Any],
+    AfterValidator(_labels),
+    Field(description="Your own: texts, numbers, booleans or lists of texts by name. Answers have them as `labels`."),
+]
 UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
 SpaceName = Annotated[
@@ -144,6 +160,7 @@ class Message(Body):
     function_call: dict[str, Any] | None = None
     refusal: Text | None = None
     audio: dict[str, Any] | None = None
+    metadata: Labels | None = None
     annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
 
 
@@ -182,6 +199,7 @@ class AddBody(OwnerBody):
         "goes on with the page that is open.",
     )
     expires_at: Moment | None = Field(default=None, description="When the pages expire.")
+    metadata: Labels | None = Field(default=None, description="Of all messages. A message's own take precedence.")
 
 
 class BatchItem(Body):
@@ -193,6 +211,8 @@ class BatchItem(Body):
     run_id: RunId | None = None
     at: Moment | None = None
     fresh: bool | None = None
+    metadata: Labels | None = None
+    expires_at: Moment | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, for this item."
     )
@@ -244,11 +264,16 @@ class BatchBody(OwnerBody):
 
 
 class UpdateBody(OwnerBody):
-    """The words that take a fact's place."""
+    """What of a fact, or of a page, is to change."""
 
     model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
 
-    text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
+    text: Annotated[Text, StringConstraints(min_length=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("text", "memory"), description="The fact in other words."
+    )
+    value: Line | None = Field(default=None, description="The value of that fact; default: the text.")
+    pinned: bool | None = None
+    expires_at: Moment | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ asking
@@ -269,6 +294,9 @@ class Question(OwnerBody):
     run_id: RunId | None = None
     shares: Shares = []
     person_from: PersonFrom | None = None
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="Leave out messages with a lower relevance, which is their `score` in the answer."
+    )
 
 
 class SearchBody(Question):
@@ -412,6 +440,7 @@ class Brought(Body):
     about: About | None = None
     valid_from: Moment | None = None
     expires_at: Moment | None = None
+    metadata: Labels | None = None
 
 
 class LearnBody(OwnerBody):

@@ -57,6 +57,16 @@ ItemId = Annotated[
     Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id from an answer."),
     AfterValidator(_possible),
 ]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=bodies.LONGEST_KEY,
+        description="Idempotency key. Repeated with the same request, it changes nothing and returns what it "
+        "returned; with another request it is refused (409).",
+    ),
+]
 ChangeNo = Annotated[int, Path(ge=1, le=bodies.LARGEST, description="The change's number.")]
 
 
