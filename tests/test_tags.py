@@ -196,11 +196,13 @@ SCHEMAS: dict[str, type[Any]] = {
 OPERATIONS = """
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
-    get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
+    get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
+    list_conflicts list_facts
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
     list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
     ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
+    list_grants list_person_shares list_spaces revoke_grants share_person
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
@@ -213,6 +215,7 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
+    GrantBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
@@ -230,13 +233,14 @@ TOOLS = {
 COMMANDS = """
     add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
     keys learn links
-    mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show stats undo verify why
-    worker
+    mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
+    why worker
 """
 GROUPS = {
     "bench": "cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "people": "merge set-user split",
+    "space": "grant grants list revoke",
 }
 """The commands of `embermem`, and those of its groups."""
 

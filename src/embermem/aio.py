@@ -292,11 +292,16 @@ class AsyncOwnerMemory(_Async, AsyncItems):
         shares: Sequence[str] = (),
     ) -> None:
         self.owner: Owner = plain.owner
-        self.shared: Mapping[str, AsyncOwnerMemory] = {name: _AsyncShared(threads, self, name) for name in shares}
+        self._shared = {name: _AsyncShared(threads, self, name) for name in shares}
         self._threads = threads
         self._plain = plain
         self._first = first
         self._firstly = threading.Lock()
+
+    @property
+    def shared(self) -> Mapping[str, AsyncOwnerMemory]:
+        """The spaces that this handle was bound with, by name; see `OwnerMemory.shared`."""
+        return self._shared
 
     def _reached(self) -> OwnerMemory:
         if self._first is not None:
@@ -372,7 +377,7 @@ class _AsyncShared(AsyncOwnerMemory):
 
     def __init__(self, threads: _Threads, bound: AsyncOwnerMemory, name: str) -> None:
         self.owner = messages.space(name)
-        self.shared = {}
+        self._shared = {}
         self._threads = threads
         self._bound = bound
 

@@ -184,7 +184,8 @@ class OwnerSystem:
     ) -> Context:
         """Return what matters for a query; hits name utterances. Only reads; `visit` counts.
 
-        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. Raises InputError.
+        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. `scope` limits what may
+        be found; `people`, `tiers` and `kinds` of it are for MemoryOS alone. Raises InputError.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -194,7 +195,7 @@ class OwnerSystem:
             at=None if at is None else self._inbox().moment(at, "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
-            scope=scope,
+            scope=None if scope is None else scope.in_zone(self._inbox().zone),
         )
 
     @overload

@@ -224,6 +224,7 @@ NO_OWNER = {
     ("GET", "/docs.css"),
     ("GET", "/v1/fields"),
     ("GET", "/v1/owners"),
+    ("GET", "/v1/spaces"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{name:path}"),
     # The inspector: what belongs to nobody, and the list of those whom the key may reach.

@@ -17,7 +17,7 @@ from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
 from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry, whole
-from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Verified, Why
+from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Share, Verified, Why
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
 
@@ -247,6 +247,19 @@ class OwnerCalls(ReadCalls):
         """Say that two names belong to different people. Returns and raises as `merge_people`."""
         names = {"one": one, "other": other}
         return read((yield self._write("/v1/people/split", names, key)), answers.PeopleRuled).change_no
+
+    @call
+    def share_person_with(self, agent: str, shared: bool = True) -> Steps[Share]:
+        """Let another agent of this user tell what this one knows of the user, or no longer. Returns the grant. Raises
+        NotFound if it was not shared."""
+        answer = yield self._post("/v1/person-shares", {"with_agent": agent, "shared": bool(shared)})
+        return from_record(Share, read(answer, memories.ShareItem))
+
+    @call
+    def person_shares(self, *, past: bool = False) -> Steps[tuple[Share, ...]]:
+        """The agents with which this one shares what it knows of the user; with `past` also those with which it did."""
+        answer = yield self._get("/v1/person-shares", {"past": "true"} if past else {})
+        return tuple(from_record(Share, one) for one in read(answer, answers.Shares).results)
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 

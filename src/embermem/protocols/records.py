@@ -400,10 +400,17 @@ class Receipt(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grant(Record):
-    """Owners that a key holds: one user or agent by its name, or any (None)."""
+    """Owners that a key holds: one user or agent by its name, or any (None). A space's has the user of every space, the
+    space's name as agent, and a `right`: read, write or grant."""
 
     user: str | None
     agent: str | None
+    right: str | None = None
+
+    @property
+    def space(self) -> str | None:
+        """The space's name; None for memories of users."""
+        return None if self.right is None else self.agent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -417,6 +424,11 @@ class ApiKey(Record):
     read_only: bool
     created_at: datetime
     revoked_at: datetime | None
+
+    @property
+    def of_users(self) -> tuple[Grant, ...]:
+        """The grants that are not of spaces."""
+        return tuple(grant for grant in self.grants if grant.space is None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,16 @@ from typing import Annotated, Any, Literal
 from embermem.core.fields import FieldType, SetBy
 from embermem.core.types import Conflict, Link, PageId, Retention
 from embermem.wire.mapping import Doc, From
-from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, PersonItem, SegmentItem, TraitItem
+from embermem.wire.memories import (
+    Addition,
+    ChangeItem,
+    FactItem,
+    PageItem,
+    PersonItem,
+    SegmentItem,
+    ShareItem,
+    TraitItem,
+)
 
 # ------------------------------------------------------------------------------------------------------------ lists
 
@@ -63,6 +72,20 @@ class Owners(Part):
     """Owners, in order of their names."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spaces:
+    """Names of shared spaces, sorted."""
+
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shares:
+    """Grants, oldest first."""
+
+    results: tuple[ShareItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -159,7 +159,7 @@ def get_memory_history(owner: Reading, item_id: ItemId) -> History:
 def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
     if isinstance(item, bodies.RefusedItem):
         return written_by(access, body)
-    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE)
+    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE, space=body.space)
 
 
 def _kept(
