@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysts.pages import page
+from analysts.pages import OWNER, page
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.core.attributes import Attributes
 from embermem.core.fields import Field
@@ -197,6 +197,13 @@ def test_what_is_never_kept_is_not_read() -> None:
     analyst = ExtractiveAnalyst(known=Attributes(FIELDS, never=["level", "health"]))
     facts = analyst.facts(page("My level is B1. I'm allergic to nuts. I live in Lyon.").page)
     assert [one.attribute for one in facts] == ["lives_in"]
+
+
+def test_what_is_never_kept_is_in_no_line_of_the_profile_that_another_fact_would_give() -> None:
+    said = page("My birthday is 12 March 1994. Call me Al.")
+    change = ExtractiveAnalyst(known=Attributes(never=["birth_year", "name"])).annotate(OWNER, {}, [said])[0]
+    assert {one.attribute for one in change.facts} == {"birthday", "nickname"}
+    assert change.profile == ()
 
 
 def test_two_memories_with_other_fields_read_other_things() -> None:
