@@ -218,6 +218,7 @@ class Reading(Handle):
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, inbox = _first_given(valid_at, as_of), self._inbox()
+        moment = self._moment(as_of, valid_at, inbox)
         least = messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
@@ -226,7 +227,7 @@ class Reading(Handle):
             at=None if asked is None else inbox.moment(asked, "at"),
             scope=_zoned(scope, inbox),
             min_score=least,
-            moment=self._moment(as_of, valid_at, inbox),
+            moment=moment,
         )
         if not self._shared:
             return own

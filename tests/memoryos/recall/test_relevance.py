@@ -154,7 +154,7 @@ def test_a_search_leaves_out_the_same(alice: OwnerMemory) -> None:
 def test_anything_but_a_number_from_0_to_1_is_refused(alice: OwnerMemory, wrong: float) -> None:
     for method in (alice.recall, alice.search):
         with pytest.raises(InputError, match="min_score"):
-            method("heron", min_score=wrong)  # type: ignore[operator]
+            method("heron", min_score=wrong)
 
 
 def _of(context: Context, word: str) -> Hit:
