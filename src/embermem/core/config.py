@@ -328,8 +328,10 @@ class Settings:
     )
 
     # What is remembered
-    fields: tuple[Field, ...] = _plain(
-        (), "fields of one's own: a TOML file with a table for each, or the tables [fields.NAME]; docs/guides/fields.md"
+    fields: tuple[Field, ...] | None = _plain(
+        None,
+        "fields of one's own: a TOML file with a table for each, or the tables [fields.NAME]; none: those that the "
+        "store remembers; docs/guides/fields.md",
     )
     remember: tuple[str, ...] = _plain((), "a list of what to remember, for the model; docs/guides/fields.md")
     never: tuple[str, ...] = _plain(
@@ -446,12 +448,12 @@ class Settings:
     @property
     def attributes(self) -> Attributes:
         """The attributes of facts: those that are built in, and the fields."""
-        return vocabulary(self.fields, self.never).attributes
+        return vocabulary(self.fields or (), self.never).attributes
 
     @property
     def never_kept(self) -> Never:
         """What `never` names."""
-        return vocabulary(self.fields, self.never).never
+        return vocabulary(self.fields or (), self.never).never
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -631,15 +633,17 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     values: dict[str, Any] = {**PRESETS[str(chosen)], **checked, "preset": chosen}
     settings = Settings(**values)
     try:
-        vocabulary(settings.fields, settings.never)
+        vocabulary(settings.fields or (), settings.never)
     except ConfigError as error:
         origins = dict.fromkeys(merged[name][1] for name in ("fields", "never") if name in merged)
         raise ConfigError(f"{error} (from {', '.join(origins)})") from error
     return settings
 
 
-def _fields(value: object, origin: str) -> tuple[Field, ...]:
+def _fields(value: object, origin: str) -> tuple[Field, ...] | None:
     """Fields as they are given in code, the path of their file, or the tables of a settings file."""
+    if value is None:
+        return None
     if isinstance(value, (str, Path)):
         beside = Path(origin.removeprefix("file ")).parent if origin.startswith("file ") else Path()
         return fields_from_file(beside / Path(value).expanduser())

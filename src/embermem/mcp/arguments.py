@@ -46,6 +46,10 @@ Timestamp = Annotated[
 Thread = Annotated[
     str, _or("main"), _says("A name for this conversation; use the same name for all of its exchanges.", *_OF_THREAD)
 ]
+Metadata = Annotated[
+    dict[str, Any] | None,
+    _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
+]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
 Query = Annotated[str, _says("A question or keywords, in natural language.", "query", "question", "q")]
 Budget = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from embermem.reports import render
 
 if TYPE_CHECKING:
     from embermem.core.messages import At, LookBack
+    from embermem.core.metadata import Metadata
     from embermem.memory import OwnerMemory
 
 TEXT_CHARS = 72
@@ -158,10 +160,16 @@ def page(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> 
             ("keywords", ", ".join(found.keywords)),
             *([("error", found.error)] if found.error else []),
             *([("expires", found.expires_at)] if found.expires_at else []),
+            *([("metadata", labels(found.metadata))] if found.metadata else []),
         ],
     )
     for utterance in found.utterances:
         render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
+
+
+def labels(metadata: Metadata) -> str:
+    """Metadata on one line."""
+    return ", ".join(f"{name}={json.dumps(one, ensure_ascii=False)}" for name, one in metadata.items())
 
 
 def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:

@@ -104,7 +104,7 @@ class Fact(Record):
     conflicts: tuple[FactId, ...] = ()
     person: str = ""
     metadata: Metadata = field(default_factory=dict, hash=False)
-    own_metadata: Metadata = field(default_factory=dict, hash=False, repr=False)
+    own_metadata: Metadata = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def current(self) -> bool:
