@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import secrets
 import ssl
 import time
@@ -44,13 +45,13 @@ class Client:
     reads, and adds, which carry a key. Connections go to this URL alone: proxies that the environment names are not
     used, and redirects are not followed. Safe to use from several threads. `with` closes it.
 
-    Raises ConfigError for a URL or key that cannot be, and where the package httpx2 is not installed.
+    Raises ConfigError for an argument that cannot be, and where the package httpx2 is not installed.
     """
 
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s))
+        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s, retries))
         self._retries = retries
 
     def of(
@@ -134,7 +135,7 @@ class AsyncClient:
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s))
+        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s, retries))
         self._retries = retries
 
     def of(
@@ -270,9 +271,16 @@ def _httpx2() -> ModuleType:
     return httpx2
 
 
-def _settings(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
+def _settings(url: str, key: str | None, timeout_s: float, retries: int) -> dict[str, Any]:
     """The arguments of either kind of connection. Raises ConfigError."""
     refusal = ConfigError("url is not an http:// or https:// address, such as http://127.0.0.1:8765")
+    for name, one in {"url": url, "key": key or ""}.items():
+        if not isinstance(one, str):
+            raise ConfigError(f"{name} is {type(one).__name__}; give a text")
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, (int, float)) or not 0 < timeout_s < math.inf:
+        raise ConfigError(f"timeout_s = {timeout_s!r} is not allowed; give seconds, more than 0")
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        raise ConfigError(f"retries = {retries!r} is not allowed; give a whole number from 0")
     try:
         address = urlsplit(url)
         _ = address.port  # read here for what it raises

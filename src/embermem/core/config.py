@@ -40,7 +40,7 @@ _LONGEST_S = 1e9
 _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
-_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Confidence"
+_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
 _FITTED_PAPER = "preset `paper`, fitted on `embermem bench calibration`; docs/research/recall.md, Calibration"
 

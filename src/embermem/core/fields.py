@@ -210,6 +210,8 @@ def fields_from_file(path: Path) -> tuple[Field, ...]:
         raise ConfigError(f"cannot read the file of fields {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"the file of fields {path} is not valid TOML: {error}") from error
+    except ValueError as error:  # a NUL, or half of a surrogate pair
+        raise ConfigError(f"{str(path)!r} is not the name of a file: {error}") from error
     return fields_from_table(table, f"file {path}", line_finder(text))
 
 

@@ -96,7 +96,7 @@ class KnownElsewhere(Handle):
         system, own = self._parts.system, self._reader
         moment, mine = (one._moment(then.get("as_of"), then.get("valid_at")) for one in (self, own))
         theirs = system.known_of_user(self.owner, query, at=at, scope=scope, moment=moment)
-        ours = system.known_of_user(own.owner, moment=mine)
+        ours = system.known_of_user(own.owner, scope=scope, moment=mine)
         return without(theirs, newer_here(ours, theirs)), newer_here(theirs, ours)
 
 

@@ -157,13 +157,14 @@ class Ranking:
 
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
-        found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        silent = self.view.settings.without == "long_term" or not tells(self.view.query.scope, Kind.FACT)
+        found = () if silent else self.find_facts(people)
         found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
     def persona(self) -> Persona:
-        """Who the owner is, likewise narrowed by the scope."""
+        """Who the owner is, as far as it may be told."""
         return _seen(self.view)
 
     @cached_property
@@ -341,10 +342,9 @@ def _packed(
 ) -> Packing:
     """What is told of the rows of `view`, and of the facts that rest on those of `known`: the same, unless the scope's
     kinds leave out messages or documents."""
-    scope = view.query.scope
-    persona, tells_facts = _seen(known), tells(scope, Kind.FACT)
-    knowing = ranking if known is view or not tells_facts else _ranked(known)
-    facts = knowing.facts(people) if tells_facts else ()
+    scope, persona = view.query.scope, _seen(known)
+    knowing = ranking if known is view or not tells(scope, Kind.FACT) else _ranked(known)
+    facts = knowing.facts(people)
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
         summaries = told(view, pages, summaries_of) if tells(scope, Kind.SEGMENT) else Summaries()
@@ -352,7 +352,7 @@ def _packed(
     stands: tuple[Fact, ...] = ()
     wishes: tuple[Fact, ...] = ()
     tell = None
-    if tells_facts:
+    if tells(scope, Kind.FACT):
         stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
         wishes = shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
