@@ -197,13 +197,16 @@ OPERATIONS = """
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
     get_overview list_instructions list_links list_memories list_owners list_pages list_people list_retention
-    list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get
+    list_segments list_traits make_link merge_people
+    add_webhook list_webhooks remove_webhook replay_webhook
+    metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get
     remove_link retire_fact search_memories set_user settle settle_conflict split_people undo_change update_memory
     update_profile verify_receipt
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
-    ChainData ChainMemory LinkData LinkMemory Order SegmentData SegmentMemory
+    ChainData ChainMemory LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions Items Kind
@@ -227,7 +230,8 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    add bench chat conflicts copy correct cost diff doctor expire export fade forget import ingest instructions keys
+    add bench chat conflicts get webhooks
+    copy correct cost diff doctor expire export fade forget import ingest instructions keys
     learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show stats undo verify why
     worker
@@ -235,6 +239,7 @@ COMMANDS = """
 GROUPS = {
     "bench": "cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
+    "webhooks": "add list remove replay",
     "people": "merge set-user split",
 }
 """The commands of `embermem`, and those of its groups."""

@@ -14,7 +14,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, correcting, instructions, keys, moving, past, people, serving, showing, upkeep
+from embermem.cli.commands import (
+    adding,
+    correcting,
+    instructions,
+    keys,
+    moving,
+    past,
+    people,
+    serving,
+    showing,
+    upkeep,
+    webhooks,
+)
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -82,6 +94,7 @@ for command in (
     correcting.pin,
     correcting.retire,
     correcting.forget,
+    webhooks.get,
     past.why,
     past.diff,
     past.conflicts,
@@ -105,6 +118,7 @@ for command in (
 app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
 app.add_typer(keys.app, name="keys")
+app.add_typer(webhooks.app, name="webhooks")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

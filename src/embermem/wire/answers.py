@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from embermem.core.types import Conflict, Link, PageId, Retention
+from embermem.core.types import Conflict, Link, PageId, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, PersonItem, SegmentItem, TraitItem
 
@@ -62,6 +62,13 @@ class Owners(Part):
     """Owners, in order of their names."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhooks:
+    """The webhooks of one memory, oldest first."""
+
+    results: tuple[Webhook, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -447,7 +447,7 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
 # -------------------------------------------------------------------------------------- statements that name no owner
 
 _MENDS = {
-    **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
+    **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt, schema.webhook), Mending.DERIVE),
     **dict.fromkeys((schema.utterance, schema.page, schema.change), Mending.NOTHING),
 }
 """Tables whose rows have an owner, and what is done with those that have none: only what is derived is thrown away."""
