@@ -711,8 +711,8 @@ _SERVICE = (
         breaks="a key for one user reaches every user of that agent",
         file="api_keys.py",
         was="apps/http/keys.py",
-        old="grant.user in (None, user) and grant.agent in (None, agent)",
-        new="grant.user in (None, user) or grant.agent in (None, agent)",
+        old="one.user in (None, owner.user) and one.agent in (None, owner.agent)",
+        new="one.user in (None, owner.user) or one.agent in (None, owner.agent)",
         tests=("test_keys.py", "test_api_keys.py"),
     ),
     Fault(

@@ -26,7 +26,7 @@ INSTANCE = {"settings", "context", "page_id", "reply"}
 """Properties here, attributes of the instance there."""
 OURS = {"open", "aclose"}
 """What only the async side has: a constructor cannot be awaited, and a thread must be waited for."""
-AT_ONCE = {"of", "now", "wake", "is_resident"}
+AT_ONCE = {"of", "space", "now", "wake", "is_resident"}
 """What asks no store, and is not awaited."""
 LEFT_OUT = {"keys"}
 """What is for a server's own threads: the store of its keys, which is not awaited."""

@@ -17,9 +17,11 @@ from embermem import prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, ModelMissing, ModelReplyError
+from embermem.core.record import Record
 from embermem.core.types import Context, Owner, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
+from embermem.prompts.rendering import SHARED
 from embermem.protocols import Asker, ChatMessage, Purpose
 
 __all__ = [
@@ -46,7 +48,7 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d [^(]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChatReply:
+class ChatReply(Record):
     """A stored reply: its text, the context used for it, and the page of query and reply."""
 
     text: str
@@ -260,10 +262,14 @@ def _joined(said: Sequence[Utterance]) -> Iterator[ChatMessage]:
 def without(text: str, seqs: set[int]) -> str:
     """A context's text without the lines of these utterances, and without a header that then stands over nothing.
 
-    One utterance is one line that begins with its number; nothing that was said can look like one.
+    One utterance is one line that begins with its number; nothing that was said can look like one. What is told from a
+    shared space has numbers of its own, and stays.
     """
-    blocks = []
-    for block in text.split("\n\n"):
+    blocks, given = [], text.split("\n\n")
+    for place, block in enumerate(given):
+        if SHARED.fullmatch(block.partition("\n")[0]):
+            blocks += given[place:]
+            break
         kept: list[str] = []
         for line in reversed(block.split("\n")):
             told = _UTTERANCE.match(line)

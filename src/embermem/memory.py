@@ -20,8 +20,11 @@ from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
+from embermem.owner_memory.granting import Granting
+from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
+    from embermem.core.fields import Field
     from embermem.core.types import Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
@@ -39,7 +42,7 @@ _REINDEXING = "reindexing"
 
 
 @checked
-class Memory:
+class Memory(Granting):
     """A store of memories: a path or URL, and settings.
 
     Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
@@ -48,7 +51,8 @@ class Memory:
     your own; without one, memory is derived by extraction. `read_only` opens an existing store, or a replica of a
     PostgreSQL server, and never writes: no background thread runs, no visit is counted, and calls that would change
     something raise StoreReadOnly. `filter` finds sensitive content in a text, in addition to what the setting `redact`
-    finds: it is removed before anything is stored (docs/guides/sensitive.md).
+    finds: it is removed before anything is stored (docs/guides/sensitive.md). The setting `fields` may be a list of
+    `Field` (docs/guides/fields.md).
 
     Raises ConfigError for an invalid setting, StoreError if the store cannot be opened, EmbedderMismatch if its vectors
     are from another embedder, ModelMissing if the package for the model is not installed.
@@ -78,13 +82,19 @@ class Memory:
         self._store = store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(store, "memoryos")
+            self.settings = bootstrap.fields_of(store, self.settings)
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
             self._embedder_changes = threading.Lock()
             self._analyst_noted = read_only
             made = bootstrap.make_model(model, self.settings)
+            if not read_only:
+                bootstrap.check_instructions(self.settings, made)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
+            if not read_only:
+                bootstrap.adopt_fields(store, self.settings, clock)
+            self._fields_known = store.setting(bootstrap.FIELDS)
         except BaseException:
             store.close()
             raise
@@ -108,23 +118,46 @@ class Memory:
         if self.better_embedder() is not None:
             self._added()
 
-    def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+    ) -> OwnerMemory:
         """Return the memory of one (user, agent) pair.
 
         `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
-        changes. Writes nothing else.
+        changes. Writes nothing else. `shares` are spaces that `recall`, `search`, `overview` and `chat` read too
+        (docs/guides/spaces.md). With `person_from`, another agent of the user, `recall`, `overview` and `chat` also
+        tell what that one knows of the user. Raises NotGranted for what was not granted.
         """
         owner = messages.owner(user, agent)
+        shared = {name: SharedMemory(self._parts, messages.space(name), owner) for name in shares}
+        for space in shared.values():
+            space.require()
+        elsewhere = None
+        if person_from is not None:
+            elsewhere = KnownElsewhere(self._parts, messages.owner(user, person_from), owner)
+            elsewhere.require()
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
-        return OwnerMemory(self._parts, owner)
+        return OwnerMemory(self._parts, owner, shared, elsewhere)
 
     def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store."""
+        """Return all owners in the store, those of spaces too (`Owner.space`)."""
         return self._store.owners()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of your own that this memory works with: those that were set, else those that the store
+        remembers."""
+        return self.settings.attributes.own
 
     @property
     def embedder_name(self) -> str:
@@ -306,6 +339,7 @@ class Memory:
         if not dry_run:
             for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
                 self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
+            self._store.forget_shares(user, None)
         return done
 
     def scrub(self) -> bool:
@@ -380,11 +414,21 @@ class Memory:
         """Once for each object what waits for another analyst is made ready: two processes whose models both fail do
         not end each other's waits again and again."""
         self._renew_embedder()
+        self._tell_of_other_fields()
         if not self._analyst_noted:
             ready = self._store.worked_on_by(self._parts.system.analyst_name, self._parts.clock())
             self._analyst_noted = True
             if ready:
                 logger.info("%d pages that waited for another analyst are ready", ready)
+
+    def _tell_of_other_fields(self) -> None:
+        """Say once that another process has changed the fields: this one goes on with its own."""
+        from embermem import bootstrap
+
+        known = self._store.setting(bootstrap.FIELDS)
+        if known != self._fields_known:
+            self._fields_known = known
+            logger.warning("another process has changed the fields of this store; open it again to work with them")
 
     def _renew_embedder(self) -> None:
         """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not

@@ -47,6 +47,7 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 WHOLE: Mapping[str, str] = {
     "store_admin.Whole.owners": "lists who has a memory here",
     "worker_queries.Work.due": "finds owners with work to do, for a worker",
+    "shares.Shares.forget_shares": "lists the spaces: a user who is forgotten takes the grants to them along",
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
     "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
     "erasing._marked": "looks whether anything was hashed with a key that is gone, before another is made",
@@ -184,6 +185,11 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     store.all_keys()
     store.key("k1")
     store.revoke_key("k1", NOW)
+    memory.grant("team", user="bob")
+    memory.space("team").add("The deploy happens every Friday.")
+    memory.of("bob", shares=["team"]).recall("deploy")
+    memory.grants("team")
+    memory.revoke("team", user="bob")
     mine.recall("Where do I live?")
     mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
     assert mine.conflicts() == mine.conflicts(as_of=clock())

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from embermem.cli.commands import (
     adding,
     correcting,
+    fields,
     instructions,
     keys,
     moving,
@@ -24,6 +25,7 @@ from embermem.cli.commands import (
     people,
     serving,
     showing,
+    spaces,
     upkeep,
     webhooks,
 )
@@ -101,6 +103,7 @@ for command in (
     past.links,
     past.learn,
     instructions.instructions,
+    fields.fields,
     past.fade,
     past.expire,
     past.verify,
@@ -119,6 +122,7 @@ app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
 app.add_typer(keys.app, name="keys")
 app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(spaces.app, name="space")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -137,10 +141,13 @@ def _globals(
     ] = "~/.embermem/memory.db",
     user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="The user.")] = "default",
     agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="The agent.")] = "default",
+    space: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A shared space's memory, in place of a user's.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the exact steps of the paper.")] = None,
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda on: _version(on))] = False,
 ) -> None:
-    ctx.obj = Session(store=store, user=user, agent=agent, preset=preset)
+    ctx.obj = Session(store=store, user=user, agent=agent, space=space, preset=preset)
 
 
 def _version(on: bool) -> None:

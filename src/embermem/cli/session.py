@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embermem.core.errors import NotFound, StoreError
+from embermem.core.errors import ConfigError, InputError, NotFound, StoreError
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -14,17 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """The global options. A store is a path, or a URL where it has `://`."""
+    """The global options. A store is a path, a URL where it has `://`, or `:memory:`."""
 
     store: str
     user: str
     agent: str
     preset: str | None
+    space: str | None = None
 
     @property
     def path(self) -> Path | None:
-        """The store's file, or None for a URL."""
-        return None if "://" in self.store else Path(self.store).expanduser()
+        """The store's file, or None for a URL and for a store in memory."""
+        return None if "://" in self.store or self.store == ":memory:" else Path(self.store).expanduser()
 
     @property
     def exists(self) -> bool:
@@ -37,7 +39,9 @@ class Session:
         return store_exists(self.store, config.load(self.preset))
 
     def for_writing(self, *, background: bool = False) -> Memory:
-        """Opens the store, made with its folder if it is not there; `background` understands meanwhile."""
+        """Opens the store, made with its folder if it is not there; `background` understands meanwhile. Raises
+        ConfigError for a store in memory where nothing would come of what is written: without `background`."""
+        self._refuse_memory(used=background)
         if self.path is not None:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,19 +52,35 @@ class Session:
     def for_reading(self, *, model: str | None = None, read_only: bool = False) -> Memory:
         """Opens the store; a `model` named goes before the setting. With `read_only` nothing can be written. Raises
         NotFound if there is none: reading makes nothing."""
+        self._refuse_memory()
         if not self.exists:
             raise self._missing()
         return self._open(model=model, read_only=read_only)
 
     def for_reindexing(self) -> Memory:
         """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
+        self._refuse_memory()
         if not self.exists:
             raise self._missing()
         return self._open(reindex=True)
 
-    def owner(self, memory: Memory) -> OwnerMemory:
-        """The memory that the global options name."""
-        return memory.of(self.user, self.agent)
+    def owner(self, memory: Memory, shares: Sequence[str] = (), person_from: str | None = None) -> OwnerMemory:
+        """The memory that the global options name; a user's is bound with spaces and another agent. Raises
+        InputError where a space is to be bound with others."""
+        if self.space is None:
+            return memory.of(self.user, self.agent, shares=shares, person_from=person_from)
+        if shares or person_from is not None:
+            raise InputError("--space works on a space alone: leave --share and --person-from out")
+        return memory.space(self.space)
+
+    def _refuse_memory(self, *, used: bool = False) -> None:
+        from embermem.bootstrap import in_memory
+
+        if not used and in_memory(self.store):
+            raise ConfigError(
+                f"--store {self.store} lives only as long as one command: `embermem serve`, `mcp` and `chat` can work "
+                "on it; here give a file"
+            )
 
     def _missing(self) -> NotFound:
         return NotFound(

@@ -27,6 +27,7 @@ from embermem.core.types import (
     Page,
     PageId,
     Retention,
+    Share,
     Verified,
     Webhook,
     Why,
@@ -55,19 +56,27 @@ class OwnerCalls(ReadCalls):
         thread: str = "main",
         key: str | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
         It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
-        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. Raises InputError, of
-        which KeyReused for a key of other content, or of what was forgotten.
+        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. `metadata` is a small
+        JSON object of your own. Raises InputError, of which KeyReused for a key of other content, or of what was
+        forgotten.
         """
         sides = (("user", query), ("assistant", response))
         messages = [{"role": role, "content": text} for role, text in sides if text is not None]
         if not messages:
             raise InputError("query and response are both None: there is nothing to add")
         added = yield from self.add_messages(
-            messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
+            messages,
+            thread=thread,
+            at=at,
+            key=key,
+            fresh=query is not None,
+            expires_at=expires_at,
+            metadata=metadata,
         )
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
@@ -85,8 +94,10 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
         fresh: bool = False,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
-        """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
+        """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
+        own; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
@@ -94,8 +105,8 @@ class OwnerCalls(ReadCalls):
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         times = {"at": at, "expires_at": arguments.expiry(expires_at)}
-        told = {"messages": messages, "run_id": thread, "fresh": bool(fresh), **times}
-        answer = yield self._write("/v1/memories", told, key)
+        given = {"messages": messages, "run_id": thread, "fresh": bool(fresh), "metadata": metadata}
+        answer = yield self._write("/v1/memories", {**given, **times}, key)
         added = read(answer, memories.Added)
         return Added(
             page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
@@ -248,6 +259,19 @@ class OwnerCalls(ReadCalls):
         """Say that two names belong to different people. Returns and raises as `merge_people`."""
         names = {"one": one, "other": other}
         return read((yield self._write("/v1/people/split", names, key)), answers.PeopleRuled).change_no
+
+    @call
+    def share_person_with(self, agent: str, shared: bool = True) -> Steps[Share]:
+        """Let another agent of this user tell what this one knows of the user, or no longer. Returns the grant. Raises
+        NotFound if it was not shared."""
+        answer = yield self._post("/v1/person-shares", {"with_agent": agent, "shared": bool(shared)})
+        return from_record(Share, read(answer, memories.ShareItem))
+
+    @call
+    def person_shares(self, *, past: bool = False) -> Steps[tuple[Share, ...]]:
+        """The agents with which this one shares what it knows of the user; with `past` also those with which it did."""
+        answer = yield self._get("/v1/person-shares", {"past": "true"} if past else {})
+        return tuple(from_record(Share, one) for one in read(answer, answers.Shares).results)
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 

@@ -6,6 +6,7 @@ EmberError
 │   ├── KeyReused          an idempotency key was used again with other content
 │   └── Unchangeable       an item that cannot be changed or forgotten in this way; the message says what can be done
 ├── NotFound               this owner has no such page, segment or fact (also a LookupError)
+├── NotGranted             a shared memory that was not granted, or no longer
 ├── StoreError             a database operation failed
 │   ├── StoreBusy          other processes held the store for longer than `busy_timeout_s`
 │   │   └── StoreConflict      concurrent writes conflicted, also when retried
@@ -103,6 +104,12 @@ class NotFound(EmberError, LookupError):
     """This owner has no such item."""
 
     tag = "not-found"
+
+
+class NotGranted(EmberError):
+    """A space, or what another agent knows of the user, that was not granted, or no longer; or it is not there."""
+
+    tag = "not-granted"
 
 
 class StoreError(EmberError):

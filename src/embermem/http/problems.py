@@ -128,6 +128,7 @@ _STATUS: Mapping[type[EmberError], int] = {
     errors.Unchangeable: 409,
     errors.InputError: 422,
     errors.NotFound: 404,
+    errors.NotGranted: 403,
     errors.StoreBusy: 503,
     errors.StoreFull: 507,
     errors.StoreReadOnly: 503,

@@ -102,17 +102,10 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
 def _dense(view: View) -> Floats:
     """Cosine of the utterance's vector and the query's: both have norm 1."""
-    scores = np.full(view.n, np.nan)
     query = view.query.vector
     if query is None or not query.any():
-        return scores
-    rows, vectors = view.snapshot.vectors()
-    found = cosines(vectors, query[None])[:, 0]
-    if view.n < view.snapshot.n:
-        within = rows < view.n
-        rows, found = rows[within], found[within]
-    scores[rows] = found
-    return scores
+        return np.full(view.n, np.nan)
+    return view.snapshot.dots(query, np.nan)
 
 
 def _words(view: View) -> Floats:

@@ -13,13 +13,17 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
+from embermem.core.metadata import checked as checked_metadata
+from embermem.core.metadata import texts, with_texts
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
 from embermem.protocols import ENDED
 
 if TYPE_CHECKING:
+    from embermem.core.attributes import Attributes
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
+    from embermem.core.metadata import Metadata
     from embermem.core.user_overrides import Rulings
     from embermem.owner_memory.handle import Once
 
@@ -77,13 +81,17 @@ class Ruling(Reading):
     def _corrected(self, fact: Fact, text: str, value: str | None, no: int, seq: int) -> Sequence[Decision]:
         """The decisions of change `no` that replace a fact by one with other words. Raises InputError."""
         from embermem.memoryos.correct.corrections import correcting
+        from embermem.memoryos.correct.fact_input import field_value
 
         says = messages.checked(text, "text", _LONGEST_FACT)
         means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
         if not says.strip() or not means.strip():
             raise InputError("the text and value of a fact must not be empty; use `retire` to end a fact")
         says, means = self._clean(text=says, value=means)
-        return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=self._parts.settings)
+        settings = self._parts.settings
+        if fact.about is About.USER:
+            means = field_value(settings.attributes, fact.attribute, means, "value")
+        return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
 
     def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Fact:
         """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.
@@ -117,8 +125,9 @@ class Ruling(Reading):
         """Add facts provided by the caller, in one change; returns the resulting facts in the same order.
 
         Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
-        ("user" or "agent"), `valid_from` (now) and `expires_at`. They follow the same rules as extracted facts: for an
-        attribute with one value the new fact replaces the old one, a known fact is strengthened, and the cap applies.
+        ("user" or "agent"), `valid_from` (now), `expires_at` and `metadata`. They follow the same rules as extracted
+        facts: for an attribute with one value the new fact replaces the old one, a known fact is strengthened, and the
+        cap applies. A known fact that is given further metadata is replaced by one that has them too.
         They have no sources, and earlier messages do not end them. A value that was corrected or forgotten is accepted,
         because the caller's statement is newer.
 
@@ -132,15 +141,17 @@ class Ruling(Reading):
         if self._done_before(once) is not None and once is not None:
             return self._brought(json.loads(once.result or "[]"))
         inbox = self._inbox()
-        read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox)]
+        read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox, self._parts.settings.attributes)]
         expiries = fact_input.expiries(facts, inbox)
+        labels = [self._cleaned_labels(one, place) for place, one in enumerate(fact_input.labels(facts, inbox))]
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             nonlocal became
-            knowledge = Knowledge(self.owner, self._store.persona(self.owner.id), self._rulings())
+            persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
+            knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
-                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
+                zip(read, expiries, labels, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
             if once is not None:
                 once.result = json.dumps(became)
@@ -196,7 +207,7 @@ class Ruling(Reading):
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             ended = self._store.facts(self.owner.id, ENDED)
-            return ruling(pair, holds, self.owner, self._persona_then(), ended)
+            return ruling(pair, holds, self.owner, self._persona_then(), ended, self._parts.settings.attributes)
 
         return self._changing(Cause.CORRECTION, decided, once=self._once(key, "rule_people", *pair, holds))
 
@@ -271,12 +282,21 @@ class Ruling(Reading):
         text, value, subject = self._clean(text=fact.text, value=fact.value, subject=fact.subject)
         return replace(fact, text=text, value=value, subject=subject)
 
+    def _cleaned_labels(self, metadata: Metadata, place: int) -> Metadata:
+        """The metadata of a fact of the caller's without what is sensitive in them. Raises InputError where what
+        replaces it makes them too long."""
+        where = f"facts[{place}]"
+        clean = self._clean(**{f"{where}.{one}": text for one, text in texts(metadata)})
+        return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
+
     def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]], once: Once | None = None) -> None:
         from embermem.core.changes import Cause
 
         now = self._parts.clock()
         decisions = [
-            _profile_set(whose, name, value, now) for whose, fields in given.items() for name, value in fields.items()
+            _profile_set(whose, name, value, now, self._parts.settings.attributes)
+            for whose, fields in given.items()
+            for name, value in fields.items()
         ]
         if not decisions:
             raise InputError("no field given; give at least one, such as name='Alice'")
@@ -307,9 +327,10 @@ class AsyncRuling(AsyncReading):
     undo_plan = awaited("read", Ruling.undo_plan)
 
 
-def _profile_set(whose: About, name: str, value: str | int | None, now: datetime) -> ProfileSet:
+def _profile_set(whose: About, name: str, value: str | int | None, now: datetime, attributes: Attributes) -> ProfileSet:
     """The decision that sets a field, from now on."""
     from embermem.core.changes import ProfileSet
+    from embermem.memoryos.correct.fact_input import field_value
 
     if not name.isidentifier() or len(name) > 64:
         raise InputError(f"{name!r} is not a field's name; give a word such as birth_year")
@@ -318,4 +339,8 @@ def _profile_set(whose: About, name: str, value: str | int | None, now: datetime
     if value is not None and not isinstance(value, (str, int)):
         raise InputError(f"{name} is {type(value).__name__}; give a text or a whole number")
     text = None if value is None else messages.checked(str(value), name, 2000)
+    if whose is About.USER and text is not None:
+        if (field := attributes.field(name)) is not None and field.many:
+            raise InputError(f"{name} holds many values, which are facts; add each with `learn`")
+        text = field_value(attributes, name, text, name)
     return ProfileSet(whose=whose, name=name, value=text, sources=(), set_by="caller", valid_from=now)

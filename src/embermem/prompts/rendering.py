@@ -18,6 +18,8 @@ from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
+    "OF_AGENT",
+    "SHARED",
     "WISHES",
     "chain_line",
     "cut",
@@ -28,6 +30,7 @@ __all__ = [
     "one_line",
     "profile_lines",
     "segment_line",
+    "shared_heading",
     "trait_lines",
     "utterance_line",
 ]
@@ -37,6 +40,12 @@ CUT = "[…]"
 
 WISHES = "standing wishes of the user:"
 """The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
+
+SHARED = re.compile(r"(?:shared memory of [\w.-]+|known of the user by .+):")
+"""The line over what is told from a space, or from what another agent knows of the user, which `shared_heading` makes.
+No other line of a context is one."""
+OF_AGENT = "agent:"
+"""Stands before the name of an agent, where else a space's stands, which has no colon."""
 
 _THREAD_CHARS = 40
 
@@ -64,6 +73,13 @@ def header(utterance: Utterance) -> str:
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
     weekdays = languages.by_signs(utterance.text).weekdays
     return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
+
+
+def shared_heading(space: str) -> str:
+    """The line over what is told from a space, or by another agent (`agent:tutor`)."""
+    if space.startswith(OF_AGENT):
+        return f"known of the user by {one_line(space.removeprefix(OF_AGENT))}:"
+    return f"shared memory of {space}:"
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:

@@ -15,6 +15,7 @@ from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
+from embermem.store.queries.shares import Shares
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.webhooks import Webhooks
@@ -23,8 +24,8 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Transferring, Receipts, Webhooks):
-    """What those ask of a store who run it: its counts, its keys, its soundness, its copies; receipts of
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks):
+    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
     calls, and webhooks."""
 
 

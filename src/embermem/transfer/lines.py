@@ -12,6 +12,7 @@ import msgspec
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import InputError, StoreCorrupt
 from embermem.core.messages import checked
+from embermem.core.metadata import checked as checked_metadata
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
     FactPart,
@@ -143,7 +144,9 @@ def _change(told: dict[str, Any]) -> Change:
 
 def _check(value: object, name: str) -> None:
     """Every text, number and name, however deep it stands."""
-    if isinstance(value, Mapping):
+    if name == "metadata":
+        checked_metadata(value, name)
+    elif isinstance(value, Mapping):
         for key, one in value.items():
             _check(one, str(key))
     elif isinstance(value, list):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from embermem.core.record import Record
 
 __all__ = ["Event", "Position", "Webhook", "WebhookState"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Position:
+class Position(Record):
     """How far a memory has come: the numbers of its last utterance and its last change. As text, "seq.revision"."""
 
     seq: int
@@ -33,13 +35,13 @@ class Position:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
+class Event(Record):
     """One event, and where the memory stands after it. `name` is "page" (something was said), "change" (one entry of
     the log of changes) or "state" (where the memory stands)."""
 
     name: str
     position: Position
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = field(hash=False)
 
 
 class WebhookState(StrEnum):
@@ -51,7 +53,7 @@ class WebhookState(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Webhook:
+class Webhook(Record):
     """An address to which what is new in one memory is sent.
 
     `events` are "page" and causes of changes; none means all. With `text`, events hold what was said and decided.
@@ -70,4 +72,4 @@ class Webhook:
     error: str = ""
     retry_at: datetime | None = None
     delivered_at: datetime | None = None
-    secret: str = ""
+    secret: str = field(default="", repr=False)

@@ -68,6 +68,7 @@ def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> A
         key=key,
         fresh=body.fresh,
         expires_at=body.expires_at,
+        metadata=body.metadata,
     )
 
 
@@ -158,7 +159,7 @@ def get_memory_history(owner: Reading, item_id: ItemId) -> History:
 def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
     if isinstance(item, bodies.RefusedItem):
         return written_by(access, body)
-    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE)
+    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE, space=body.space)
 
 
 def _kept(
@@ -174,6 +175,7 @@ def _kept(
             at=item.at or body.at,
             key=item.key,
             fresh=item.fresh,
+            metadata=item.metadata,
             expires_at=item.expires_at,
         )
     except EmberError as error:
@@ -191,6 +193,7 @@ def _add(
     key: str | None,
     fresh: bool | None,
     expires_at: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Added:
     """Keep messages; what was kept. The same key gives the same answer again.
 
@@ -199,7 +202,13 @@ def _add(
     alone = isinstance(given, str)
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
     added = owner.add_messages(
-        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+        messages,
+        thread=thread,
+        at=at,
+        key=key,
+        fresh=alone if fresh is None else fresh,
+        expires_at=expires_at,
+        metadata=metadata,
     )
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]

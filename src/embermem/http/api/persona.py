@@ -12,6 +12,7 @@ from embermem.http.api import bodies, facts
 from embermem.http.api.dependencies import (
     Asking,
     AsOf,
+    Bound,
     ItemId,
     Key,
     LookingBack,
@@ -70,7 +71,7 @@ def list_facts(
 
 @routes.get("/overview", summary="Read who everybody is and what happened")
 def get_overview(
-    owner: Reading,
+    owner: Bound,
     then: LookingBack,
     budget: Annotated[int, Query(ge=1, le=bodies.LARGEST, description="Tokens of the text.")] = 600,
     person: PersonQuery = None,

@@ -6,7 +6,7 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
 from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Role, ThreadId
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
@@ -26,6 +27,7 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
+from embermem.store.values import value_rows
 
 _TOLD = (schema.owner, schema.page, schema.utterance, schema.change, schema.receipt, schema.segment, schema.fact)
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
@@ -58,6 +60,7 @@ class UtterancePart:
     said_at: datetime
     recorded_at: datetime
     expires_at: datetime | None = None
+    metadata: Metadata = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +153,8 @@ class Transferring(Erasing):
             mine, said = {"owner_id": owner.id}, schema.utterance
             of = {**mine, "embedder": embedder, "change_no": last}
             write(c, said, (row_of(one, said, **mine, page_id=one.page) for one in parts.utterances))
+            values = (row for one in parts.utterances for row in value_rows(owner.id, one.seq, one.metadata))
+            write(c, schema.utterance_value, values)
             write(c, schema.page, _page_rows(owner.id, parts.utterances))
             write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
             write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
