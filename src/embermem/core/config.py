@@ -424,6 +424,15 @@ class Settings:
         "", "addresses and networks of trusted reverse proxies (X-Forwarded-For, -Proto), separated by commas"
     )
     http_stop_s: float = _number(10.0, "how long a stopping server waits for requests in progress", low=0.0, high=600.0)
+    webhook_hosts: str = _plain(
+        "",
+        "hosts, addresses and networks that webhooks may reach though they are not public, and over http://, separated "
+        "by commas",
+    )
+    webhook_timeout_s: float = _number(10.0, "how long one delivery to a webhook may take", above=0.0, high=300.0)
+    webhook_attempts: int = _number(
+        16, "attempts to deliver before a webhook is stopped: about nine hours", low=1, high=1000
+    )
     trace_text: bool = _plain(False, "whether OpenTelemetry spans contain the text of queries")
     proxy_url: str = _plain(
         "", "the proxy's upstream base URL, such as https://api.openai.com/v1; else model_url, else OPENAI_BASE_URL"

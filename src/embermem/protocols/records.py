@@ -23,11 +23,13 @@ from embermem.core.types import (
     Persona,
     PersonaChange,
     PersonRelation,
+    Position,
     ProfileField,
     Segment,
     SegmentId,
     Trait,
     Utterance,
+    Webhook,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ __all__ = [
     "ApiKey",
     "Backlog",
     "Bounds",
+    "Delivery",
     "Delta",
     "Erasure",
     "FactSelection",
@@ -371,7 +374,7 @@ class SegmentState:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
-    are the owners who wait for a worker."""
+    are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped."""
 
     path: str
     bytes: int
@@ -385,6 +388,9 @@ class Stats(Record):
     embedder: str
     dim: int
     schema: str
+    webhooks: int = 0
+    webhooks_retrying: int = 0
+    webhooks_stopped: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -396,6 +402,17 @@ class Receipt(Record):
     digest: str
     change_no: int = 0
     result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery(Record):
+    """An attempt to tell a webhook's receiver what came after `since`, up to `upto`; `token` is that of its lease."""
+
+    owner: Owner
+    webhook: Webhook
+    since: Position
+    upto: Position
+    token: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
