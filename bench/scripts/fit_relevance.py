@@ -142,7 +142,8 @@ def _of_questions(table: Table, answerable: Floats) -> Floats:
 
 
 def _of_hits(table: Table, answerable: Floats) -> Floats:
-    return np.column_stack([np.log(np.maximum(answerable, 1e-12))[table.asked], table.near])
+    share = np.minimum(table.near, math.log(1.0 - LEAST_SHARE))
+    return np.column_stack([np.log(np.maximum(answerable, 1e-12))[table.asked], share - np.log1p(-np.exp(share))])
 
 
 def _report(table: Table, answerable: Floats, held: Floats, relevant: Floats) -> None:
@@ -155,6 +156,8 @@ def _report(table: Table, answerable: Floats, held: Floats, relevant: Floats) ->
         parts += [(f"{name}, all", ~table.fitted & (table.data == name))]
     parts.append(("fitted, all", table.fitted))
     for name, some in parts:
+        if not some.any():
+            continue
         hits = some[table.asked]
         first = hits & (table.place < TOP)
         print(

@@ -57,7 +57,7 @@ class ReadCalls(OwnerRequests):
             messages.whole(budget, "budget", 1)
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         asked = {"query": query, "min_score": messages.probability(min_score, "min_score"), "run_id": thread}
-        body = {**asked, "budget": budget, "explain": True, **times}
+        body = {**asked, "budget": budget, "explain": True, **times, **self._bound}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     @call
@@ -80,7 +80,8 @@ class ReadCalls(OwnerRequests):
         times = (("since", since), ("until", until))
         asked |= {name: told for name, time in times if (told := arguments.time_text(time, name)) is not None}
         asked |= {} if person is None else {"person": messages.name(person, "person")}
-        return memories.context_of(read((yield self._get("/v1/overview", asked)), memories.ContextAnswer), "")
+        answer = yield self._get("/v1/overview", asked, bound=True)
+        return memories.context_of(read(answer, memories.ContextAnswer), "")
 
     @call
     def search(
@@ -91,6 +92,7 @@ class ReadCalls(OwnerRequests):
         least = messages.probability(min_score, "min_score")
         asked = {"query": query, "top_k": messages.whole(k, "k", 1), "min_score": least}
         body = {**asked, "as_of": as_of, "valid_at": valid_at}
+        body |= self._bound
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)
 

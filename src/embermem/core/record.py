@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from embermem.core.errors import InputError
 
-__all__ = ["Record", "plain_values", "shown_fields"]
+__all__ = ["Record", "plain_values"]
 
 _Kind = TypeVar("_Kind", bound="Record")
 
@@ -25,6 +25,9 @@ _LINE = 120
 """Characters of a record on one line."""
 _TEXT = 48
 """Characters of a text in it."""
+_MOST = 20
+"""Items of a list."""
+_TELLS = 'style="text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere"'
 
 
 class Record:
@@ -51,7 +54,7 @@ class Record:
 
         try:
             return msgspec.convert(value, type=cls)
-        except msgspec.ValidationError as error:
+        except ValueError as error:  # msgspec.ValidationError; half of a surrogate pair
             raise InputError(f"this is not a {cls.__name__}: {error}") from error
         except TypeError as error:  # of its fields' types
             raise InputError(f"a {cls.__name__} is not read from JSON: {error}") from error
@@ -59,7 +62,7 @@ class Record:
     def __repr__(self) -> str:
         """Its kind, its id and its first words, on one line."""
         line = f"{type(self).__name__}("
-        for name, value in shown_fields(self):
+        for name, value in _shown(self):
             told = f"{name}={_short(value)}"
             if len(line) + len(told) > _LINE - len(", …)"):
                 line += "…"
@@ -68,10 +71,8 @@ class Record:
         return f"{line.removesuffix(', ')})"
 
     def _repr_html_(self) -> str:
-        """A table for notebooks."""
-        from embermem.core.notebook import html_of
-
-        return html_of(self)
+        """A table for notebooks: text of users only as text, no colours and no scripts."""
+        return _html_of(self)
 
 
 def plain_values(value: object) -> Any:
@@ -100,7 +101,7 @@ def plain_values(value: object) -> Any:
     return str(value)
 
 
-def shown_fields(record: object) -> Iterator[tuple[str, Any]]:
+def _shown(record: object) -> Iterator[tuple[str, Any]]:
     """The fields that say something, and their values: those that the record is told by first."""
     names = [field.name for field in fields(record) if field.name not in _COMPARED]  # type: ignore[arg-type]
     for name in sorted(names, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
@@ -112,7 +113,7 @@ def shown_fields(record: object) -> Iterator[tuple[str, Any]]:
 def _short(value: Any) -> str:
     """A value in a few characters; of several, how many there are."""
     if isinstance(value, Record):
-        words = {name: one for name, one in shown_fields(value) if isinstance(one, str)}
+        words = {name: one for name, one in _shown(value) if isinstance(one, str)}
         return _short(next((words[name] for name in (*_WORDS, "id") if name in words), "…"))
     if isinstance(value, Enum):
         return _short(value.value)
@@ -124,3 +125,44 @@ def _short(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="minutes")
     return f"<{len(value)}>" if hasattr(value, "__len__") else str(value)
+
+
+# ------------------------------------------------------------------------------------------------------- notebooks
+
+
+def _html_of(record: Record) -> str:
+    """A table of the fields that say something; of what has a text of many lines of its own, that text."""
+    if type(record).__str__ is not object.__str__:
+        return f"<pre {_TELLS}>{_text(str(record))}</pre>"
+    rows = "".join(
+        f'<tr><th {_TELLS} scope="row">{_escaped(name)}</th><td {_TELLS} dir="auto">{_cell(value)}</td></tr>'
+        for name, value in _shown(record)
+    )
+    return f"<table><caption {_TELLS}><b>{_escaped(type(record).__name__)}</b></caption><tbody>{rows}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return "<br>".join(f"{_text(str(name))}: {_text(_line(one))}" for name, one in [*value.items()][:_MOST])
+    if not isinstance(value, Collection):
+        return _text(_line(value))
+    items = [_text(_line(one)) for one in [*value][:_MOST]]
+    more = len(value) - len(items)
+    return "<br>".join([*items, f"… and {more} more"] if more else items)
+
+
+def _line(value: Any) -> str:
+    return repr(value) if isinstance(value, Record) else str(value)
+
+
+def _text(text: str) -> str:
+    """Escaped, without the characters that cannot be seen."""
+    return _escaped("".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text))
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # which costs more to import than the rest of this module
+
+    return escape(text)

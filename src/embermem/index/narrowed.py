@@ -123,26 +123,27 @@ class SegmentsInSight:
     def nbytes(self) -> int:
         """What it holds alone."""
         seen = np.unique(self.rows.segment_of_page())
-        return self.told.nbytes + 8 * self.rows.dim * int(np.count_nonzero(~self.told[seen[seen >= 0]]))
+        return self.told.nbytes + 4 * self.rows.dim * int(np.count_nonzero(~self.told[seen[seen >= 0]]))
 
     @cached_property
-    def _partly(self) -> tuple[NDArray[np.int64], Floats]:
+    def _partly(self) -> tuple[NDArray[np.int64], Vectors]:
         """The segments that have some pages here, and the directions of the sums of these pages' vectors."""
         begins = self.rows.begins()
         page_of, segment_of = self.rows.page_of(self.rows.n)[begins], self.rows.segment_of_page()
         segment = segment_of[page_of]
         inside = np.flatnonzero(segment >= 0)
         inside = inside[~self.told[segment[inside]]]
-        pages, vectors = _sums(page_of[inside], self.rows.vectors_of(begins[inside]).astype(np.float64))
+        pages, vectors = _sums(page_of[inside], self.rows.vectors_of(begins[inside]))
         return _sums(segment_of[pages], vectors)
 
 
-def _sums(of: NDArray[np.int32] | NDArray[np.int64], vectors: Floats) -> tuple[NDArray[np.int64], Floats]:
+def _sums(of: NDArray[np.int32] | NDArray[np.int64], vectors: Vectors) -> tuple[NDArray[np.int64], Vectors]:
     """The numbers that occur, ascending, and for each the sum of its vectors with norm 1; 0 for a sum of 0."""
-    order = np.argsort(of, kind="stable")
-    numbers, first = np.unique(of[order], return_index=True)
-    if len(numbers) == 0:
-        return numbers.astype(np.int64), vectors
-    sums = np.add.reduceat(vectors[order], first, axis=0)
-    norms = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
-    return numbers.astype(np.int64), np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0.0)
+    if (of[1:] < of[:-1]).any():
+        order = np.argsort(of, kind="stable")
+        of, vectors = of[order], vectors[order]
+    first = np.flatnonzero(np.append(True, of[1:] != of[:-1])) if len(of) else np.zeros(0, dtype=np.int64)
+    if len(first) < len(of):
+        vectors = np.add.reduceat(vectors, first, axis=0)
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return of[first].astype(np.int64), np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0.0)

@@ -63,12 +63,20 @@ logger = logging.getLogger(__name__)
 NAME = "ember"
 
 
-def make_server(memory: Memory, user: str = "default", agent: str = "default") -> MCPServer[Any]:
-    """The server of one owner's memory, for a client that is alone with it. The caller opens and closes the memory.
+def make_server(
+    memory: Memory,
+    user: str = "default",
+    agent: str = "default",
+    *,
+    shares: Sequence[str] = (),
+    person_from: str | None = None,
+) -> MCPServer[Any]:
+    """The server of one owner's memory, for a client that is alone with it; bound with shared spaces and another agent
+    of the user's, as `Memory.of` does. The caller opens and closes the memory.
 
-    Raises InputError for a name that is none.
+    Raises InputError for a name that is none, NotGranted for what was not granted.
     """
-    owner = memory.of(user, agent)
+    owner = memory.of(user, agent, shares=shares, person_from=person_from)
     return server_of(memory, lambda right: owner)
 
 
@@ -211,7 +219,11 @@ class _Calls:
             notice, text = self._notice(), self._memory.marked(context.text or "-")
             shown = shapes.recalled(context, notice, text)
         rests_on = ", ".join(
-            [f"#{one.number} {one.id} of {one.page_id}" for one in shown.sources] + [one.id for one in shown.facts]
+            [
+                f"{'' if one.space is None else f'{one.space} '}#{one.number} {one.id} of {one.page_id}"
+                for one in shown.sources
+            ]
+            + [one.id for one in shown.facts]
         )
         tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")

@@ -53,7 +53,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceShown:
-    """An utterance whose words stand in the text, with its number there."""
+    """An utterance whose words stand in the text, with its number there; of a shared space, under its heading."""
 
     number: Annotated[int, From("utterance.seq")]
     id: Annotated[str, From("utterance.id")]
@@ -61,6 +61,7 @@ class SourceShown:
     speaker: Annotated[str, From("utterance.speaker")]
     said_at: Annotated[str, From("utterance.said_at", _iso)]
     score: Score
+    space: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +101,7 @@ class HitShown:
     said_at: Annotated[str, From("utterance.said_at", _iso)]
     text: Annotated[str, From("utterance.text", _short)]
     score: Score
+    space: str | None
     metadata: Annotated[dict[str, Any], From("utterance.metadata", _labels)]
 
 
@@ -269,7 +271,7 @@ def facts(known: Iterable[Fact]) -> list[FactShown]:
 
 def recalled(context: Context, notice: str, text: str) -> Recalled:
     """A context with the given `text` for a model, and its sources in order of arrival."""
-    packed = sorted(context.packed, key=lambda hit: hit.utterance.seq)
+    packed = sorted(context.packed, key=lambda hit: (hit.space or "", hit.utterance.seq))
     sources = [to_record(SourceShown, hit) for hit in packed]
     return to_record(Recalled, context, notice=notice, text=text, sources=sources, facts=facts(context.facts))
 

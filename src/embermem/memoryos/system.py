@@ -34,6 +34,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     Hit,
+    Kind,
     Link,
     Message,
     Owner,
@@ -58,7 +59,7 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
 from embermem.memoryos.recall.overview import Subject
-from embermem.memoryos.recall.scoping import followed, in_scope
+from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
@@ -386,9 +387,12 @@ class MemoryOS:
         Reads only."""
         if query is None:
             snapshot = self._seen(owner, scope, moment)
-            people, persona, told = self._people_of(owner, snapshot.persona), snapshot.persona, None
+            people, told = self._people_of(owner, snapshot.persona), None
+            persona = snapshot.persona if tells(scope, Kind.FACT) else Persona()
         else:
             snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, (), moment, self._settings)
+            if tells(scope, Kind.FACT):  # they may rest on what is not told itself
+                asked = replace(asked, scope=None)
             people, ranking = self._people_of(owner, snapshot.persona), retrieval.rank(snapshot, asked, self._settings)
             persona, told = ranking.persona, [fact for fact, _ in ranking.facts(people)]
 

@@ -81,8 +81,8 @@ class Reading(Handle):
         that time is also the time of the query.
 
         Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
-        divided by what each memory has to tell; `thread` and `scope.before_seq` are of the own memory. Raises
-        NotGranted for what was revoked.
+        divided by what each memory has to tell; `thread`, `shown_threads` and `scope.before_seq` are of the own memory.
+        Raises NotGranted for what was revoked.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -94,6 +94,7 @@ class Reading(Handle):
         asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
         least = messages.probability(min_score, "min_score")
         current = None if thread is None else messages.thread_id(thread)
+        own_scope = _zoned(scope, inbox)
 
         def own(tokens: int | None, outdated: frozenset[str] = frozenset()) -> Context:
             return self._parts.system.recall(
@@ -102,7 +103,7 @@ class Reading(Handle):
                 at=asked_at,
                 budget=tokens,
                 thread=current,
-                scope=_zoned(scope, inbox),
+                scope=own_scope,
                 shown_threads=shown_threads,
                 preset=preset,
                 min_score=least,
@@ -153,6 +154,7 @@ class Reading(Handle):
         any_day = since is None and until is None
         days = () if any_day else (DateSpan(first=first, last=last, start=0, end=0),)
         named = None if person is None else messages.name(person, "person")
+        own_scope = _zoned(scope, inbox)
         moment, segments = self._moment(as_of, valid_at, inbox), self.segments(as_of=as_of, valid_at=valid_at)
 
         def own(tokens: int, outdated: frozenset[str] = frozenset()) -> Context:
@@ -162,26 +164,20 @@ class Reading(Handle):
                 days=days,
                 budget=tokens,
                 segments=segments,
-                scope=_zoned(scope, inbox),
+                scope=own_scope,
                 moment=moment,
                 outdated=outdated,
             )
 
         if not self._shared and self._elsewhere is None:
             return own(budget)
-        then = inbox.then(as_of, valid_at)
-        asked = {
-            "person": person,
-            "since": since and first,
-            "until": until and last,
-            "scope": of_others(scope, inbox.zone),
-            **then,
-        }
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
+        asked = {"scope": seen, "person": person, "since": since and first, "until": until and last, **then}
         whole = person is None and any_day
         return self._together(
             own,
             lambda space, tokens: space.overview(tokens, **asked),
-            lambda other: other.beside(**then) if whole else None,
+            lambda other: other.beside(scope=seen, **then) if whole else None,
             budget,
         )
 
@@ -219,7 +215,7 @@ class Reading(Handle):
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, inbox = _first_given(valid_at, as_of), self._inbox()
-        least = messages.probability(min_score, "min_score")
+        moment, least = self._moment(as_of, valid_at, inbox), messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
             text,
@@ -227,7 +223,7 @@ class Reading(Handle):
             at=None if asked is None else inbox.moment(asked, "at"),
             scope=_zoned(scope, inbox),
             min_score=least,
-            moment=self._moment(as_of, valid_at, inbox),
+            moment=moment,
         )
         if not self._shared:
             return own

@@ -66,6 +66,7 @@ __all__ = [
     "PersonaTimeline",
     "Placing",
     "ReadBy",
+    "Receipt",
     "Remains",
     "SegmentImpact",
     "SegmentState",
@@ -402,11 +403,29 @@ class Stats(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt(Record):
+    """What a call with an idempotency key did: its content's digest, the number of its change (0: it changed nothing),
+    and what of its result does not follow from that, in JSON: ids, never text."""
+
+    key: str
+    digest: str
+    change_no: int = 0
+    result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Grant(Record):
-    """Owners that a key holds: one user or agent by its name, or any (None)."""
+    """Owners that a key holds: one user or agent by its name, or any (None). A space's has the user of every space, the
+    space's name as agent, and a `right`: read, write or grant."""
 
     user: str | None
     agent: str | None
+    right: str | None = None
+
+    @property
+    def space(self) -> str | None:
+        """The space's name; None for memories of users."""
+        return None if self.right is None else self.agent
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -420,6 +439,11 @@ class ApiKey(Record):
     read_only: bool
     created_at: datetime
     revoked_at: datetime | None
+
+    @property
+    def of_users(self) -> tuple[Grant, ...]:
+        """The grants that are not of spaces."""
+        return tuple(grant for grant in self.grants if grant.space is None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -175,6 +175,9 @@ receipt = _owned(
     Column("first_seq", Integer, nullable=False),
     Column("last_seq", Integer, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
+    # Of another call than `add`, both seqs are 0; NULL: of `add`.
+    Column("change_no", Integer),
+    Column("result", Text),
 )
 
 # Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.

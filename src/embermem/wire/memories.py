@@ -114,6 +114,7 @@ class UtteranceData:
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
+    space: Annotated[str | None, Doc("The shared space it is from; null: the owner's own memory.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -182,6 +183,68 @@ class FactItem(_Item):
     metadata: Annotated[FactData, WHOLE]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentData:
+    """What else is known of a segment."""
+
+    title: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    archived: bool
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentMemory(_Item):
+    """Pages of one topic, with their summary; `GET /v1/segments/{id}` has more of it."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("said_from"), Doc("When the first of it was said.")]
+    kind: Literal["segment"] = "segment"
+    metadata: Annotated[SegmentData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainData:
+    """What else is known of a chain."""
+
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainMemory(_Item):
+    """Consecutive pages of a thread on one topic, with their summary."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["chain"] = "chain"
+    metadata: Annotated[ChainData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkData:
+    """What else is known of a link."""
+
+    from_id: str
+    to_id: str
+    change_no: int
+    retired_at: datetime | None
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMemory(_Item):
+    """Two related memories, with the reason."""
+
+    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["link"] = "link"
+    metadata: Annotated[LinkData, WHOLE]
+
+
 def page_item(owner: Owner, page: Page) -> PageItem:
     """A page: what its speakers said, a line each."""
     return to_record(PageItem, page, **_names(owner))
@@ -205,7 +268,8 @@ def utterance_item(
 def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
     """An utterance that was found, with its relevance and its score."""
     item = utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id)
-    return replace(item, score=hit.relevance, raw_score=hit.score)
+    metadata = replace(item.metadata, space=hit.space)
+    return replace(item, score=hit.relevance, raw_score=hit.score, metadata=metadata)
 
 
 def fact_item(owner: Owner, fact: Fact) -> FactItem:
@@ -251,6 +315,28 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ShareItem:
+    """A grant of a space, or of what is known of a user."""
+
+    id: str
+    user_id: Annotated[str | None, From("user"), Doc("The user; null is everybody.")]
+    agent_id: Annotated[str | None, From("agent"), Doc("The agent; null is any.")]
+    write: bool
+    granted_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedPart:
+    """What is told of a space, or (`agent:NAME`) by another agent, in a context."""
+
+    tokens: int
+    confidence: float
+    facts: tuple[FactItem, ...]
+    rests_on: tuple[UtteranceId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOutItem:
     """Something that was found and not packed."""
 
@@ -273,6 +359,9 @@ class ContextAnswer:
     facts: Annotated[tuple[FactItem, ...], Doc("The facts in `text`.")]
     left_out: tuple[LeftOutItem, ...] | None = None
     notes: tuple[str, ...] | None = None
+    shared: Annotated[dict[str, SharedPart], Doc("By the space's name; their utterances are in `results`.")] = field(
+        default_factory=dict
+    )
 
 
 def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextAnswer:
@@ -280,6 +369,10 @@ def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextA
     items = {
         "results": tuple(hit_item(owner, hit) for hit in context.packed),
         "facts": tuple(fact_item(owner, fact) for fact in context.facts),
+        "shared": {
+            name: to_record(SharedPart, one, facts=tuple(fact_item(owner, fact) for fact in one.facts))
+            for name, one in context.shared.items()
+        },
     }
     return to_record(ContextAnswer, context, **items, **({} if explain else {"left_out": None, "notes": None}))
 
@@ -296,6 +389,29 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
         query=query,
         left_out=tuple(from_record(LeftOut, one) for one in answer.left_out or ()),
         notes=answer.notes or (),
+        shared={
+            name: _shared_of(answer, name, [hit for hit in packed if hit.space == name], query)
+            for name in answer.shared
+        },
+    )
+
+
+def _shared_of(answer: ContextAnswer, name: str, packed: Sequence[Hit], query: str) -> Context:
+    """What of an answer is of one space. Its text stands in that of the whole."""
+    of = answer.shared[name]
+    return from_record(
+        Context,
+        of,
+        text="",
+        hits=tuple(sorted(packed, key=lambda hit: hit.rank)),
+        packed=tuple(packed),
+        facts=tuple(from_record(Fact, one) for one in of.facts),
+        persona=Persona(),
+        counter=answer.counter,
+        partial=answer.partial,
+        query=query,
+        preset=answer.preset,
+        shared={},
     )
 
 
@@ -311,6 +427,7 @@ def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
             rank=ranks[place],
             tier=one.metadata.tier or Tier.PENDING,
             segment_id=one.metadata.segment_id,
+            space=one.metadata.space,
         )
         for place, one in enumerate(items)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -25,6 +25,12 @@ AsOfOption = Annotated[
 ]
 ValidAtOption = Annotated[
     str | None, typer.Option("--valid-at", metavar="TIME", help="Read what was true at this time.")
+]
+ShareOption = Annotated[
+    list[str] | None, typer.Option("--share", metavar="SPACE", help="Also read this shared space; repeatable.")
+]
+PersonFromOption = Annotated[
+    str | None, typer.Option("--person-from", metavar="AGENT", help="Also tell what this agent knows of the user.")
 ]
 MetadataOption = Annotated[
     list[str] | None,
@@ -47,11 +53,14 @@ def session_of(ctx: typer.Context) -> Session:
 
 
 @contextmanager
-def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The memory that the global options name, in an existing store. Raises NotFound if there is none."""
+def owner_read(
+    ctx: typer.Context, shares: Sequence[str] | None = None, person_from: str | None = None
+) -> Iterator[OwnerMemory]:
+    """The memory that the global options name, in an existing store, bound with spaces and another agent. Raises
+    NotFound if there is none."""
     session = session_of(ctx)
     with session.for_reading() as memory:
-        yield session.owner(memory)
+        yield session.owner(memory, shares or (), person_from)
 
 
 @contextmanager

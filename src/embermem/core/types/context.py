@@ -115,7 +115,7 @@ class Context(Record):
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     rests_on: tuple[UtteranceId, ...] = ()
-    shared: Mapping[str, Context] = field(default_factory=dict)
+    shared: Mapping[str, Context] = field(default_factory=dict, hash=False)
 
     def explain(self, hit: Hit | None = None) -> Explanation:
         """Each channel's share in a hit's score; without a hit, what was left out and why."""

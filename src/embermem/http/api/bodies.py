@@ -30,6 +30,8 @@ from embermem.core.types import About, Forgotten
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
+LONGEST_SPACE = 64
+MOST_SHARES = 32
 LONGEST_TEXT = 4 * 1024 * 1024  # no longer than a body may be; the setting `max_text_chars` decides below that
 LONGEST_VALUE = 2000  # a line of a profile, as the core takes it
 LONGEST_CURSOR = 8192  # holds two of the longest names in UTF-8, and base64 makes that a third longer
@@ -115,6 +117,18 @@ Labels = Annotated[
 ]
 UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
+SpaceName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=LONGEST_SPACE),
+    Field(description="A shared space in place of the user's own memory, as it was granted.", examples=["team"]),
+]
+Shares = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SPACE)]],
+    Field(max_length=MOST_SHARES, description="Shared spaces to read too; results are merged."),
+]
+PersonFrom = Annotated[
+    Name, Field(description="Another agent of the user, whose knowledge of the user is told too, as it was shared.")
+]
 RunId = Annotated[Name, Field(description="The thread, one conversation.", examples=["main"])]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
@@ -124,10 +138,11 @@ FieldValue = (
 
 
 class OwnerBody(Body):
-    """Whose memory a body is about."""
+    """Whose memory a body is about: a user's with an agent, or a shared space's as it was granted to them."""
 
     user_id: UserId = DEFAULT
     agent_id: AgentId = DEFAULT
+    space: SpaceName | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ adding
@@ -197,6 +212,7 @@ class BatchItem(Body):
     at: Moment | None = None
     fresh: bool | None = None
     metadata: Labels | None = None
+    expires_at: Moment | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, for this item."
     )
@@ -248,11 +264,16 @@ class BatchBody(OwnerBody):
 
 
 class UpdateBody(OwnerBody):
-    """The words that take a fact's place."""
+    """What of a fact, or of a page, is to change."""
 
     model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
 
-    text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
+    text: Annotated[Text, StringConstraints(min_length=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("text", "memory"), description="The fact in other words."
+    )
+    value: Line | None = Field(default=None, description="The value of that fact; default: the text.")
+    pinned: bool | None = None
+    expires_at: Moment | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ asking
@@ -266,15 +287,19 @@ class Filters(Body):
     run_id: RunId | None = None
 
 
-class _Question(OwnerBody):
+class Question(OwnerBody):
+    """A query, and what is read beside the own memory."""
+
     query: Text = Field(examples=["Where does she live?"])
     run_id: RunId | None = None
+    shares: Shares = []
+    person_from: PersonFrom | None = None
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="Leave out messages with a lower relevance, which is their `score` in the answer."
     )
 
 
-class SearchBody(_Question):
+class SearchBody(Question):
     """A query, and how many hits are wanted."""
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "top_k": 3})
@@ -309,7 +334,7 @@ class SearchBody(_Question):
         return (None if self.filters is None else self.filters.run_id) or self.run_id
 
 
-class ContextBody(_Question):
+class ContextBody(Question):
     """A query, and how long the text may be."""
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "budget": 300})
@@ -505,3 +530,25 @@ class SettleBody(OwnerBody):
     """Whose memory is to be understood."""
 
     model_config = _example({"user_id": "alice"})
+
+
+# ------------------------------------------------------------------------------------------------------------ sharing
+
+
+class GrantBody(Body):
+    """Who may reach a space."""
+
+    model_config = _example({"user_id": "alice", "write": False})
+
+    user_id: UserId | None = Field(description="The user; null is everybody.")
+    agent_id: AgentId | None = Field(default=None, description="Only with this agent; null is any.")
+    write: bool = Field(default=False, description="Whether the user may also add to it, correct and forget.")
+
+
+class PersonShareBody(OwnerBody):
+    """With which other agent of the user what is known of the user is shared."""
+
+    model_config = _example({"user_id": "alice", "agent_id": "coach", "with_agent": "tutor"})
+
+    with_agent: AgentId
+    shared: bool = Field(default=True, description="False takes it back.")

@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
@@ -42,7 +42,7 @@ class HeatSample(Record):
     total: float
     hottest: float
     promotions: int
-    evictions: Mapping[str, int]
+    evictions: Mapping[str, int] = field(hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import product
 
 from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes
 from embermem.core.changes import (
@@ -168,7 +169,7 @@ class Knowledge:
                 self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
         self._refused = []
-        told = resting(change.facts, said)
+        told = [one for proposal in resting(change.facts, said) if (one := self._in_fields(proposal)) is not None]
         for one in sorted(told, key=lambda p: p.sources[0].seq):
             proposal = in_full(one, told, self.people, (*self._held.values(), *self._others.values()), self._thread_of)
             if not proposal.retracts and self._is_ruled_out(proposal):
@@ -186,6 +187,14 @@ class Knowledge:
         ]
         decisions += [done for line in lines if (done := self._field(line, said, at)) is not None]
         return [*decisions, *self._ended(retired)]
+
+    def _in_fields(self, proposal: FactProposal) -> FactProposal | None:
+        """A proposal that was noted before a field changed, under the field's name now; None if it does not fit."""
+        field = self._attributes.field(self._attributes.former.get(proposal.attribute, proposal.attribute))
+        if field is None or proposal.about is About.AGENT or proposal.retracts:
+            return proposal
+        value = field.fits(proposal.value)
+        return None if value is None else replace(proposal, attribute=field.name, value=value, single=field.single)
 
     def bring(
         self,
@@ -244,8 +253,9 @@ class Knowledge:
     def _is_ruled_out(self, proposal: FactProposal) -> bool:
         """Whether a caller has ruled out a value, told of the person by whatever name."""
         seq, known = newest(proposal), self._rulings.denied or self._rulings.barred
-        for name in self.people.names_for(proposal) if known else ():
-            named = replace(proposal, subject=name)
+        names = product(self.people.names_for(proposal), self._attributes.names_of(proposal.attribute)) if known else ()
+        for name, attribute in names:
+            named = replace(proposal, subject=name, attribute=attribute)
             if self._rulings.forbids(named, seq) or any(
                 seq <= upto and same_value(proposal.value, value, proposal.attribute)
                 for value, upto in self._rulings.denied_of(named)

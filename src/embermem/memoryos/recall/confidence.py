@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
 
-__all__ = ["Signs", "answerable", "fitted_for", "holds", "relevances", "share_of_budget", "signs"]
+__all__ = [
+    "Signs",
+    "answerable",
+    "fitted_for",
+    "holds",
+    "pages_hold",
+    "relevances",
+    "relevances_of_pages",
+    "share_of_budget",
+    "signs",
+]
 
 _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
@@ -93,7 +103,16 @@ def relevances(scores: Sequence[float], likely: float, answerable: float, settin
     if answerable <= 0.0:
         return (0.0,) * len(scores)
     base = settings.relevance_base + settings.relevance_answerable * math.log(answerable)
-    return tuple(equations.logistic(base + settings.relevance_share * (score - likely)) for score in scores)
+    share = np.minimum(np.asarray(scores, dtype=np.float64) - likely, math.log(1.0 - _LEAST_SHARE))
+    odds = base + settings.relevance_share * (share - np.log1p(-np.exp(share)))
+    return tuple((1.0 / (1.0 + np.exp(-odds))).tolist())
+
+
+def relevances_of_pages(scores: Sequence[float], settings: Settings) -> tuple[float, ...]:
+    """The same in preset `paper`, of utterances whose page's vector has this cosine to the query's."""
+    return tuple(
+        equations.logistic(settings.relevance_paper_base + settings.relevance_paper_page * score) for score in scores
+    )
 
 
 def holds(answerable: float, share: float, settings: Settings) -> float:
@@ -106,6 +125,14 @@ def holds(answerable: float, share: float, settings: Settings) -> float:
         + settings.holds_answerable * equations.log_odds(answerable, _LEAST)
         + settings.holds_share * equations.log_odds(share, _LEAST_SHARE)
     )
+
+
+def pages_hold(answerable: float, settings: Settings) -> float:
+    """The same in preset `paper`, which packs all that it finds, and whose scores are no shares."""
+    if answerable <= 0.0:
+        return 0.0
+    odds = equations.log_odds(answerable, _LEAST)
+    return equations.logistic(settings.holds_paper_base + settings.holds_answerable * odds)
 
 
 def fitted_for(view: View) -> bool:

@@ -43,7 +43,15 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
-from embermem.memoryos.recall.confidence import answerable, fitted_for, holds, relevances, share_of_budget
+from embermem.memoryos.recall.confidence import (
+    answerable,
+    fitted_for,
+    holds,
+    pages_hold,
+    relevances,
+    relevances_of_pages,
+    share_of_budget,
+)
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
@@ -79,7 +87,8 @@ class Ranking:
     """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
     `rows` (in the snapshot), `scores` and `relevances` run in parallel, as far down as packing looks. `answerable` is
-    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates.
+    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates
+    (preset `default`).
     """
 
     view: View
@@ -87,7 +96,7 @@ class Ranking:
     scores: tuple[float, ...]
     relevances: tuple[float, ...]
     answerable: float
-    likely: float
+    likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
@@ -148,13 +157,14 @@ class Ranking:
 
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
-        found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        silent = self.view.settings.without == "long_term" or not tells(self.view.query.scope, Kind.FACT)
+        found = () if silent else self.find_facts(people)
         found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
     def persona(self) -> Persona:
-        """Who the owner is, likewise narrowed by the scope."""
+        """Who the owner is, as far as it may be told."""
         return _seen(self.view)
 
     @cached_property
@@ -222,7 +232,10 @@ def _confidence(ranking: Ranking, packing: Packing) -> float:
     """How likely the text holds the answer; an overview that was asked for holds what is known."""
     if packing.overview:
         return 1.0
-    return holds(ranking.answerable, ranking.expected(packing.places), ranking.view.settings)
+    settings = ranking.view.settings
+    if settings.preset == "paper":
+        return pages_hold(ranking.answerable, settings)
+    return holds(ranking.answerable, ranking.expected(packing.places), settings)
 
 
 def _too_low(view: View, hit: Hit) -> LeftOut:
@@ -329,10 +342,9 @@ def _packed(
 ) -> Packing:
     """What is told of the rows of `view`, and of the facts that rest on those of `known`: the same, unless the scope's
     kinds leave out messages or documents."""
-    scope = view.query.scope
-    persona, tells_facts = _seen(known), tells(scope, Kind.FACT)
-    knowing = ranking if known is view or not tells_facts else _ranked(known)
-    facts = knowing.facts(people) if tells_facts else ()
+    scope, persona = view.query.scope, _seen(known)
+    knowing = ranking if known is view or not tells(scope, Kind.FACT) else _ranked(known)
+    facts = knowing.facts(people)
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
         summaries = told(view, pages, summaries_of) if tells(scope, Kind.SEGMENT) else Summaries()
@@ -340,7 +352,7 @@ def _packed(
     stands: tuple[Fact, ...] = ()
     wishes: tuple[Fact, ...] = ()
     tell = None
-    if tells_facts:
+    if tells(scope, Kind.FACT):
         stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
         wishes = shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
@@ -435,13 +447,13 @@ def _rank_as_the_paper(view: View) -> Ranking:
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
+    of_rows = tuple(scores[int(page_of[row])] for row in rows)
     return Ranking(
         view=view,
         rows=rows,
-        scores=tuple(scores[int(page_of[row])] for row in rows),
-        relevances=tuple(0.0 for _ in rows),
+        scores=of_rows,
+        relevances=relevances_of_pages(of_rows, settings),
         answerable=answerable(view, rows),
-        likely=0.0,
         find_facts=lambda people: _top_facts(view),
         shares=shares,
     )
