@@ -222,7 +222,7 @@ BODIES = """
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
-    "add_memory": ("agent_response thread timestamp user_input", "Stored"),
+    "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
     "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
     "search_memory": ("as_of k query valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),

@@ -25,6 +25,8 @@ from embermem.core.types import (
     PersonRelation,
     Position,
     ProfileField,
+    Role,
+    Scope,
     Segment,
     SegmentId,
     Trait,
@@ -80,6 +82,7 @@ __all__ = [
     "VectorBatch",
     "Version",
     "Wiped",
+    "Within",
 ]
 
 
@@ -144,6 +147,18 @@ class Moment:
     def is_now(self) -> bool:
         """Whether it is the current state."""
         return self.seq is None and self.revision is None and self.valid_at is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Within:
+    """A scope as a store is told it: its times have a zone (`Scope.in_zone`), and short-term memory has `short` pages.
+    Its people said what those of `speakers` said, each by name and role, and facts about them rest on the utterances
+    `seqs`."""
+
+    scope: Scope
+    short: int
+    speakers: frozenset[tuple[str, Role]] = frozenset()
+    seqs: frozenset[int] = frozenset()
 
 
 NOW = Moment()
