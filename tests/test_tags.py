@@ -223,8 +223,8 @@ BODIES = """
 """The schemas of its bodies and answers."""
 TOOLS = {
     "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
-    "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
-    "search_memory": ("as_of k query valid_at", "Found"),
+    "retrieve_memory": ("as_of budget min_score query thread valid_at", "Recalled"),
+    "search_memory": ("as_of k min_score query valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
     "correct_memory": ("fact_id text", "Corrected"),
     "forget_memory": ("confirm id", "ForgottenShown"),
@@ -240,7 +240,7 @@ COMMANDS = """
     why worker
 """
 GROUPS = {
-    "bench": "cost embed load paper past recall report run scale search speed study understanding year",
+    "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "webhooks": "add list remove replay",
     "people": "merge set-user split",
