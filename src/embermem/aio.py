@@ -33,6 +33,7 @@ from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
 from embermem.owner_memory.awaiting import Awaits, Way, awaited
+from embermem.owner_memory.documents import AsyncDocuments
 from embermem.owner_memory.forgetting import AsyncForgetting
 from embermem.owner_memory.linking import AsyncLinking
 from embermem.owner_memory.retaining import AsyncRetaining
@@ -259,7 +260,7 @@ class AsyncMemory(_Async):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+class AsyncOwnerMemory(_Async, AsyncRuling, AsyncDocuments, AsyncForgetting, AsyncLinking, AsyncRetaining):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(self, threads: _Threads, plain: OwnerMemory, first: Callable[[], object] | None = None) -> None:

@@ -16,7 +16,7 @@ from embermem.core import ids, injected_blocks
 from embermem.core.errors import InputError
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.sensitive import Finder, redacted
-from embermem.core.types import Message, Owner, Redaction, Role, ThreadId
+from embermem.core.types import Message, Owner, Redaction, Role, ThreadId, is_of_document
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -88,7 +88,7 @@ class Inbox:
                 speaker=self._speaker(role),
                 text=text,
                 said_at=said_at,
-                thread=thread_id(thread),
+                thread=thread_of_talk(thread),
                 metadata=labels,
             )
             for _, role, text in read
@@ -183,7 +183,7 @@ class Inbox:
             speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
             text=text,
             said_at=self.moment(at, f"{where}.at"),
-            thread=thread_id(thread),
+            thread=thread_of_talk(thread),
         )
 
     def _speaker(self, role: Role) -> str:
@@ -273,6 +273,14 @@ def owner(user: object, agent: object) -> Owner:
 def thread_id(text: object) -> ThreadId:
     """A thread's name."""
     return ThreadId(name(text, "thread"))
+
+
+def thread_of_talk(text: object) -> ThreadId:
+    """The name of a thread in which something can be said. Raises InputError for a document's."""
+    thread = thread_id(text)
+    if is_of_document(thread):
+        raise InputError(f"thread = {text!r} is a document's: nothing is said there; choose another name")
+    return thread
 
 
 def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:

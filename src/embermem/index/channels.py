@@ -170,6 +170,22 @@ def _segment(view: View) -> Floats:
     return scores[view.snapshot.segment_of_page()][view.snapshot.page_of(view.n)]
 
 
+def _document(view: View) -> Floats:
+    """Cosine of the query and the mean vector of the document that the passage is of."""
+    scores = np.full(view.n, np.nan)
+    rows = np.flatnonzero(view.snapshot.is_passage(view.n) & view.candidates & view.snapshot.has_vector[: view.n])
+    query = view.query.vector
+    if query is None or not query.any() or len(rows) == 0:
+        return scores
+    documents = view.snapshot.thread_of(view.n)[rows]
+    order = np.argsort(documents, kind="stable")
+    begins = np.flatnonzero(np.diff(documents[order], prepend=-1))
+    sums = np.add.reduceat(view.snapshot.vectors_of(rows[order]), begins)
+    near = cosines(sums, query[None])[:, 0] / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    scores[rows[order]] = np.repeat(near, np.diff(begins, append=len(rows)))
+    return scores
+
+
 def _question(view: View) -> Floats:
     """1 where the utterance itself asks: what was asked about is said elsewhere."""
     return view.snapshot.asks(view.n).astype(np.float64)
@@ -203,3 +219,5 @@ PRIORS: tuple[Channel, ...] = (
     Channel("segment", lambda s: s.recall_segment, _segment),
     Channel("question", lambda s: s.recall_question, _question, spread=False),
 )
+DOCUMENT = Channel("document", lambda s: s.recall_document, _document)
+"""A further prior, where there are documents."""

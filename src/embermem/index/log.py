@@ -74,16 +74,19 @@ class Log:
         self.page_numbers: dict[PageId, int] = {}
         self.page_rows: list[list[int]] = []
         self.page = Column(np.int32)
+        self.page_no = Column(np.int32)
         self._pages_so_far = Column(np.int32)
 
         self.vectors = Column(np.float32, width=dim)
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
+        self.is_passage = Column(np.bool_)
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_norms = Column(np.float32)
         self.token_ends = Column(np.int64)
         self._text_bytes = 0
+        self._talk_pages = 0
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
         """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
@@ -143,8 +146,12 @@ class Log:
         self.token_ends.extend(held + np.cumsum(counts))
 
     def pages_of(self, n: int) -> int:
-        """Pages begun within the first n rows."""
+        """Pages begun within the first n rows, those of documents too."""
         return int(self._pages_so_far.data[n - 1]) if n else 0
+
+    def pages_of_talk(self, n: int) -> int:
+        """Pages of talk begun within the first n rows."""
+        return int(self.page_no.data[: self.pages_of(n)].max(initial=0))
 
     @property
     def nbytes(self) -> int:
@@ -159,7 +166,16 @@ class Log:
                 self.previous,
                 self.next,
             ),
-            *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
+            *(
+                self.page,
+                self.page_no,
+                self.is_passage,
+                self._pages_so_far,
+                self.vectors,
+                self.vector_rows,
+                self.highest,
+                self.slots,
+            ),
             *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
@@ -171,16 +187,20 @@ class Log:
         begin = len(self.utterances)
         utterances, texts = self._passages(said, begin)
         self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
-        self.dates.add_all((text, one.said_at) for text, one in zip(texts, utterances, strict=True))
+        is_passage = [utterance.passage is not None for utterance in utterances]
+        self.is_passage.extend(is_passage)
+        self.dates.add_all(
+            (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
+        )
         self.seqs.extend([utterance.seq for utterance in utterances])
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
         self.slots.extend([0] * len(texts))
-        self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
-        self._add_to_threads([utterance.thread for utterance in utterances], begin)
-        self._add_to_pages([utterance.page_id for utterance in utterances], begin)
+        self.speaker.extend([self._speaker_number("" if one.passage else one.speaker) for one in utterances])
+        self._add_to_threads(utterances, begin)
+        self._add_to_pages(utterances, begin)
         self._text_bytes += sum(getsizeof(utterance.text) for utterance in said)
         self.utterances.extend(utterances)
 
@@ -205,32 +225,35 @@ class Log:
             self.speakers.append(speaker)
         return number
 
-    def _add_to_threads(self, threads: Sequence[ThreadId], begin: int) -> None:
+    def _add_to_threads(self, utterances: Sequence[Utterance], begin: int) -> None:
+        """Passages of a document follow nobody: their order is that of the text, not that in which they came."""
         numbers: list[int] = []
         previous: list[int] = []
-        for row, thread in enumerate(threads, begin):
-            number = self.thread_numbers.get(thread)
+        for row, utterance in enumerate(utterances, begin):
+            number = self.thread_numbers.get(utterance.thread)
             if number is None:
-                number = self.thread_numbers[thread] = len(self._thread_ends)
+                number = self.thread_numbers[utterance.thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
             numbers.append(number)
-            previous.append(self._thread_ends[number])
+            previous.append(self._thread_ends[number] if utterance.passage is None else -1)
             self._thread_ends[number] = row
         self.thread.extend(numbers)
         self.previous.extend(previous)
-        self.next.extend([0] * len(threads))
+        self.next.extend([0] * len(utterances))
         for row, end in enumerate(previous, begin):
             if end >= 0:
                 self.next.set(end, row + 1)
 
-    def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
+    def _add_to_pages(self, utterances: Sequence[Utterance], begin: int) -> None:
         numbers: list[int] = []
         so_far: list[int] = []
-        for row, page_id in enumerate(page_ids, begin):
-            number = self.page_numbers.get(page_id)
+        for row, utterance in enumerate(utterances, begin):
+            number = self.page_numbers.get(utterance.page_id)
             if number is None:
-                number = self.page_numbers[page_id] = len(self.page_rows)
+                number = self.page_numbers[utterance.page_id] = len(self.page_rows)
                 self.page_rows.append([])
+                self._talk_pages += utterance.passage is None
+                self.page_no.extend([self._talk_pages if utterance.passage is None else 0])
             self.page_rows[number].append(row)
             numbers.append(number)
             so_far.append(len(self.page_rows))

@@ -147,10 +147,11 @@ class View:
 
     @cached_property
     def now(self) -> datetime | None:
-        """The moment of the query; else that of the newest thing said."""
+        """The moment of the query; else that of the newest thing said, or stored where nothing was said."""
         if self.query.at is not None or self.n == 0:
             return self.query.at
-        return self.snapshot.utterances[self.n - 1].said_at
+        said = np.flatnonzero(~self.snapshot.is_passage(self.n))
+        return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
 
 
 def _understood(query: Query) -> float:

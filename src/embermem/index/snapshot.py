@@ -45,7 +45,7 @@ _Expired = tuple[frozenset[PageId], frozenset[FactId], bool]
 class Snapshot:
     """An owner's utterances, vectors, postings, pages, segments and persona, as of (seq, revision).
 
-    `n` utterances and `pages` pages are seen. Arrays it hands out are not to be written to.
+    `n` utterances and `pages` pages are seen, those of documents too. Arrays it hands out are not to be written to.
     """
 
     owner: OwnerId
@@ -291,10 +291,10 @@ class Snapshot:
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
         """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
-        passages than that is left to those who embed in the background."""
+        passages than that is left to those who embed in the background, and so is a document."""
         if limit <= 0:
             return ()
-        missing = np.flatnonzero(~self.has_vector)[-limit:]
+        missing = np.flatnonzero(~self.has_vector & ~self.is_passage(self.n))[-limit:]
         begin = missing[self._log.first_rows.data[missing] == missing]
         return tuple(self._log.utterances[row] for row in begin)
 
@@ -317,6 +317,19 @@ class Snapshot:
     def page_of(self, n: int) -> Rows:
         """The page of each of the first n rows; pages are numbered from 0 in the order of their first utterance."""
         return self._log.page.first(n)
+
+    def is_passage(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows are of documents: nobody said them in a talk."""
+        return self._log.is_passage.first(n)
+
+    def page_no(self, page: int) -> int:
+        """A page's number among the pages of talk, from 1; 0 for that of a passage of a document."""
+        return int(self._log.page_no.data[page])
+
+    @cached_property
+    def talk_pages(self) -> int:
+        """How many pages of talk are seen."""
+        return self._log.pages_of_talk(self.n)
 
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page, from 0; None for one that is not held."""

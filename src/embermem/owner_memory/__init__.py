@@ -14,7 +14,7 @@ from embermem.core import messages
 from embermem.core.errors import InputError, KeyReused, StoreError
 from embermem.core.messages import At, Expiry, Given
 from embermem.core.types import Added, Context, PageId
-from embermem.owner_memory.forgetting import Forgetting
+from embermem.owner_memory.documents import Documents
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
 from embermem.owner_memory.retaining import Retaining
@@ -32,7 +32,7 @@ _LONGEST_KEY = 256
 
 
 @checked
-class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
+class OwnerMemory(Ruling, Documents, Linking, Retaining):
     """One owner's memory. No call reaches another owner's."""
 
     @telemetry.spanned(telemetry.CREATE, "add")

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.metadata import Metadata
 from embermem.core.types import (
     About,
     ChainId,
@@ -55,6 +56,8 @@ __all__ = [
     "InSegment",
     "Lease",
     "Moment",
+    "NewDocument",
+    "NewPassage",
     "NotedPage",
     "OwnerState",
     "PageMark",
@@ -223,6 +226,29 @@ class PersonaTimeline:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NewPassage:
+    """A part of a document that is to be stored: its text, where it stands, and its characters [start, end)."""
+
+    text: str
+    place: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewDocument:
+    """A document that is to be stored, whole, with its passages in order. `digest` tells one text of a source from
+    another; `said_at` is when it was written."""
+
+    source: str
+    title: str
+    digest: str
+    said_at: datetime
+    metadata: Metadata
+    passages: Sequence[NewPassage]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerState:
     """An owner's row: how far its logs and the work on them have come."""
 
@@ -369,7 +395,7 @@ class SegmentState:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats:
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
-    are the owners who wait for a worker."""
+    are the owners who wait for a worker. `passages` of `documents` are counted apart from what was said."""
 
     path: str
     bytes: int
@@ -383,6 +409,8 @@ class Stats:
     embedder: str
     dim: int
     schema: str
+    documents: int = 0
+    passages: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,9 @@ from embermem.core.types import (
     ChainId,
     ChainTail,
     Conflict,
+    Document,
+    DocumentAdded,
+    DocumentId,
     Fact,
     FactId,
     Forgotten,
@@ -45,6 +48,7 @@ from embermem.protocols.records import (
     FactSelection,
     Lease,
     Moment,
+    NewDocument,
     NotedPage,
     OwnerState,
     PagesToRead,
@@ -65,6 +69,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangeLog",
     "ConversationLog",
+    "DocumentLog",
     "Forgetting",
     "History",
     "KeyStore",
@@ -122,6 +127,20 @@ class ConversationLog(Protocol):
         ids: Collection[UtteranceId] | None = None,
     ) -> tuple[Utterance, ...]:
         """Utterances in order: the next `limit` after a seq, or those with some ids."""
+
+
+class DocumentLog(Protocol):
+    """Texts that nobody said in a talk."""
+
+    def put_document(self, owner: Owner, given: NewDocument, *, now: datetime, key: str | None = None) -> DocumentAdded:
+        """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages of
+        equal text and place keep their utterances and vectors, the others go as forgetting does it, and are not barred.
+        An unchanged one writes nothing, and a key used before gives what is stored by now. Raises KeyReused, and
+        RevisionMoved where another call stored the same document meanwhile.
+        """
+
+    def documents(self, owner_id: OwnerId, ids: Collection[DocumentId] | None = None) -> tuple[Document, ...]:
+        """Documents, the first stored first; those of some ids."""
 
 
 class ChangeLog(Protocol):
@@ -185,10 +204,12 @@ class MemoryReads(Protocol):
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
+        documents: bool = False,
     ) -> tuple[Page, ...]:
         """Pages in order: those of a tier (short-term memory has `short` pages), of some ids, of a thread, of a
         segment, wholly said before a time; the newest `limit` of those with a number above `after` and below `before`.
-        At a moment, each has what of it was said by then."""
+        At a moment, each has what of it was said by then. Passages of documents are among them only with `documents`,
+        by their ids, or by their thread."""
 
     def segments(
         self,
@@ -399,7 +420,7 @@ class KeyStore(Protocol):
         """One key of the service, by one indexed read; they belong to no owner."""
 
 
-class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
+class History(ConversationLog, DocumentLog, ChangeLog, MemoryReads, Protocol):
     """Both logs, and what is derived from them."""
 
 

@@ -7,6 +7,7 @@ from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
+from embermem.store.queries.documents import Documents
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
@@ -30,6 +31,7 @@ class SqlStore(
     Administration,
     Trails,
     Log,
+    Documents,
     Work,
     Changes,
     Deltas,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
 from embermem.core.types.memories import Fact
 from embermem.core.types.people import Persona
-from embermem.core.types.utterances import Utterance
+from embermem.core.types.utterances import Passage, Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,14 +24,19 @@ class ChannelScore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A recalled utterance with its score (comparable within one recall only)."""
+    """A recalled utterance with its score (comparable within one recall only). A passage of a document is in no tier."""
 
     utterance: Utterance
     score: float
     rank: int
-    tier: Tier
+    tier: Tier | None
     segment_id: SegmentId | None = None
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
+
+    @property
+    def passage(self) -> Passage | None:
+        """Where it stands in a document; None for what was said."""
+        return self.utterance.passage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +63,9 @@ class Explanation:
         if self.hit is not None:
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
-            lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
+            lines.append(
+                f"  score {self.hit.score:.4f}, tier {self.hit.tier or '-'}, segment {self.hit.segment_id or '-'}"
+            )
             lines.extend(
                 f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
                 + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")

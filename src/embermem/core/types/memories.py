@@ -188,7 +188,8 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats:
-    """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why."""
+    """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why.
+    `passages` of `documents` are counted apart from what was said."""
 
     utterances: int
     pages: int
@@ -207,3 +208,5 @@ class OwnerStats:
     without_vector: int
     failed: int
     waiting: tuple[Waiting, ...] = ()
+    documents: int = 0
+    passages: int = 0

@@ -243,14 +243,15 @@ def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None
     return _ranked(View(snapshot, query, _ablated(settings)), first)
 
 
-def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
-    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending."""
+def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier | None:
+    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending. None for that of a
+    passage of a document."""
     segment = snapshot.segment(page)
     return paging.tier_of(
         placed=segment is not None,
         archived=segment is not None and segment[1],
-        no=page + 1,
-        pages=snapshot.pages,
+        no=snapshot.page_no(page),
+        pages=snapshot.talk_pages,
         short=short_term_pages,
     )
 
@@ -269,8 +270,9 @@ def _ablated(settings: Settings) -> Settings:
 
 
 def _short_term(view: View) -> NDArray[np.int32]:
-    """The pages of short-term memory: the newest that the scope lets be seen."""
-    pages = np.unique(view.snapshot.page_of(view.n)[view.candidates])
+    """The pages of short-term memory: the newest of talk that the scope lets be seen."""
+    said = view.candidates & ~view.snapshot.is_passage(view.n)
+    pages = np.unique(view.snapshot.page_of(view.n)[said])
     return pages[-view.settings.short_term_pages :]
 
 

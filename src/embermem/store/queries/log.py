@@ -45,7 +45,7 @@ class Log(Erasing):
             ensure_owner(c, owner, at)
             secret = self._known_key(c)
             if key is not None:
-                known = _receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
+                known = stored_under(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
                     return known
                 if secret is not None and is_gone(c, owner.id, key, digest, secret):
@@ -64,16 +64,7 @@ class Log(Erasing):
             if expires_at is not None:
                 _expire(c, owner.id, added.page_ids, expires_at)
             if key is not None:
-                c.execute(
-                    insert(schema.receipt).values(
-                        owner_id=owner.id,
-                        key=key,
-                        digest=digest,
-                        first_seq=row.seq - len(messages) + 1,
-                        last_seq=row.seq,
-                        recorded_at=at,
-                    )
-                )
+                write_receipt(c, owner.id, key, digest, row.seq - len(messages) + 1, row.seq, at)
             return added
         return Added(page_ids=(), utterance_ids=())
 
@@ -117,7 +108,7 @@ class Log(Erasing):
             return utterances(c, owner_id, after_seq, limit, ids)
 
 
-def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:
+def stored_under(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:
     """What was stored under a key and is still there; of what was forgotten, nothing is stored again."""
     table = schema.receipt
     row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
@@ -135,6 +126,12 @@ def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Ca
         page_ids=tuple(dict.fromkeys(PageId(one.page_id) for one in stored)),
         utterance_ids=tuple(UtteranceId(one.id) for one in stored),
     )
+
+
+def write_receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, first: int, last: int, at: int) -> None:
+    """Keep what was stored under a key: the utterances from the first to the last."""
+    row = {"owner_id": owner_id, "key": key, "digest": digest, "first_seq": first, "last_seq": last, "recorded_at": at}
+    c.execute(insert(schema.receipt).values(**row))
 
 
 def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:

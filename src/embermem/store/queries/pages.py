@@ -37,10 +37,13 @@ class Pages(Transactions):
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
+        documents: bool = False,
     ) -> tuple[Page, ...]:
         page = schema.page.c
         with self._read() as c:
             query, placed, pages = _pages(c, owner_id, moment)
+            if not documents and ids is None and thread is None:
+                query = query.where(page.no >= 1)
             if tier is not None:
                 query = query.where(_in_tier(tier, placed, evicted_no(moment), page.no > pages - short))
             if thread is not None:
@@ -72,11 +75,12 @@ def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any
 
 def _in_tier(tier: Tier, placed: Any, evicted: Any, newest: Any) -> Any:
     """The condition of `paging.tier_of`, for the database."""
+    of_talk = schema.page.c.no >= 1
     return {
         Tier.MID: and_(placed.is_not(None), evicted.is_(None)),
         Tier.ARCHIVE: evicted.is_not(None),
-        Tier.SHORT: and_(placed.is_(None), newest),
-        Tier.PENDING: and_(placed.is_(None), ~newest),
+        Tier.SHORT: and_(placed.is_(None), of_talk, newest),
+        Tier.PENDING: and_(placed.is_(None), of_talk, ~newest),
     }[tier]
 
 
@@ -156,7 +160,7 @@ def _pages_counted(c: Connection, owner_id: OwnerId, seq: int | None) -> int:
         same = (page.c.owner_id == said.c.owner_id, page.c.page_id == said.c.page_id, page.c.first_seq == said.c.seq)
         opening = select(page.c.no).select_from(said).join(page, and_(*same))
         mine = (said.c.owner_id == owner_id, said.c.seq > seq)
-        following = c.scalar(opening.where(*mine).order_by(said.c.seq).limit(1))
+        following = c.scalar(opening.where(*mine, page.c.no >= 1).order_by(said.c.seq).limit(1))
         if following is not None:
             return int(following) - 1
     return c.scalar(select(owner.c.pages).where(owner.c.owner_id == owner_id)) or 0
