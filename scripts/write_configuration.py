@@ -35,7 +35,7 @@ def page(text: str) -> str:
 def _shown(value: object, none: str) -> str:
     if value is None:
         return none
-    if value == "":
+    if value in ("", ()):
         return "(empty)"
     if isinstance(value, bool):
         return str(value).lower()

@@ -15,7 +15,10 @@ WORDS = (SECRET, "zyxglorp", "Wrenfield", "orchestra")
 
 
 def tell(alice: OwnerMemory, *lines: str, thread: str = "main") -> list[str]:
-    return [alice.add(line, f"I see, {n}.", thread=thread) for n, line in enumerate(lines)]
+    return [
+        alice.add(line, f"I see, {n}.", thread=thread, metadata={"words": line.split()[:8], "n": n})
+        for n, line in enumerate(lines)
+    ]
 
 
 def lived(alice: OwnerMemory) -> dict[str, str]:

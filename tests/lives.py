@@ -41,11 +41,15 @@ class Thought(Record):
 
 def live(mine: OwnerMemory, clock: Clock, days: int = 2) -> None:
     """Something of everything that one owner may do: said, understood, recalled, corrected, forgotten, undone."""
-    gone = mine.add("I live in Nantes.", "I see.", thread="gone", key=f"gone {mine.owner.user}")
+    gone = mine.add(
+        "I live in Nantes.", "I see.", thread="gone", key=f"gone {mine.owner.user}", metadata={"to": ["go"]}
+    )
     for day in range(1, days + 1):
         for text, thread in TALK:
             at = f"2026-05-{day:02}T10:00:00+02:00"
-            mine.add(f"{text} That was on day {day}.", "I see.", thread=f"{thread} {day}", at=at, key=f"{thread} {day}")
+            said = f"{text} That was on day {day}."
+            of = {"no": 2**40 + day, "topics": [thread, text], "by": mine.owner.user, "late": "train" in text}
+            mine.add(said, "I see.", thread=f"{thread} {day}", at=at, key=f"{thread} {day}", metadata=of)
             clock.go(60)
     mine.set_profile(name="Zoë", birth_year=1994)
     mine.settle()

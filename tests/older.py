@@ -72,6 +72,7 @@ def _without_what_is_newer(c: sqlite3.Connection) -> None:
 RENAMED = {"vector": "embedding"}
 """Tables that a migration gave another name."""
 NEWER = {
+    ("utterance", "metadata"),
     *(("embedding", name) for name in ("tokens", "passages")),
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
     *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector")),
@@ -84,6 +85,7 @@ NEWER = {
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
     *("fact_state", "conflict", "link", "evolution", "barred", "person"),
+    "utterance_value",
 )
 """Tables that a migration made."""
 

@@ -22,11 +22,11 @@ from scripted import SMALL, Clock, Place
 
 PAIRS = [(AsyncMemory, Memory), (AsyncOwnerMemory, OwnerMemory), (AsyncChatStream, ChatStream)]
 RENAMED = {"close": "aclose"}
-INSTANCE = {"settings", "context", "page_id", "reply"}
+INSTANCE = {"settings", "context", "page_id", "reply", "shared"}
 """Properties here, attributes of the instance there."""
 OURS = {"open", "aclose"}
 """What only the async side has: a constructor cannot be awaited, and a thread must be waited for."""
-AT_ONCE = {"of", "now", "wake", "is_resident"}
+AT_ONCE = {"of", "space", "now", "wake", "is_resident"}
 """What asks no store, and is not awaited."""
 LEFT_OUT = {"keys"}
 """What is for a server's own threads: the store of its keys, which is not awaited."""

@@ -65,6 +65,7 @@ def test_the_public_names_are_these() -> None:
         "Context",
         "EmberError",
         "Fact",
+        "Field",
         "Forgotten",
         "Hit",
         "Memory",

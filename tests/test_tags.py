@@ -64,7 +64,7 @@ DECISIONS = {
     "FactDenied": ("fact_denied", "fact_id about subject attribute value upto_seq"),
     "FactBarred": ("fact_barred", "mark upto_seq"),
     "TextsBarred": ("texts_barred", "messages texts"),
-    "Erased": ("erased", "pages facts utterances"),
+    "Erased": ("erased", "pages facts utterances passages"),
     "TraitCleared": ("trait_cleared", "dimension"),
     "Undone": ("undone", "no"),
     "BegunAnew": ("begun_anew", ""),
@@ -96,7 +96,8 @@ PARTS = {
 ERRORS = """
     analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
-    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found revision-moved
+    model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
+    revision-moved
     schema-mismatch stale-lease store-busy store-closed store-conflict store-corrupt store-error store-full store-moved
     store-read-only store-unreachable
 """
@@ -149,13 +150,14 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage",
+    "document": "id source title digest said_at recorded_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors facts",
+    "end": "utterances changes receipts segments vectors facts documents",
     "finish": "owners",
 }
 """Lines of an export."""
@@ -240,7 +242,8 @@ GROUPS = {
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_messages correct expire fade forget forget_owner forget_pages learn link overview recall search unlink"
+    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link overview recall"
+    " search unlink"
 )
 """The operations that `ember_operations_total` counts."""
 

@@ -60,9 +60,8 @@ def questions(alice: OwnerMemory, *, show: bool) -> None:
     if show:
         for row in rows:
             context = alice.recall(row["question"])
-            print(
-                f"\n=== {row['question']} ({context.tokens} tokens, confidence {context.confidence:.2f})\n{context.text}"
-            )
+            print(f"\n=== {row['question']} ({context.tokens} tokens, confidence {context.confidence:.2f})")
+            print(context.text)
 
 
 def report(alice: OwnerMemory, rows: Sequence[dict[str, str]], how: str) -> list[tuple[dict[str, str], list[Passage]]]:

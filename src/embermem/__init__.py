@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from embermem.core.errors import EmberError
+from embermem.core.fields import Field
 from embermem.core.types import (
     About,
     Added,
@@ -38,6 +39,7 @@ __all__ = [
     "Context",
     "EmberError",
     "Fact",
+    "Field",
     "Forgotten",
     "Hit",
     "Memory",

@@ -20,7 +20,7 @@ import contextvars
 import functools
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from embermem.arguments import checked
+from embermem.core import messages
 from embermem.core.errors import StoreClosed
 from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
@@ -156,16 +157,30 @@ class AsyncMemory(_Async):
         await self._threads.write(self._opened)
         return self
 
-    def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> AsyncOwnerMemory:
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+    ) -> AsyncOwnerMemory:
         """Return the memory of one (user, agent) pair; this is not awaited.
 
-        `timezone` is stored by the first awaited call, which raises ConfigError if it is invalid.
+        `timezone` is stored, and the grants of `shares` and `person_from` are looked at, by the first awaited call: it
+        raises ConfigError for an invalid zone, NotGranted for what was not granted.
         """
         memory = self._reached()
         owner = memory.of(user, agent)
-        if timezone is None:
+        if timezone is None and not shares and person_from is None:
             return AsyncOwnerMemory(self._threads, owner)
-        return AsyncOwnerMemory(self._threads, owner, lambda: memory.of(user, agent, timezone=timezone))
+        bound = functools.partial(memory.of, user, agent, timezone=timezone, shares=shares, person_from=person_from)
+        return AsyncOwnerMemory(self._threads, owner, bound, shares)
+
+    def space(self, name: str) -> AsyncOwnerMemory:
+        """Return the memory of a shared space, for who runs the store; this is not awaited."""
+        return AsyncOwnerMemory(self._threads, self._reached().space(name))
 
     @property
     def settings(self) -> Settings:
@@ -211,6 +226,10 @@ class AsyncMemory(_Async):
 
     better_embedder = awaited("read", Memory.better_embedder)
     owners = awaited("read", Memory.owners)
+    spaces = awaited("read", Memory.spaces)
+    grant = awaited("write", Memory.grant)
+    revoke = awaited("write", Memory.revoke)
+    grants = awaited("read", Memory.grants)
     embed = awaited("work", Memory.embed)
     marked = awaited("read", Memory.marked)
     nonce_key = awaited("read", Memory.nonce_key)
@@ -263,8 +282,15 @@ class AsyncMemory(_Async):
 class AsyncOwnerMemory(_Async, AsyncRuling, AsyncDocuments, AsyncForgetting, AsyncLinking, AsyncRetaining):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
-    def __init__(self, threads: _Threads, plain: OwnerMemory, first: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        threads: _Threads,
+        plain: OwnerMemory,
+        first: Callable[[], OwnerMemory] | None = None,
+        shares: Sequence[str] = (),
+    ) -> None:
         self.owner: Owner = plain.owner
+        self.shared: Mapping[str, AsyncOwnerMemory] = {name: _AsyncShared(threads, self, name) for name in shares}
         self._threads = threads
         self._plain = plain
         self._first = first
@@ -274,7 +300,7 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncDocuments, AsyncForgetting, Asy
         if self._first is not None:
             with self._firstly:
                 if self._first is not None:
-                    self._first()
+                    self._plain = self._first()
                     self._first = None
         return self._plain
 
@@ -282,6 +308,8 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncDocuments, AsyncForgetting, Asy
     add_messages = awaited("write", OwnerMemory.add_messages)
     settle = awaited("work", OwnerMemory.settle)
     understand_anew = awaited("work", OwnerMemory.understand_anew)
+    share_person_with = awaited("write", OwnerMemory.share_person_with)
+    person_shares = awaited("read", OwnerMemory.person_shares)
 
     # ------------------------------------------------------------------------------------------------------- chat
 
@@ -335,6 +363,19 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncDocuments, AsyncForgetting, Asy
         if stream:
             return AsyncChatStream(self._threads, await self._threads.work(begin))
         return await self._threads.work(lambda: begin().whole())
+
+
+class _AsyncShared(AsyncOwnerMemory):
+    """A space that a handle is bound with, by its name."""
+
+    def __init__(self, threads: _Threads, bound: AsyncOwnerMemory, name: str) -> None:
+        self.owner = messages.space(name)
+        self.shared = {}
+        self._threads = threads
+        self._bound = bound
+
+    def _reached(self) -> OwnerMemory:
+        return self._bound._reached().shared[self.owner.agent]
 
 
 class AsyncChatStream(AsyncIterator[str]):

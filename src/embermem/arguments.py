@@ -192,7 +192,12 @@ _CHECKS: Mapping[str, _Check] = {
     "str | LanguageModel | None": _model,
     "Finder | None": _function("a function that finds what is sensitive, or None", none=True),
     **dict.fromkeys(
-        ("Sequence[Mapping[str, Any]]", "Context | Iterable[Hit]", "str | LanguageModel | None"), _anything
+        (
+            "Sequence[Mapping[str, Any]]",
+            "Context | Iterable[Hit]",
+            "str | LanguageModel | None",
+        ),
+        _anything,
     ),
     **dict.fromkeys(("object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
     **dict.fromkeys(("_Threads", "OwnerMemory", "Callable[[], object] | None"), _anything),

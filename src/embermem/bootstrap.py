@@ -43,6 +43,8 @@ MINILM = "minilm"
 HASHED = "hashed"
 OPENAI = "openai:"
 AUTO = "auto"
+IN_MEMORY = ":memory:"
+"""The place of a store in this process's memory, in place of a file."""
 
 
 def wall_clock() -> datetime:
@@ -51,7 +53,8 @@ def wall_clock() -> datetime:
 
 
 def open_store(place: str | Path, settings: Settings, *, read_only: bool = False) -> SqlStore:
-    """The store at a path or URL; made, or migrated, unless it is to be read only. Raises ConfigError, StoreError."""
+    """The store at a path or URL, or in memory; made, or migrated, unless it is to be read only. Raises ConfigError,
+    StoreError."""
     from embermem.store.admin import copying
     from embermem.store.sql import SqlStore
 
@@ -67,6 +70,8 @@ def open_store(place: str | Path, settings: Settings, *, read_only: bool = False
 
 def store_exists(place: str | Path, settings: Settings) -> bool:
     """Whether there is a store to read; nothing is made. Raises ConfigError, StoreError."""
+    if in_memory(place):
+        return False
     return _postgres(str(place), settings).exists() if on_a_server(place) else store_path(place).exists()
 
 
@@ -103,12 +108,23 @@ def on_a_server(place: object) -> bool:
     return isinstance(place, str) and place.lower().startswith(("postgresql://", "postgres://"))
 
 
+def in_memory(place: object) -> bool:
+    """Whether a place names a store in this process's memory: `:memory:`, also as the path of a URL."""
+    return isinstance(place, (str, os.PathLike)) and _file_name(place) == IN_MEMORY
+
+
 def _database(place: str | Path, settings: Settings, *, read_only: bool = False) -> Database:
     """What is at a path or URL. Raises ConfigError, and StoreError for a folder, or a file in one that is not there."""
     from embermem.store.engines.sqlite import Sqlite
 
     if on_a_server(place):
         return _postgres(str(place), settings, read_only=read_only)
+    if in_memory(place):
+        from embermem.store.engines.sqlite import InMemory
+
+        if read_only:
+            raise ConfigError(f"{place!r} is empty when it is opened: it cannot be opened with read_only=True")
+        return InMemory(settings.busy_timeout_s)
     path = store_path(place)
     if path.is_dir():
         raise StoreError(f"{path} is a folder; give a file in it, such as {path / 'memory.db'}")
@@ -128,19 +144,25 @@ def store_path(place: str | Path) -> Path:
     """The file that a path or an sqlite:/// URL names. Raises ConfigError."""
     if not isinstance(place, (str, os.PathLike)):
         raise ConfigError(f"{place!r} is not a store; give a path such as memory.db")
-    text = os.fspath(place)
-    if "://" in text:
-        parts = urlsplit(text)
-        if parts.scheme != "sqlite":
-            raise ConfigError(
-                f"the scheme {parts.scheme}:// is not supported; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
-            )
-        text = unquote(parts.path)[1:]
-    if not text or text == ":memory:":
-        raise ConfigError(
-            f"{place!r} is not a file; give a path such as memory.db, in a temporary folder for a temporary store"
-        )
+    text = _file_name(place)
+    if not text:
+        raise ConfigError(f"{place!r} is not a file; give a path such as memory.db, or {IN_MEMORY}")
+    if text == IN_MEMORY:
+        raise ConfigError(f"{place!r} is only reached by the object that opened it; give a path such as memory.db")
     return Path(text)
+
+
+def _file_name(place: str | os.PathLike[str]) -> str:
+    """The path, also that of an sqlite:/// URL. Raises ConfigError."""
+    text = os.fspath(place)
+    if not isinstance(text, str) or "://" not in text:
+        return str(text)
+    parts = urlsplit(text)
+    if parts.scheme != "sqlite":
+        raise ConfigError(
+            f"the scheme {parts.scheme}:// is not supported; give a path, sqlite:///PATH, or postgresql://HOST/DATABASE"
+        )
+    return unquote(parts.path)[1:]
 
 
 def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -> Embedder:
@@ -291,7 +313,23 @@ def make_asker(model: LanguageModel | None, ledger: UsageLog, settings: Settings
 def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]:
     """The finders of sensitive text: those that the setting `redact` names, in all languages, and the caller's own.
     Raises InputError for a finder that is not callable."""
-    return sensitive.finders(settings.redact, languages.secret_words, own)
+    built_in = sensitive.finders(settings.redact, languages.secret_words, own)
+    return (*built_in, *settings.never_kept.finders(lambda: sensitive.secrets(languages.secret_words())))
+
+
+def check_instructions(settings: Settings, model: LanguageModel | None) -> None:
+    """Say what of the instructions only a model can hold. Raises ConfigError for a sentence in `never` where there is
+    no model: nothing would hold it."""
+    never = settings.never_kept
+    if never.sentences and model is None:
+        raise ConfigError(
+            f"never: {never.sentences[0]!r} is a sentence, which only a language model understands: set `model`, "
+            'or name an attribute, a kind of sensitive content, "words" in double quotes or a /pattern/'
+        )
+    if never.sentences:
+        logger.warning("never: %d sentences are told to the model; rules read without them", len(never.sentences))
+    if settings.remember and model is None:
+        logger.warning("remember: without a language model this has no effect")
 
 
 def make_analyst(asker: Asker | None, settings: Settings) -> Analyst | None:
@@ -421,7 +459,7 @@ def make_system(
     """MemoryOS with this analyst; default: the one that asks the model, or the extractive one without an asker."""
     from embermem.analysts import ExtractiveAnalyst, keywords
 
-    extractive = ExtractiveAnalyst()
+    extractive = ExtractiveAnalyst(known=settings.attributes)
     return MemoryOS(
         Parts(
             store=store,

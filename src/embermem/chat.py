@@ -20,6 +20,7 @@ from embermem.core.errors import InputError, ModelMissing, ModelReplyError
 from embermem.core.types import Context, Owner, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
+from embermem.prompts.rendering import SHARED
 from embermem.protocols import Asker, ChatMessage, Purpose
 
 __all__ = [
@@ -260,10 +261,14 @@ def _joined(said: Sequence[Utterance]) -> Iterator[ChatMessage]:
 def without(text: str, seqs: set[int]) -> str:
     """A context's text without the lines of these utterances, and without a header that then stands over nothing.
 
-    One utterance is one line that begins with its number; nothing that was said can look like one.
+    One utterance is one line that begins with its number; nothing that was said can look like one. What is told from a
+    shared space has numbers of its own, and stays.
     """
-    blocks = []
-    for block in text.split("\n\n"):
+    blocks, given = [], text.split("\n\n")
+    for place, block in enumerate(given):
+        if SHARED.fullmatch(block.partition("\n")[0]):
+            blocks += given[place:]
+            break
         kept: list[str] = []
         for line in reversed(block.split("\n")):
             told = _UTTERANCE.match(line)

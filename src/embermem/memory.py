@@ -20,6 +20,8 @@ from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
+from embermem.owner_memory.granting import Granting
+from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
     from embermem.core.types import Forgotten, Vectors
@@ -39,7 +41,7 @@ _REINDEXING = "reindexing"
 
 
 @checked
-class Memory:
+class Memory(Granting):
     """A store of memories: a path or URL, and settings.
 
     Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
@@ -48,7 +50,8 @@ class Memory:
     your own; without one, memory is derived by extraction. `read_only` opens an existing store, or a replica of a
     PostgreSQL server, and never writes: no background thread runs, no visit is counted, and calls that would change
     something raise StoreReadOnly. `filter` finds sensitive content in a text, in addition to what the setting `redact`
-    finds: it is removed before anything is stored (docs/guides/sensitive.md).
+    finds: it is removed before anything is stored (docs/guides/sensitive.md). The setting `fields` may be a list of
+    `Field` (docs/guides/fields.md).
 
     Raises ConfigError for an invalid setting, StoreError if the store cannot be opened, EmbedderMismatch if its vectors
     are from another embedder, ModelMissing if the package for the model is not installed.
@@ -83,6 +86,8 @@ class Memory:
             self._embedder_changes = threading.Lock()
             self._analyst_noted = read_only
             made = bootstrap.make_model(model, self.settings)
+            if not read_only:
+                bootstrap.check_instructions(self.settings, made)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
         except BaseException:
@@ -107,22 +112,39 @@ class Memory:
         if self.better_embedder() is not None:
             self._added()
 
-    def of(self, user: str, agent: str = "default", *, timezone: str | None = None) -> OwnerMemory:
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        timezone: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+    ) -> OwnerMemory:
         """Return the memory of one (user, agent) pair.
 
         `timezone` is the IANA zone for this owner's times given without one; it is stored, and written only if it
-        changes. Writes nothing else.
+        changes. Writes nothing else. `shares` are spaces that `recall`, `search`, `overview` and `chat` read too
+        (docs/guides/spaces.md). With `person_from`, another agent of the user, `recall`, `overview` and `chat` also
+        tell what that one knows of the user. Raises NotGranted for what was not granted.
         """
         owner = messages.owner(user, agent)
+        shared = {name: SharedMemory(self._parts, messages.space(name), owner) for name in shares}
+        for space in shared.values():
+            space.require()
+        elsewhere = None
+        if person_from is not None:
+            elsewhere = KnownElsewhere(self._parts, messages.owner(user, person_from), owner)
+            elsewhere.require()
         if timezone is not None:
             zone_of(timezone)
             state = self._parts.store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
-        return OwnerMemory(self._parts, owner)
+        return OwnerMemory(self._parts, owner, shared, elsewhere)
 
     def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store."""
+        """Return all owners in the store, those of spaces too (`Owner.space`)."""
         return self._store.owners()
 
     @property
@@ -298,6 +320,7 @@ class Memory:
         if not dry_run:
             for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
                 self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
+            self._store.forget_shares(user, None)
         return done
 
     def scrub(self) -> bool:

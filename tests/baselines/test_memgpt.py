@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.conftest import SystemOpener
+from baselines.memgpt_model import Model, call
 from embermem import OwnerSystem, Scope, SystemMemory, prompts
 from embermem.baselines.memgpt.functions import page_of
 from embermem.baselines.memgpt.kept import Entry, Line, Passage, Summary, Voice
@@ -18,7 +19,6 @@ from embermem.baselines.memgpt.system import MemGpt
 from embermem.baselines.memgpt.window import WARNING, Usage, evicted, fitting
 from embermem.core.errors import ModelError
 from embermem.core.types import OwnerId
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
 from scripted import Clock, page
@@ -28,34 +28,9 @@ DONE = {"function": "send_message"}
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 
 
-def call(function: str, *, heartbeat: bool = False, **given: object) -> dict[str, Any]:
-    return {"function": function, "heartbeat": heartbeat, **given}
-
-
-class Model:
-    """A server that gives these answers one after the other, then `send_message`; and what it was shown."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-        self.answers: list[dict[str, Any]] = []
-        server.reply_with(self._answer)
-
-    def says(self, *answers: dict[str, Any]) -> None:
-        self.answers += answers
-
-    @property
-    def shown(self) -> list[str]:
-        return [scripts.shown(request) for request in self.server.requests]
-
-    def _answer(self, request: Any) -> dict[str, Any]:
-        if request["response_format"]["json_schema"]["name"] == "MemGptSummary":
-            return {"summary": "They spoke of birds"}
-        return self.answers.pop(0) if self.answers else DONE
-
-
 @pytest.fixture
 def model(model_server: ModelServer) -> Model:
-    return Model(model_server)
+    return Model(model_server, DONE)
 
 
 Opened = Callable[..., tuple[MemGpt, OwnerSystem]]

@@ -10,12 +10,12 @@ from typing import Any, cast
 import pytest
 
 from baselines.conftest import SystemOpener
+from baselines.memgpt_model import Model, call
 from embermem import OwnerSystem, Scope
 from embermem.baselines.memgpt.kept import Entry, Passage, Summary, Voice
 from embermem.baselines.memgpt.system import MemGpt
 from embermem.baselines.memgpt.window import WARNING
 from embermem.core.errors import InputError, ModelReplyError
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
@@ -23,44 +23,13 @@ DAY = "2026-05-02"
 SEND = {"function": "send_message", "content": "I see.", "heartbeat": False}
 
 
-def call(function: str, *, heartbeat: bool = False, **given: object) -> dict[str, Any]:
-    return {"function": function, "heartbeat": heartbeat, **given}
-
-
 def send(content: str, *, heartbeat: bool = False) -> dict[str, Any]:
     return call("send_message", content=content, heartbeat=heartbeat)
 
 
-class Model:
-    """A server that gives these answers one after the other, then "I see."; and what it was shown."""
-
-    def __init__(self, server: ModelServer) -> None:
-        self.server = server
-        self.answers: list[dict[str, Any]] = []
-        server.reply_with(self._answer)
-
-    def says(self, *answers: dict[str, Any]) -> None:
-        self.answers = list(answers)
-
-    @property
-    def shown(self) -> list[str]:
-        return [scripts.shown(request) for request in self.server.requests]
-
-    @property
-    def queue(self) -> list[str]:
-        """The lines of the queue in the last request."""
-        lines = self.shown[-1].splitlines()
-        return lines[lines.index("queue:") + 1 :]
-
-    def _answer(self, request: Any) -> dict[str, Any]:
-        if request["response_format"]["json_schema"]["name"] == "MemGptSummary":
-            return {"summary": "They spoke of birds"}
-        return self.answers.pop(0) if self.answers else SEND
-
-
 @pytest.fixture
 def model(model_server: ModelServer) -> Model:
-    return Model(model_server)
+    return Model(model_server, SEND)
 
 
 Opened = Callable[..., tuple[MemGpt, OwnerSystem]]

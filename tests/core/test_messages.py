@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from embermem import OwnerMemory
-from embermem.core import ids
+from embermem.core import ids, injected_blocks
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Message, Owner, Role
@@ -225,3 +225,14 @@ def test_refusals_spoken_words_and_custom_tools_are_kept(alice: OwnerMemory) -> 
         "La la la.",
         "[tool call: grep(heron)]",
     ]
+
+
+def test_what_ember_put_into_a_prompt_is_taken_out_of_metadata_too() -> None:
+    key = bytes(32)
+    block = injected_blocks.wrap("You live in Lyon.", key)
+    owner = Owner(id=ids.owner_id("alice", "default"), user="alice", agent="default")
+    box = Inbox(owner=owner, zone=PARIS, now=NOW, max_chars=1000, nonce_key=lambda: key)
+    labels = {"note": f"a{block}b", "tags": [block, "c"], "n": 1}
+    message = {"role": "user", "content": "Hello", "metadata": labels}
+    (read,), _, _ = box.openai([message], None, "main")
+    assert read.metadata == {"note": "ab", "tags": ("", "c"), "n": 1}

@@ -192,6 +192,22 @@ def test_a_secret_found_in_one_message_is_taken_out_of_the_others(opened: Opener
     assert b"hunter2x" not in kept(place())
 
 
+def test_what_was_found_in_metadata_is_told_with_its_place(opened: Opener) -> None:
+    alice = opened(redact="secrets").of("alice")
+    labels = {"n": 1, "tags": ["x", "my password is hunter2x."]}
+    added = alice.add_messages([{"role": "user", "content": "It is hunter2x.", "metadata": labels}])
+    (said,) = alice.utterances()
+    assert (said.text, said.metadata["n"]) == ("It is [redacted: password].", 1)
+    assert said.metadata["tags"] == ("x", "my password is [redacted: password].")
+    assert [(one.where, one.start) for one in added.redactions] == [("text", 6), ("metadata.tags[1]", 15)]
+
+
+def test_metadata_that_what_was_taken_out_makes_too_long_are_refused(opened: Opener) -> None:
+    alice = opened(redact="secrets").of("alice")
+    with pytest.raises(InputError, match=r"messages\[0\]\.metadata without what was sensitive\.note has"):
+        alice.add("Hello", metadata={"note": "x" * 480 + " my password is hunter2x."})
+
+
 WAYS: dict[str, Callable[[OwnerMemory, str], object]] = {
     "add": lambda alice, text: alice.add(text, f"You said {text}"),
     "a list of messages": lambda alice, text: alice.add_messages([{"role": "user", "content": text}]),
@@ -203,6 +219,10 @@ WAYS: dict[str, Callable[[OwnerMemory, str], object]] = {
     ),
     "a speaker's name": lambda alice, text: alice.add_messages(
         [{"role": "user", "name": text.strip() or "x", "content": "Hello"}]
+    ),
+    "metadata": lambda alice, text: alice.add("Hello", metadata={"note": text[:500], "notes": ["x", text[:500]]}),
+    "a message's metadata": lambda alice, text: alice.add_messages(
+        [{"role": "user", "content": "Hello", "metadata": {"note": text[:500]}}]
     ),
     "a profile": lambda alice, text: alice.set_profile(name="Alice", job=text),
     "the agent's profile": lambda alice, text: alice.set_agent_profile(text),

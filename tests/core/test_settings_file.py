@@ -44,7 +44,14 @@ def test_the_file_that_the_environment_names_is_written(folder: Path, monkeypatc
     assert not (folder / "embermem.toml").exists()
 
 
-@pytest.mark.parametrize("text", ["tau = = 6\n", "[table]\nbatch = 1\n", 'model = """\nbatch_pages = 1\n"""\n'])
+def test_a_setting_is_written_before_the_tables_of_fields(folder: Path) -> None:
+    (folder / "embermem.toml").write_text("tau = 6.0\n[fields.batch_pages_of_mine]\nbatch_pages = 1\n")
+    settings_file.write({"batch_pages": 2})
+    text = "tau = 6.0\nbatch_pages = 2\n[fields.batch_pages_of_mine]\nbatch_pages = 1\n"
+    assert (folder / "embermem.toml").read_text() == text
+
+
+@pytest.mark.parametrize("text", ["tau = = 6\n", 'model = """\nbatch_pages = 1\n"""\n'])
 def test_a_file_that_cannot_be_changed_safely_stays_as_it_is(folder: Path, text: str) -> None:
     (folder / "embermem.toml").write_text(text)
     with pytest.raises(ConfigError, match=r"embermem\.toml"):

@@ -47,6 +47,7 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 WHOLE: Mapping[str, str] = {
     "store_admin.Whole.owners": "lists who has a memory here",
     "worker_queries.Work.due": "finds owners with work to do, for a worker",
+    "shares.Shares.forget_shares": "lists the spaces: a user who is forgotten takes the grants to them along",
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
     "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
     "erasing._marked": "looks whether anything was hashed with a key that is gone, before another is made",
@@ -189,6 +190,11 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     mine.change(1)
     mine.fact(mine.facts()[0].id)
     mine.utterance(mine.utterances()[0].id)
+    mine.add_document(
+        "# Lease\n\nThe rent is due on the third.", source="lease", metadata={"kind": "contract"}, key="l"
+    )
+    mine.add_document("# Lease\n\nThe rent is due on the fourth.", source="lease", metadata={"kind": "contract"})
+    mine.passages(mine.documents()[0].id)
     with (tmp_path / "out.jsonl").open("wb") as file:
         export(store, memory.owners(), file, vectors=True, now=NOW)
     receipt = mine.forget_pages([mine.pages()[-1].id])

@@ -24,6 +24,7 @@ from lives import live, store_of, thoughts
 from proofs import bounded
 from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import assert_sound, assert_tiers
+from store_keys import key_of
 
 
 def public(mine: OwnerMemory) -> dict[str, object]:
@@ -142,7 +143,8 @@ def test_a_key_given_before_the_export_stores_nothing_after_the_import(memory: M
     imported(memory, sample)
     mine = memory.of("alice")
     said, count = "I live in Lyon. That was on day 1.", len(mine.utterances())
-    page_id = mine.add(said, "I see.", at="2026-05-01T10:00:00+02:00", thread="home 1", key="home 1")
+    of = next(one.metadata for one in mine.utterances() if one.text == said)
+    page_id = mine.add(said, "I see.", at="2026-05-01T10:00:00+02:00", thread="home 1", key="home 1", metadata=of)
     assert mine.page(page_id).query == said
     assert len(mine.utterances()) == count
 
@@ -168,7 +170,7 @@ def test_an_import_says_where_what_was_forgotten_may_be_learnt_again(memory: Mem
     assert secret not in data.decode()
     stranger, relative = opened("other.db"), opened("third.db")
     assert imported(stranger, data).other_key
-    store_of(relative)._database.key_file.write_text(secret)
+    key_of(relative.of("alice")).write_text(secret)
     assert not imported(relative, data).other_key
 
 

@@ -79,7 +79,7 @@ class Row:
     @property
     def all(self) -> Spent:
         """Everything that was asked of the model."""
-        return _sum(self.remember, self.recall, self.answer)
+        return Spent.total((self.remember, self.recall, self.answer))
 
     def as_json(self) -> dict[str, Any]:
         """Everything per response, and the paper's figures beside it where it has some."""
@@ -135,8 +135,8 @@ def costs(
                 recalled = meter.read()
                 model.complete(_request(page.query, context.text, clock.now))
                 owner.visit(context.packed)
-                recalling = _sum(recalling, _less(recalled, before))
-                answering = _sum(answering, _less(meter.read(), recalled))
+                recalling = Spent.total((recalling, _less(recalled, before)))
+                answering = Spent.total((answering, _less(meter.read(), recalled)))
                 responses, context_tokens = responses + 1, context_tokens + context.tokens
 
             live(way, owner, memory.system, pages, clock, respond)
@@ -148,7 +148,7 @@ def costs(
         embedder=embedder,
         pages=len(pages),
         responses=responses,
-        remember=_less(spent, _sum(recalling, answering)),
+        remember=_less(spent, Spent.total((recalling, answering))),
         recall=recalling,
         answer=answering,
         context_tokens=context_tokens,
@@ -181,14 +181,6 @@ class _Meter:
         self._prompt_tokens += sum(wire.prompt_tokens(as_hosted(one)) for one in new)
         answered = self._server.completion_tokens
         return Spent(calls=self._calls, prompt_tokens=self._prompt_tokens, completion_tokens=answered)
-
-
-def _sum(*parts: Spent) -> Spent:
-    return Spent(
-        calls=sum(part.calls for part in parts),
-        prompt_tokens=sum(part.prompt_tokens for part in parts),
-        completion_tokens=sum(part.completion_tokens for part in parts),
-    )
 
 
 def _less(spent: Spent, before: Spent) -> Spent:

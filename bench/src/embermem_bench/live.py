@@ -86,7 +86,7 @@ class Living(Working):
                 asked.append(result)
         except (ModelReplyError, ModelTooLong) as error:
             failure, asked = type(error).__name__, []
-        return self._ingest(_sum(self._spent), failure, self._left_out), tuple(asked)
+        return self._ingest(Spent.total(self._spent), failure, self._left_out), tuple(asked)
 
     def _lived(self, told: Callable[[int, int], None]) -> Iterator[Result]:
         turns = list(self.unit.conversation.turns())
@@ -189,13 +189,3 @@ class Living(Working):
             system.visit(self._owner.owner, context.packed, context.facts)
         else:
             self._owner.visit(context.packed)
-
-
-def _sum(spent: Sequence[Spent]) -> Spent:
-    times = [one.ms for one in spent]
-    return Spent(
-        calls=sum(one.calls for one in spent),
-        prompt_tokens=sum(one.prompt_tokens for one in spent),
-        completion_tokens=sum(one.completion_tokens for one in spent),
-        ms=None if None in times else round(sum(ms for ms in times if ms is not None), 3),
-    )

@@ -59,6 +59,18 @@ class Spent:
         """Of prompts and answers."""
         return self.prompt_tokens + self.completion_tokens
 
+    @classmethod
+    def total(cls, parts: Iterable[Spent]) -> Spent:
+        """The sum of parts; without a time if one of them has none."""
+        found = tuple(parts)
+        times = [one.ms for one in found]
+        return cls(
+            calls=sum(one.calls for one in found),
+            prompt_tokens=sum(one.prompt_tokens for one in found),
+            completion_tokens=sum(one.completion_tokens for one in found),
+            ms=None if None in times else round(sum(ms for ms in times if ms is not None), 3),
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:

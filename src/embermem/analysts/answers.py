@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import msgspec
 
 from embermem.analysts.guards import no_summary
-from embermem.core.attributes import canonical
+from embermem.core.attributes import BUILT_IN, Attributes
 from embermem.core.types import PageView, Utterance
 
 SNAKE = re.compile(r"[a-z][a-z0-9_]*")
@@ -178,6 +178,6 @@ def all_named(names: Iterable[str], shown: Mapping[str, _Item]) -> dict[str, _It
     return {name: one for name, one in shown.items() if name in meant}
 
 
-def attribute_of(name: str) -> str:
+def attribute_of(name: str, known: Attributes = BUILT_IN) -> str:
     """An attribute as it is stored: words in snake_case, under the name of the table where it has another there."""
-    return canonical("_".join(re.findall(r"[a-z0-9]+", name.lower())))
+    return known.canonical("_".join(re.findall(r"[a-z0-9]+", name.lower())))

@@ -17,7 +17,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import HIDDEN, screen
 from embermem.analysts.showing import trait_names
 from embermem.analysts.traits import bears_on, has_words
-from embermem.core.attributes import OPPOSITE, Kind, attributes, is_instruction, kind, single
+from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes, Kind, attributes, is_instruction, kind
 from embermem.core.config import LinkNumbers, ModelReadingSettings
 from embermem.core.text import fold
 from embermem.core.types import (
@@ -34,6 +34,7 @@ from embermem.core.types import (
     TraitProposal,
     Utterance,
 )
+from embermem.languages.facts import fields
 from embermem.languages.people import AGENT, USER, called, label, mentions, no_name, told_in, whose
 from embermem.languages.words import name_of, terms
 from embermem.memoryos.people import speaker_of
@@ -101,7 +102,10 @@ class Beliefs:
         reading: ModelReadingSettings,
         links: LinkNumbers,
         segments: Mapping[str, Segment],
+        attributes: Attributes = BUILT_IN,
     ) -> None:
+        """`known` are the facts that were shown, by their local ids."""
+        self._attributes = attributes
         self._evidence = evidence
         self._known = known
         self._reading = reading
@@ -153,7 +157,25 @@ class Beliefs:
             return None
         if old is not None and action in ("same", "retire"):
             return self._of_old(note, old, own, retracts=action == "retire")
-        return self._new(note, about, own, old)
+        made = self._new(note, about, own, old)
+        return None if made is None else self._fitting(made, own)
+
+    def _fitting(self, made: FactProposal, own: Sequence[Utterance]) -> FactProposal | None:
+        """The fact, if its attribute is kept; of a field with its value in written form, if it fits and a model may set
+        it. What the rules read has been held against the field already."""
+        if not self._attributes.is_kept(made.attribute):
+            return None
+        field = self._attributes.field(made.attribute)
+        if field is None or made.about is About.AGENT or any(made is one for one in self._evidence.read):
+            return made
+        value = fields.value_said(field, made.value, own[-1].said_at)
+        if value is None or field.set_by != "model":
+            return None
+        if made.attribute in attributes():
+            return replace(made, value=value)
+        language = told_in(made.text)
+        text = language.of_subject(label(made.subject, language), fields.statement(field, value, language))
+        return replace(made, value=value, text=text)
 
     def _of_old(self, note: SaidNote, old: Fact, own: Sequence[Utterance], *, retracts: bool) -> FactProposal | None:
         """A known fact that is said again, or no longer so: the evidence speaks of it, and of an end."""
@@ -167,7 +189,7 @@ class Beliefs:
             value=old.value,
             text=old.text,
             sources=self._evidence.sources(note.evidence, note.value, old.value),
-            single=single(old.attribute),
+            single=self._attributes.single(old.attribute),
             retracts=retracts,
             replaces=old.id if retracts else None,
         )
@@ -188,7 +210,7 @@ class Beliefs:
     def _new(self, note: SaidNote, about: About, own: Sequence[Utterance], old: Fact | None) -> FactProposal | None:
         reading = self._reading
         subject = subject_of(one_line(note.subject, reading.subject_chars + 1), about, own)
-        name, value = attribute_of(note.attribute), one_line(note.value, reading.value_chars + 1)
+        name, value = attribute_of(note.attribute, self._attributes), one_line(note.value, reading.value_chars + 1)
         text = one_line(note.text, reading.fact_chars) or value
         if not SNAKE.fullmatch(name) or is_instruction(name):  # what an agent is to do is found by the rules
             return None
@@ -201,7 +223,7 @@ class Beliefs:
             value=value,
             text=one_line(_told_of(subject, text), reading.fact_chars),
             sources=self._evidence.sources(note.evidence, value, text),
-            single=single(name),
+            single=self._attributes.single(name),
         )
         rest = self._as_read(made, text, own)
         if rest is None or old is None or old.about is not about:
@@ -211,7 +233,7 @@ class Beliefs:
     def _replaces(self, new: FactProposal, old: Fact, own: Sequence[Utterance]) -> bool:
         """Whether a fact takes the place of the one that it is said to end: of the same attribute with one value, else
         the evidence speaks of both."""
-        if old.attribute != new.attribute or not single(old.attribute):
+        if old.attribute != new.attribute or not self._attributes.single(old.attribute):
             return self._ends(old, [u.text for u in own])
         first = old.id not in self._ended
         self._ended.add(old.id)

@@ -17,7 +17,7 @@ from embermem.analysts.keywords import keywords
 from embermem.analysts.screening import screen
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.attributes import attribute
+from embermem.core.attributes import BUILT_IN, Attributes, attributes
 from embermem.core.config import ExtractiveSettings
 from embermem.core.types import (
     About,
@@ -36,6 +36,7 @@ from embermem.core.types import (
     Utterance,
 )
 from embermem.languages import Language
+from embermem.languages.facts import fields
 from embermem.languages.facts.finding import Finding
 from embermem.languages.people import USER, called, label, no_name, whose
 from embermem.memoryos.people import profile_value, speaker_of
@@ -52,8 +53,10 @@ _LASTING = languages.either(lambda one: one.screening.lasting)
 class ExtractiveAnalyst:
     """An `Analyst` without a model. It never raises for what a page may hold."""
 
-    def __init__(self, settings: ExtractiveSettings | None = None) -> None:
+    def __init__(self, settings: ExtractiveSettings | None = None, known: Attributes = BUILT_IN) -> None:
+        """`known` are the attributes of the memory whose pages it reads."""
         self._settings = settings or ExtractiveSettings()
+        self._known = known
 
     @property
     def name(self) -> str:
@@ -78,7 +81,7 @@ class ExtractiveAnalyst:
         facts = _merged(f for view in request.pages for f in self.facts(view.page))
         speakers = {name for view in request.pages for name in _speakers(view.page)}
         return PersonaChange(
-            facts=facts, traits=_strongest(traits_of(facts, speakers)), profile=profile_of(facts, speakers)
+            facts=facts, traits=_strongest(traits_of(facts, speakers)), profile=profile_of(facts, speakers, self._known)
         )
 
     def facts(self, page: Page) -> tuple[FactProposal, ...]:
@@ -101,7 +104,7 @@ class ExtractiveAnalyst:
             summary_sources=sources,
             facts=facts,
             traits=traits_of(facts, _speakers(view.page)),
-            profile=profile_of(facts, _speakers(view.page)),
+            profile=profile_of(facts, _speakers(view.page), self._known),
         )
 
     def _facts(self, utterance: Utterance, named: bool) -> Iterable[FactProposal]:
@@ -110,7 +113,8 @@ class ExtractiveAnalyst:
         text = utterance.text[: self._settings.max_chars]
         mine = utterance.role is Role.USER
         of_self, orders = _SELF.search(text) is not None, mine and _LASTING.search(text) is not None
-        screened = screen(text) if of_self or orders else None
+        of_fields = mine and self._known.own and fields.spoken_of(text, self._known.own)
+        screened = screen(text) if of_self or orders or of_fields else None
         if screened is None:
             return
         found: list[_Found] = []
@@ -118,9 +122,13 @@ class ExtractiveAnalyst:
             found = _findings(screened, utterance.said_at) if mine or named else _agent_findings(screened)
         if orders:
             found = _with_instructions(found, screened, utterance.said_at)
+        if of_fields:
+            own = [*fields.stated(screened, utterance.said_at, self._known.own)]
+            found = [*(pair for pair in found if not _is_told_by(pair[0], own)), *own]
         about = About.USER if mine else About.AGENT
         for finding, language in found[: self._settings.max_facts]:
-            yield _proposal(finding, language, utterance, about)
+            if (kept := _kept(finding, self._known, about)) is not None:
+                yield _proposal(kept, language, utterance, about, self._known)
 
 
 # ---------------------------------------------------------------------------------------------------- facts
@@ -148,22 +156,47 @@ def _agent_findings(screened: str) -> list[_Found]:
     return sorted(((one, languages.by_signs(one.value)) for one in found), key=lambda pair: pair[0].start)
 
 
+def _is_told_by(finding: Finding, own: Sequence[_Found]) -> bool:
+    """Whether what was found says no more than a field's value does."""
+    return finding.attribute in _GENERAL and any(finding.start < one.end and one.start < finding.end for one, _ in own)
+
+
+def _kept(finding: Finding, known: Attributes, about: About) -> Finding | None:
+    """What was found, if it is to be kept: of a field a value that fits, where what is said may set it."""
+    if not known.is_kept(finding.attribute):
+        return None
+    field = known.field(finding.attribute)
+    if field is None or about is About.AGENT:
+        return finding
+    value = finding.value if finding.retracts else field.fits(finding.value)
+    return None if value is None or field.set_by == "caller" else replace(finding, value=value)
+
+
+_GENERAL = frozenset({"does", "feels", "owns", "says"})
+"""What a statement is read as that no rule knows."""
 _DATES = frozenset({"birth_year", "birthday"})
 """What is a date itself needs no second one."""
 _ONCE = frozenset({"born_in"})
 """What has one value but is an event: it was in that year, not since."""
 
 
-def _proposal(finding: Finding, language: Language, utterance: Utterance, about: About) -> FactProposal:
+def _proposal(
+    finding: Finding, language: Language, utterance: Utterance, about: About, known: Attributes
+) -> FactProposal:
     subject = speaker_of(utterance.speaker, utterance.role)
     if finding.subject != USER:
         who = called(finding.subject)
         subject = who.name or whose(subject, who.kin)
-    entry = attribute(finding.attribute)
-    told = language.no_longer if finding.retracts else language.statement
-    text = told(finding.attribute, finding.value)
-    if finding.when is not None and finding.attribute not in _DATES:
-        single = entry.single and finding.until is None and finding.attribute not in _ONCE
+    is_single, field = known.single(finding.attribute), known.field(finding.attribute)
+    is_date = finding.attribute in _DATES or (field is not None and field.type == "date")
+    if finding.retracts:
+        text = language.no_longer(finding.attribute, finding.value)
+    elif field is not None and finding.attribute not in attributes():
+        text = fields.statement(field, finding.value, language)
+    else:
+        text = language.statement(finding.attribute, finding.value)
+    if finding.when is not None and not is_date:
+        single = is_single and finding.until is None and finding.attribute not in _ONCE
         text += language.dated(finding.when.label, since=single)
     source = Source(seq=utterance.seq, utterance_id=utterance.id, start=finding.start, end=finding.end)
     return FactProposal(
@@ -173,7 +206,7 @@ def _proposal(finding: Finding, language: Language, utterance: Utterance, about:
         value=finding.value,
         text=language.of_subject(label(subject, language), text),
         sources=(source,),
-        single=entry.single,
+        single=is_single,
         valid_from=None if finding.when is None or finding.until is not None else finding.when.at,
         retracts=finding.retracts,
         expires_at=None if finding.retracts else finding.until,
@@ -223,14 +256,16 @@ def _strongest(traits: tuple[TraitProposal, ...]) -> tuple[TraitProposal, ...]:
 # -------------------------------------------------------------------------------------------------- profile
 
 
-def profile_of(facts: Iterable[FactProposal], speakers: Collection[str]) -> tuple[ProfileProposal, ...]:
+def profile_of(
+    facts: Iterable[FactProposal], speakers: Collection[str], known: Attributes
+) -> tuple[ProfileProposal, ...]:
     """Fields of the speakers' profiles from facts about them; for each field the last said wins."""
-    fields: dict[tuple[str, str], ProfileProposal] = {}
+    lines: dict[tuple[str, str], ProfileProposal] = {}
     for fact in facts:
-        line = profile_value(fact.attribute, fact.value)
+        line = profile_value(fact.attribute, fact.value, known)
         if line is not None and fact.about is About.USER and fact.subject in speakers and not fact.retracts:
-            fields.pop((fact.subject, line[0]), None)
-            fields[fact.subject, line[0]] = ProfileProposal(
+            lines.pop((fact.subject, line[0]), None)
+            lines[fact.subject, line[0]] = ProfileProposal(
                 name=line[0], value=line[1], sources=fact.sources, subject=fact.subject
             )
-    return tuple(fields.values())
+    return tuple(lines.values())

@@ -38,6 +38,7 @@ from embermem.analysts.showing import (
     batch_lines,
     chars_within,
     fact_lines,
+    field_lines,
     language_of,
     languages_of,
     page_lines,
@@ -88,18 +89,25 @@ class ModelAnalyst:
     Threads may share it."""
 
     def __init__(self, asker: Asker, settings: Settings, reading: ModelReadingSettings | None = None) -> None:
+        self._attributes = settings.attributes
         self._asker = asker
         self._settings = settings
         self._reading = reading or ModelReadingSettings()
         self._links = LinkNumbers()
-        self._extractive = ExtractiveAnalyst()
+        self._extractive = ExtractiveAnalyst(known=self._attributes)
         self._noting, self._profiling = Habit(), Habit()
 
     @property
     def name(self) -> str:
         """The model, and the versions of both prompts."""
         version = f"{prompts.load('annotate').version}.{prompts.load('profile').version}"
-        return f"model:{self._asker.model}/{version}"
+        return f"model:{self._asker.model}/{version}{self._asks_more and '.' + prompts.load('fields').version}"
+
+    @property
+    def _asks_more(self) -> str:
+        """What fields and instructions of the application's own add to a prompt; nothing where there are none."""
+        lines = field_lines(self._settings)
+        return "\n\n" + prompts.load("fields").fill(lines="\n".join(lines)) if lines else ""
 
     def annotate(
         self, owner: Owner, tails: Mapping[ThreadId, ChainTail], batch: Sequence[PageView]
@@ -180,13 +188,13 @@ class ModelAnalyst:
     def _whole(self, request: ProfileRequest) -> PersonaChange:
         reading = self._reading
         said, lines = page_lines(request.pages, reading)
-        known, facts = fact_lines(nearest(request, reading.known_facts), reading)
+        known, facts = fact_lines(nearest(request, reading.known_facts, self._attributes), reading)
         segments, older = segment_lines(request.neighbours, self._links)
         summary = summary_line(request.segment, said.values(), reading)
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
         shown_segments = "\n".join(older) or "no older segments"
-        stable = prompts.load("profile").fill(traits=trait_lines())
+        stable = prompts.load("profile").fill(traits=trait_lines()) + self._asks_more
         passing = prompts.load("profile_pages").fill(
             language=language_of(said.values()),
             nonce=nonce("\n".join((summary, fields, shown_facts, shown_segments, shown_pages))),
@@ -217,7 +225,8 @@ class ModelAnalyst:
         )
         read = self._read(request)
         evidence = Evidence(said, reading.evidence, read.facts)
-        beliefs = Beliefs(evidence, known, reading, self._links, {OWN: request.segment, **segments})
+        older_ones = {OWN: request.segment, **segments}
+        beliefs = Beliefs(evidence, known, reading, self._links, older_ones, self._attributes)
         made = beliefs.facts(answer.facts)
         traits = beliefs.traits(answer.traits)
         links, evolutions = beliefs.links(answer.links)
@@ -240,7 +249,7 @@ class ModelAnalyst:
 
     def _facts_alone(self, request: ProfileRequest) -> PersonaChange:
         """The short form: as many questions as the server's context needs, each of some of the pages."""
-        reading, stable = self._reading, prompts.load("facts").fill()
+        reading, stable = self._reading, prompts.load("facts").fill() + self._asks_more
         read = self._read(request)
         parts, believed = [], False
         for pages in self._parted(request.pages, stable):
@@ -264,7 +273,7 @@ class ModelAnalyst:
                 ),
             )
             evidence = Evidence(said, reading.evidence, read.facts)
-            beliefs = Beliefs(evidence, {}, reading, self._links, {})
+            beliefs = Beliefs(evidence, {}, reading, self._links, {}, self._attributes)
             made = beliefs.facts(answer.facts)
             believed = believed or beliefs.any_of(made)
             parts.append(self._change(replace(request, pages=pages), beliefs, evidence, read, made))
@@ -404,7 +413,7 @@ class ModelAnalyst:
         if left := beliefs.offered - beliefs.kept:
             logger.info("%s: %d of %d facts of an answer left out", self.name, left, beliefs.offered)
         speakers = _users(evidence.said.values())
-        lines = borne_out(profile_of(facts, speakers), evidence, self._reading.field_chars)
+        lines = borne_out(profile_of(facts, speakers, self._attributes), evidence, self._reading.field_chars)
         extracted = (one for one in read.profile if not seqs.isdisjoint(s.seq for s in one.sources))
         fields = {line.name: line for line in (*extracted, *lines)}
         return PersonaChange(

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.traits import has_words
-from embermem.core.config import LinkNumbers, ModelReadingSettings
+from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
+from embermem.core.fields import Field
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, Page, PageView, Role, Segment, ThreadId, Utterance
 from embermem.languages.people import no_name
@@ -25,6 +26,8 @@ _CHARS_A_TOKEN = 3
 _OTHER = "the user's language"
 _LABEL = re.compile(r"\A[^\s:：][^:：]{0,40}[:：]\s*")
 """Whose words a sentence of a summary holds, as it stands before them."""
+_INSTRUCTION, _EXAMPLE, _EXAMPLES = 300, 60, 4
+"""Characters of an instruction and of an example; examples of a field."""
 _DERIVED = frozenset({"age_group", "gender"})
 """Traits that follow from the profile; nobody sets them."""
 _SIDES = {**{role: role.value for role in Role}, Role.ASSISTANT: "agent"}
@@ -117,6 +120,23 @@ def languages_of(batch: Sequence[PageView]) -> str:
 
 
 @cache
+def field_lines(settings: Settings) -> list[str]:
+    """What the application asks for: its fields that a model may set, and what to note and what never to."""
+    lines = [_field_line(one) for one in settings.fields if one.set_by == "model"]
+    lines += [f"note: {one_line(text, _INSTRUCTION)}" for text in settings.remember]
+    never = settings.never_kept
+    names = (name.replace("_", " ") for name in never.attributes)
+    return [*lines, *(f"never note: {one_line(text, _INSTRUCTION)}" for text in (*names, *never.sentences))]
+
+
+def _field_line(field: Field) -> str:
+    """ "level (one of: A1, B1): the learner's level, as \"B1\"; in each fact one value"."""
+    told = f"- attribute {field.label} ({field.allowed}{'' if field.single else '; a fact for each value'})"
+    told += f": {one_line(field.description, _INSTRUCTION)}" if field.description else ""
+    shown = ", ".join(f'"{one_line(text, _EXAMPLE)}"' for text in field.examples[:_EXAMPLES])
+    return f"{told}; such as {shown}" if shown else told
+
+
 def trait_lines() -> str:
     """The dimensions a model is asked for, in the shortest form that tells both poles; those of one pair share a line.
     Interests that follow from what somebody likes are not asked for."""

@@ -272,8 +272,9 @@ class Mem0Graph(Mem0):
         edges = self.kept(owner, Relation)
         if scope is None and at is None:
             return [edge for edge in edges if holds(edge, None, None)]
-        told = {u.seq: u.said_at for u in self.said(owner, scope) if at is None or u.said_at <= at}
-        seen = None if scope is None else {u.seq for u in self.said(owner, scope)}
+        said = self.said(owner, scope)
+        told = {u.seq: u.said_at for u in said if at is None or u.said_at <= at}
+        seen = None if scope is None else {u.seq for u in said}
         known = [(edge, tuple(seq for seq in edge.sources if seq in told)) for edge in edges]
         return [replace(edge, sources=seqs, at=told[seqs[0]]) for edge, seqs in known if seqs and holds(edge, at, seen)]
 

@@ -72,7 +72,11 @@ def _place(session: Session) -> list[Finding]:
 def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
     if not session.exists:
         return [
-            Finding(level="ok", what=f"there is no store yet at {session.path}", advice="`embermem add` creates one")
+            Finding(
+                level="ok",
+                what=f"there is no store yet at {session.path or session.store}",
+                advice="`embermem add` creates one",
+            )
         ]
     try:
         with session.for_reading() as memory:

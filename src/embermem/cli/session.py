@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embermem.core.errors import NotFound, StoreError
+from embermem.core.errors import ConfigError, NotFound, StoreError
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """The global options. A store is a path, or a URL where it has `://`."""
+    """The global options. A store is a path, a URL where it has `://`, or `:memory:`."""
 
     store: str
     user: str
@@ -23,8 +23,8 @@ class Session:
 
     @property
     def path(self) -> Path | None:
-        """The store's file, or None for a URL."""
-        return None if "://" in self.store else Path(self.store).expanduser()
+        """The store's file, or None for a URL and for a store in memory."""
+        return None if "://" in self.store or self.store == ":memory:" else Path(self.store).expanduser()
 
     @property
     def exists(self) -> bool:
@@ -37,7 +37,9 @@ class Session:
         return store_exists(self.store, config.load(self.preset))
 
     def for_writing(self, *, background: bool = False) -> Memory:
-        """Opens the store, made with its folder if it is not there; `background` understands meanwhile."""
+        """Opens the store, made with its folder if it is not there; `background` understands meanwhile. Raises
+        ConfigError for a store in memory where nothing would come of what is written: without `background`."""
+        self._refuse_memory(used=background)
         if self.path is not None:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -48,12 +50,14 @@ class Session:
     def for_reading(self, *, model: str | None = None, read_only: bool = False) -> Memory:
         """Opens the store; a `model` named goes before the setting. With `read_only` nothing can be written. Raises
         NotFound if there is none: reading makes nothing."""
+        self._refuse_memory()
         if not self.exists:
             raise self._missing()
         return self._open(model=model, read_only=read_only)
 
     def for_reindexing(self) -> Memory:
         """Opens the store, whichever embedder its vectors are of. Raises NotFound if there is none."""
+        self._refuse_memory()
         if not self.exists:
             raise self._missing()
         return self._open(reindex=True)
@@ -61,6 +65,15 @@ class Session:
     def owner(self, memory: Memory) -> OwnerMemory:
         """The memory that the global options name."""
         return memory.of(self.user, self.agent)
+
+    def _refuse_memory(self, *, used: bool = False) -> None:
+        from embermem.bootstrap import in_memory
+
+        if not used and in_memory(self.store):
+            raise ConfigError(
+                f"--store {self.store} lives only as long as one command: `embermem serve`, `mcp` and `chat` can work "
+                "on it; here give a file"
+            )
 
     def _missing(self) -> NotFound:
         return NotFound(

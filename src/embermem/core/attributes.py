@@ -1,5 +1,6 @@
 """The vocabulary of facts: each attribute, its kind, whether it has one value at a time, and whether it is a goal or
-limit. Each language defines its wording (`Language.statement`).
+limit. Each language defines its wording (`Language.statement`). `Attributes` is the vocabulary of one memory: what is
+built in, and the fields of its application.
 
 Goals and limits are considered at every recall, even if no word of the query matches: a goal until it is reached or
 given up, a limit (an allergy, food or activities that are excluded) as long as it is true. Instructions are told with
@@ -8,10 +9,15 @@ every recall.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from typing import Literal
+
+from embermem.core.errors import ConfigError
+from embermem.core.fields import Field
 
 Standing = Literal["goal", "limit"]
 
@@ -175,3 +181,98 @@ def canonical(name: str) -> str:
 @cache
 def _names() -> dict[str, str]:
     return {synonym: a.name for a in _TABLE for synonym in a.synonyms}
+
+
+OTHER = "other"
+"""The attribute of a fact for which none was given."""
+_RESERVED = frozenset({OTHER, "description"})
+
+
+class Attributes:
+    """The attributes of one memory: those that are built in, and the fields of its application.
+
+    A field may have the name of a built-in attribute if it holds as many values, which are texts or choices: it then
+    adds to what is known of it. `never` are names of attributes, and of kinds such as "health", that are not kept.
+    Immutable. Raises ConfigError for fields of the same name, and for one that cannot be told from what is built in.
+    """
+
+    def __init__(self, own: Sequence[Field] = (), never: Sequence[str] = ()) -> None:
+        for name, count in Counter(one.name for one in own).items():
+            if count > 1:
+                raise ConfigError(f"there are {count} fields {name!r}; leave all but one out, or rename them")
+        self.own = tuple(own)
+        self._own = {one.name: one for one in own}
+        self._never = frozenset(never)
+        for one in own:
+            _check_beside_built_in(one)
+        self.former = {one.was: one.name for one in own if one.was}
+        self._check_former()
+
+    def _check_former(self) -> None:
+        for one in self.own:
+            if one.was in self._own:
+                raise ConfigError(
+                    f"field {one.name!r}: was = {one.was!r} is another field; leave was out, or that field"
+                )
+            if sum(other.was == one.was for other in self.own) > 1 and one.was:
+                raise ConfigError(f"two fields were {one.was!r}; its values can move to one of them only")
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name; None if the application has none."""
+        return self._own.get(name)
+
+    def single(self, name: str) -> bool:
+        """Whether an attribute holds one value at a time."""
+        own = self._own.get(name)
+        return single(name) if own is None else own.single
+
+    def kind(self, name: str) -> Kind:
+        """The kind of an attribute; a field is kept like what is known of somebody's life."""
+        return Kind.LIFE if name in self._own and name not in attributes() else kind(name)
+
+    def canonical(self, name: str) -> str:
+        """The name under which an attribute is stored."""
+        name = self.former.get(name, name)
+        return name if name in self._own else canonical(name)
+
+    def profile(self, name: str) -> str | None:
+        """The line of a profile that an attribute is also stored as; None for an attribute that is in none."""
+        own, known = self._own.get(name), attributes().get(name)
+        if own is not None and own.single:
+            return known.profile if known is not None and known.profile in _OF_PERSONS else name
+        return None if known is None else known.profile
+
+    def is_kept(self, name: str) -> bool:
+        """Whether facts of an attribute may be kept."""
+        return name not in self._never and self.kind(name).name.lower() not in self._never
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is that of an attribute, built in or of a field."""
+        return name in self._own or name in attributes() or _family(name) is not None
+
+
+BUILT_IN = Attributes()
+"""The attributes of a memory without fields."""
+_OF_PERSONS = frozenset({"name", "gender", "birth_year"})
+"""Lines of profiles that say who somebody is: what reads them knows them by these names."""
+
+
+def _check_beside_built_in(field: Field) -> None:
+    """Raises ConfigError for a field that would be taken for what is built in, or would change it."""
+    known, where = attributes().get(field.name), f"field {field.name!r}"
+    if field.name in _RESERVED or _family(field.name) is not None or is_instruction(field.name):
+        raise ConfigError(f"{where}: the name is kept for built-in attributes; choose another, such as my_{field.name}")
+    if known is None:
+        names = {**_names(), **{a.profile: a.name for a in _TABLE if a.profile}}
+        if built_in := names.get(field.name):
+            raise ConfigError(
+                f"{where}: the name means the built-in attribute {built_in}; call it {built_in} to add to that, or "
+                f"choose another name, such as my_{field.name}"
+            )
+    elif known.single != field.single or field.type not in ("text", "choice"):
+        count = "one value" if known.single else "many values"
+        raise ConfigError(
+            f"{where}: the built-in attribute of that name holds {count}, which are texts; set many = "
+            f"{str(not known.single).lower()} and type = 'text' or 'choice', or choose another name, such as "
+            f"my_{field.name}"
+        )

@@ -10,13 +10,17 @@ import logging
 import os
 import tomllib
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import fields as settings_of
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from embermem.core.attributes import Attributes
 from embermem.core.errors import ConfigError
+from embermem.core.fields import Field, fields_from_file, fields_from_table, line_finder, listed
+from embermem.core.never import Never, vocabulary
 from embermem.core.option_values import checked_value
 
 logger = logging.getLogger(__name__)
@@ -206,7 +210,7 @@ class Settings:
     recall_date: float = _number(1.0, _FITTED)
     recall_kind: float = _number(0.9, _FITTED)
     recall_document: float = _number(
-        0.35, "how near the whole document of a passage comes; docs/research/documents.md (ours)", low=0.0
+        0.5, "how near the whole document of a passage comes; docs/research/documents.md (ours)", low=0.0
     )
     recall_segment: float = _number(
         0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
@@ -315,6 +319,17 @@ class Settings:
         "none", "what is removed from a text before it is stored; docs/guides/sensitive.md", "none", "secrets"
     )
 
+    # What is remembered
+    fields: tuple[Field, ...] = _plain(
+        (), "fields of one's own: a TOML file with a table for each, or the tables [fields.NAME]; docs/guides/fields.md"
+    )
+    remember: tuple[str, ...] = _plain((), "a list of what to remember, for the model; docs/guides/fields.md")
+    never: tuple[str, ...] = _plain(
+        (),
+        'a list of what never to keep: attributes, kinds of sensitive content, "words", /patterns/; '
+        "docs/guides/fields.md",
+    )
+
     # Retention
     retention: bool = _plain(
         False, "whether memories that are not used fade into the archive; docs/concepts/retention.md"
@@ -419,6 +434,16 @@ class Settings:
     proxy_answer_bytes: int = _number(32 * 2**20, "largest upstream answer that is held in memory", low=1024)
     proxy_body_bytes: int = _number(32 * 2**20, "largest body of a chat request; it may contain images", low=1024)
     proxy_known: int = _number(200_000, "message hashes that the proxy caches, about 300 bytes each", low=0)
+
+    @property
+    def attributes(self) -> Attributes:
+        """The attributes of facts: those that are built in, and the fields."""
+        return vocabulary(self.fields, self.never).attributes
+
+    @property
+    def never_kept(self) -> Never:
+        """What `never` names."""
+        return vocabulary(self.fields, self.never).never
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -571,7 +596,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     merged: dict[str, tuple[object, str]] = {}
     for layer in (*layers, given):
         merged.update(layer)
-    known = {f.name: f for f in fields(Settings)}
+    known = {f.name: f for f in settings_of(Settings)}
     for name in _RETIRED & merged.keys():
         warnings.warn(
             f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=2
@@ -583,7 +608,9 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     if not isinstance(chosen, str) or chosen not in PRESETS:
         raise ConfigError(f"preset = {chosen!r} (from {origin}) is not allowed; one of: {', '.join(PRESETS)}")
     checked = {
-        name: checked_value(
+        name: _LISTS[name](value, origin)
+        if name in _LISTS
+        else checked_value(
             name,
             str(known[name].type),
             value,
@@ -594,11 +621,50 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
         for name, (value, origin) in merged.items()
     }
     values: dict[str, Any] = {**PRESETS[str(chosen)], **checked, "preset": chosen}
-    return Settings(**values)
+    settings = Settings(**values)
+    try:
+        vocabulary(settings.fields, settings.never)
+    except ConfigError as error:
+        origins = dict.fromkeys(merged[name][1] for name in ("fields", "never") if name in merged)
+        raise ConfigError(f"{error} (from {', '.join(origins)})") from error
+    return settings
+
+
+def _fields(value: object, origin: str) -> tuple[Field, ...]:
+    """Fields as they are given in code, the path of their file, or the tables of a settings file."""
+    if isinstance(value, (str, Path)):
+        beside = Path(origin.removeprefix("file ")).parent if origin.startswith("file ") else Path()
+        return fields_from_file(beside / Path(value).expanduser())
+    if isinstance(value, Mapping):
+        text = Path(origin.removeprefix("file ")).read_text(encoding="utf-8") if origin.startswith("file ") else ""
+        return fields_from_table(value, origin, line_finder(text, "fields."))
+    if not isinstance(value, Sequence) or not all(isinstance(one, Field) for one in value):
+        raise ConfigError(
+            f"fields (from {origin}) must be a list of Field, the path of a TOML file, or a table of fields"
+        )
+    return tuple(value)
+
+
+def _texts(name: str) -> Callable[[object, str], tuple[str, ...]]:
+    """A list of texts; in the environment a line for each."""
+
+    def read(value: object, origin: str) -> tuple[str, ...]:
+        lines = [line for line in value.splitlines() if line.strip()] if isinstance(value, str) else value
+        return listed(lines, f"{name} (from {origin})")
+
+    return read
+
+
+_LISTS: Mapping[str, Callable[[object, str], Any]] = {
+    "fields": _fields,
+    "remember": _texts("remember"),
+    "never": _texts("never"),
+}
+"""Settings that hold more than one value, each with how it is read."""
 
 
 def _from_environment() -> dict[str, tuple[object, str]]:
-    known = {f.name for f in fields(Settings)}
+    known = {f.name for f in settings_of(Settings)}
     found: dict[str, tuple[object, str]] = {}
     for key, value in os.environ.items():
         name = key.removeprefix(ENV_PREFIX).lower()

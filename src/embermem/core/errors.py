@@ -5,6 +5,7 @@ EmberError
 ├── InputError             invalid input from the caller (also a ValueError)
 │   └── KeyReused          an idempotency key was used again with other content
 ├── NotFound               this owner has no such page, segment or fact (also a LookupError)
+├── NotGranted             a shared memory that was not granted, or no longer
 ├── StoreError             a database operation failed
 │   ├── StoreBusy          other processes held the store for longer than `busy_timeout_s`
 │   │   └── StoreConflict      concurrent writes conflicted, also when retried
@@ -96,6 +97,12 @@ class NotFound(EmberError, LookupError):
     """This owner has no such item."""
 
     tag = "not-found"
+
+
+class NotGranted(EmberError):
+    """A space, or what another agent knows of the user, that was not granted, or no longer; or it is not there."""
+
+    tag = "not-granted"
 
 
 class StoreError(EmberError):

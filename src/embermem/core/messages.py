@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -14,9 +15,11 @@ from zoneinfo import ZoneInfo
 
 from embermem.core import ids, injected_blocks
 from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
-from embermem.core.sensitive import Finder, redacted
-from embermem.core.types import Message, Owner, Redaction, Role, ThreadId, is_of_document
+from embermem.core.metadata import texts as texts_in
+from embermem.core.sensitive import Finder, Redacted, redacted
+from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId, is_of_document
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -46,6 +49,8 @@ _ROLES = {
 }
 _LONGEST_NAME = 512
 _LONGEST_URL = 300
+_LONGEST_SPACE = 64
+_SPACE = re.compile(r"[^\W_][\w.-]*")
 _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there is nothing to add"
 
 
@@ -53,9 +58,10 @@ _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there
 class Inbox:
     """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be.
 
-    What `finders` find is taken out of every text and every speaker's name (`embermem.core.sensitive`), before anything
-    else sees it. `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken out of every text.
-    It is asked only where a text may hold one. A message that held nothing else is left out.
+    What `finders` find is taken out of every text, every speaker's name and all metadata (`embermem.core.sensitive`),
+    before anything else sees it. `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken
+    out of every text, also of metadata. It is asked only where a text may hold one. A message that held nothing else is
+    left out.
     """
 
     owner: Owner
@@ -81,7 +87,7 @@ class Inbox:
         ]
         if not read:
             raise InputError(f"{given[0][2]} {_ONLY_OURS}")
-        said_at, labels = self.moment(at, "at"), checked_metadata(metadata, "metadata")
+        said_at, labels = self.moment(at, "at"), self._metadata(metadata, "metadata")
         messages = [
             Message(
                 role=role,
@@ -110,13 +116,13 @@ class Inbox:
         if not messages:
             raise InputError("messages is empty: there is nothing to add")
         made, times, places, named = [], [], list[int](), set[int]()
-        labels = checked_metadata(metadata, "metadata")
+        labels = self._metadata(metadata, "metadata")
         for place, message in enumerate(messages):
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
             said_at = message.get("at", at)
-            own = {**labels, **checked_metadata(message.get("metadata"), f"{where}.metadata")}
+            own = {**labels, **self._metadata(message.get("metadata"), f"{where}.metadata")}
             own = checked_metadata(own, f"{where}.metadata with those of all messages")
             if (read := self._message(message, said_at, thread, where)) is not None:
                 times.append(said_at)
@@ -166,6 +172,15 @@ class Inbox:
             raise InputError(f"{where} = {at!r} is outside the times that can be stored") from error
         return at
 
+    def then(self, as_of: At, valid_at: At) -> LookBack:
+        """What a read looks back to, as it may be passed on to another owner's, whose zone may be another."""
+        then = LookBack()
+        if as_of is not None:
+            then["as_of"] = self.moment(as_of, "as_of")
+        if valid_at is not None:
+            then["valid_at"] = self.moment(valid_at, "valid_at")
+        return then
+
     def _message(self, message: Mapping[str, Any], at: At, thread: str, where: str) -> Message | None:
         named = message.get("role")
         role = _ROLES.get(named) if isinstance(named, str) else None
@@ -188,9 +203,9 @@ class Inbox:
 
     def _speaker(self, role: Role) -> str:
         if role is Role.USER:
-            return self.owner.user
+            return self.owner.space or self.owner.user
         if role is Role.ASSISTANT:
-            return self.owner.agent if self.owner.agent != "default" else "assistant"
+            return self.owner.agent if self.owner.agent != "default" and not self.owner.space else "assistant"
         return role.value
 
     def _text(self, text: object, where: str) -> str | None:
@@ -203,25 +218,52 @@ class Inbox:
     def _without_secrets(
         self, messages: list[Message], places: Sequence[int], named: AbstractSet[int]
     ) -> tuple[list[Message], tuple[Redaction, ...]]:
-        """The messages without what the finders find, in their texts and in the names that were given with them, and
-        what that was. What is found in one is taken out of all."""
+        """The messages without what the finders find, in their texts, in the names that were given with them and in
+        their metadata, and what that was. What is found in one is taken out of all."""
         if not self.finders:
             return messages, ()
-        names = [message.speaker if place in named else "" for message, place in zip(messages, places, strict=True)]
-        wheres = [*(f"the text of message {place}" for place in places), *(f"its name {place}" for place in places)]
-        left = redacted([*(message.text for message in messages), *names], self.finders, wheres)
-        texts, speakers = left[: len(messages)], left[len(messages) :]
-        clean = [
-            replace(message, text=text.text, speaker=speaker.text[:_LONGEST_NAME] or message.speaker)
-            for message, text, speaker in zip(messages, texts, speakers, strict=True)
+        parts = [
+            [("text", one.text), ("name", one.speaker if place in named else ""), *texts_in(one.metadata)]
+            for one, place in zip(messages, places, strict=True)
         ]
-        took = [
-            Redaction(message=place, kind=one.kind, start=one.start, end=one.end, where=where)
-            for place, text, speaker in zip(places, texts, speakers, strict=True)
-            for where, said in (("text", text), ("name", speaker))
-            for one in said.places
+        wheres = [
+            f"the {where} of message {place}" for place, own in zip(places, parts, strict=True) for where, _ in own
         ]
+        left = iter(redacted([text for own in parts for _, text in own], self.finders, wheres))
+        clean: list[Message] = []
+        took: list[Redaction] = []
+        for message, place, own in zip(messages, places, parts, strict=True):
+            text, speaker, *labels = found = [next(left) for _ in own]
+            clean.append(
+                replace(
+                    message,
+                    text=text.text,
+                    speaker=speaker.text[:_LONGEST_NAME] or message.speaker,
+                    metadata=_labels_left(message.metadata, labels, place),
+                )
+            )
+            took += [
+                Redaction(message=place, kind=one.kind, start=one.start, end=one.end, where=where)
+                for (where, _), said in zip(own, found, strict=True)
+                for one in said.places
+            ]
         return clean, tuple(took)
+
+    def _metadata(self, value: object, where: str) -> dict[str, Value]:
+        """Metadata, without what Ember put into its texts."""
+        found = checked_metadata(value, where)
+        texts = [text for _, text in texts_in(found)]
+        if not any(injected_blocks.MARK in text for text in texts):
+            return found
+        return with_texts(found, [injected_blocks.strip(text, self.nonce_key()) for text in texts])
+
+
+def _labels_left(metadata: Metadata, left: Sequence[Redacted], place: int) -> Metadata:
+    """Metadata without what was found in them. Raises InputError where what replaces it makes them too long."""
+    if not any(one.places for one in left):
+        return metadata
+    without = with_texts(metadata, [one.text for one in left])
+    return checked_metadata(without, f"messages[{place}].metadata without what was sensitive")
 
 
 def checked(text: object, where: str, longest: int) -> str:
@@ -268,6 +310,17 @@ def owner(user: object, agent: object) -> Owner:
     """The owner of a (user, agent) pair. Raises InputError for what is no name."""
     named = name(user, "user"), name(agent, "agent")
     return Owner(id=ids.owner_id(*named), user=named[0], agent=named[1])
+
+
+def space(text: object) -> Owner:
+    """The owner of a shared space. Its name is of letters, digits, `_`, `-` and `.`, and begins with one of the first
+    two. Raises InputError."""
+    if not isinstance(text, str) or _SPACE.fullmatch(text) is None or len(text) > _LONGEST_SPACE:
+        raise InputError(
+            f"space = {text!r} is not a space's name; give up to {_LONGEST_SPACE} letters, digits, '_', '-' and '.', "
+            "a letter or digit first"
+        )
+    return Owner(id=ids.owner_id(NO_USER, text), user=NO_USER, agent=text)
 
 
 def thread_id(text: object) -> ThreadId:

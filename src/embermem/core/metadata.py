@@ -13,12 +13,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from embermem.core.errors import InputError
 
-__all__ = ["MAX_BYTES", "Metadata", "Plain", "Value", "checked", "checked_filter", "items", "matches"]
+__all__ = [
+    "MAX_BYTES",
+    "Metadata",
+    "Plain",
+    "Value",
+    "checked",
+    "checked_filter",
+    "items",
+    "matches",
+    "texts",
+    "with_texts",
+]
 
 Plain: TypeAlias = str | int | float | bool
 Value: TypeAlias = Plain | tuple[str, ...]
@@ -56,6 +67,30 @@ def checked(value: object, where: str) -> dict[str, Value]:
     if size > MAX_BYTES:
         raise InputError(f"{where} has {size:,} bytes as JSON, more than the {MAX_BYTES:,} allowed")
     return found
+
+
+def texts(metadata: Metadata) -> list[tuple[str, str]]:
+    """Each text, with where it stands: "metadata.ticket", "metadata.tags[1]"."""
+    found = []
+    for name, value in metadata.items():
+        if isinstance(value, tuple):
+            found += [(f"metadata.{name}[{place}]", one) for place, one in enumerate(value)]
+        elif isinstance(value, str):
+            found.append((f"metadata.{name}", value))
+    return found
+
+
+def with_texts(metadata: Metadata, others: Iterable[str]) -> dict[str, Value]:
+    """The metadata with other texts in place of those that `texts` gave, in their order."""
+    rest = iter(others)
+    return {
+        name: tuple(next(rest) for _ in value)
+        if isinstance(value, tuple)
+        else next(rest)
+        if isinstance(value, str)
+        else value
+        for name, value in metadata.items()
+    }
 
 
 def items(metadata: Metadata) -> Iterator[tuple[str, Plain]]:

@@ -16,7 +16,7 @@ from functools import cache
 
 from embermem.core.errors import InputError
 
-__all__ = ["Finder", "Found", "Redacted", "SecretWords", "finders", "redacted", "secrets"]
+__all__ = ["KINDS", "Finder", "Found", "Redacted", "SecretWords", "finders", "redacted", "secrets"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -223,6 +223,8 @@ _TOKENS: Mapping[str, str] = {
 }
 """What each service's begin with, and how they go on."""
 _KIND_NAMES = tuple(_TOKENS)
+KINDS = ("private key", "password", "token", "card number", "IBAN", *_KIND_NAMES)
+"""The kinds of what `secrets` finds."""
 _TOKEN = re.compile("(?<![A-Za-z0-9_-])(?:" + "|".join(f"({pattern})" for pattern in _TOKENS.values()) + ")")
 
 

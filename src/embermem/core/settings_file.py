@@ -48,6 +48,8 @@ def _with(text: str, values: Mapping[str, object]) -> str:
     lines = text.splitlines()
     for name, line in zip(values, as_toml(values), strict=True):
         found = (at for at, old in enumerate(lines) if re.match(rf"\s*{re.escape(name)}\s*=", old))
-        at = next(found, len(lines))
-        lines[at : at + 1] = [line]
+        tables = (at for at, old in enumerate(lines) if old.lstrip().startswith("["))
+        end = next(tables, len(lines))
+        at = next((at for at in found if at < end), None)
+        lines[end if at is None else at : end if at is None else at + 1] = [line]
     return "\n".join(lines) + "\n"

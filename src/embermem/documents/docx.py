@@ -24,7 +24,7 @@ _BODY_TEXT = 9
 
 
 def docx(data: bytes, name: str) -> Outline:
-    """The outline of a DOCX. Raises InputError for a file that cannot be read, ModuleNotFoundError without the extra."""
+    """The outline of a DOCX. Raises InputError for what cannot be read, ModuleNotFoundError without the extra."""
     from xml.etree.ElementTree import ParseError
 
     from defusedxml.common import DefusedXmlException

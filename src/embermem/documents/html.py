@@ -1,4 +1,4 @@
-"""The text of an HTML page: headings, paragraphs, lists, code and tables, by selectolax; no scripts, styles or menus."""
+"""The text of an HTML page: headings, paragraphs, lists, code, tables, by selectolax; no scripts, styles or menus."""
 
 from __future__ import annotations
 

@@ -46,8 +46,9 @@ def split(outline: Outline) -> list[Part]:
     for place, heads, blocks in _sections(outline):
         pieces = [piece for block in blocks for piece in _pieces(outline.text, block)]
         spans = _filled(pieces)
-        if heads:  # headings come with what follows them
-            spans[:1] = [(heads[0].start, spans[0][1] if spans else heads[-1].end)]
+        written = [head for head in heads if head.start < head.end]
+        if written:  # headings come with what follows them
+            spans[:1] = [(written[0].start, spans[0][1] if spans else written[-1].end)]
         parts.extend(Part(start=start, end=end, place=place) for start, end in spans)
     return parts
 

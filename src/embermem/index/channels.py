@@ -121,8 +121,11 @@ def _words(view: View) -> Floats:
 
 
 def _window(view: View) -> Floats:
-    """BM25 of the utterance with the one before and the one after it in its thread."""
-    return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    """BM25 of the utterance with the one before and the one after it in its thread. A passage of a document stands
+    alone, and its words have been heard; while it has no vector they count as much as those of others."""
+    scores = view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    heard = view.snapshot.is_passage(view.n) & view.snapshot.has_vector[: view.n]
+    return np.where(heard, np.nan, scores) if heard.any() else scores
 
 
 def _noted(view: View) -> Floats:
@@ -139,7 +142,8 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
     pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
 
-    A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean.
+    A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean; so does
+    a passage of a document in the second.
     """
     query, idf = view.asked_tokens
     total = float(idf.sum())
@@ -160,6 +164,9 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
     bare = counts <= 0
     alone[bare], window[bare] = alone[some].mean(), window[some].mean()
+    is_passage = view.snapshot.is_passage(view.n)[pool]
+    if is_passage.any():
+        window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0
     return alone, window
 
 

@@ -41,7 +41,8 @@ class Query:
     "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
     of the snapshot rest on, which are to be those that were true. `links` are those that may be followed. `themes` are
     those whose examples are near to the query (Language.theme_examples). `facts` are the cosines of facts' own
-    vectors to the query's, where they were asked for (preset `paper`).
+    vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of facts and names of profile
+    lines ("user.home") that are not told, since another memory of the same user knows newer.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Query:
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
+    outdated: frozenset[str] = frozenset()
 
 
 class View:

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import ClassVar
 
+from embermem.core.fields import Field
 from embermem.core.sensitive import SecretWords
 from embermem.core.text import bare, fold
 from embermem.core.traits import dimensions_by_name
@@ -153,6 +154,11 @@ class Language:
         """The attribute and value of an instruction in its speaker's words: "Please keep your answers short." """
         return "instruction", phrase.strip()
 
+    def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
+        """The statements of a screened text about its speaker that give values of an application's fields, in the words
+        that were said; of a field that holds many, a list. Positions are those of the text given."""
+        return ()
+
     @property
     def interests(self) -> Mapping[str, str]:
         """The dimension of traits that a word, folded and in the singular, indicates."""
@@ -163,6 +169,14 @@ class Language:
     def statement(self, attribute: str, value: str) -> str:
         """A fact in words, without its subject: "lives in Lyon"."""
         return f"{attribute.replace('_', ' ')}: {value}"
+
+    def field(self, label: str, value: str) -> str:
+        """The value of a field in words, without its subject: "has the level B1"."""
+        return f"{label}: {value}"
+
+    def flag(self, label: str, *, holds: bool) -> str:
+        """The same of a field that is true or false: "has newsletter: yes"."""
+        return f"{label}: {'yes' if holds else 'no'}"
 
     def no_longer(self, attribute: str, value: str) -> str:
         """The retraction of a statement; without a value, of the whole attribute."""

@@ -138,6 +138,9 @@ class Values:
     """Words that add nothing where another follows: possessives, fillers."""
     conjunctions: frozenset[str] = frozenset()
     """Words that part a list."""
+    yes: frozenset[str] = frozenset()
+    no: frozenset[str] = frozenset()
+    """Words for a truth value."""
     naming: frozenset[str] = frozenset()
     """Words between what somebody has and its name ("a dog named Rex")."""
     within: str = NEVER

@@ -18,7 +18,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from embermem import languages
-from embermem.core.attributes import attributes
+from embermem.core.attributes import BUILT_IN, Attributes
 from embermem.core.text import fold
 from embermem.core.types import (
     Fact,
@@ -280,6 +280,8 @@ class People:
     def _find_user(self, owner: Owner) -> str | None:
         """The user's id, joined to the speaker who is the user."""
         self._names.node(USER)
+        if owner.space is not None:
+            return None  # many speak in a space, each by name
         if any(node in self._names.roles for node in self._names.nodes_of(self._names.root(USER)) if node != USER):
             return USER  # as a caller ruled
         speakers = self._speakers(Role.USER)
@@ -381,10 +383,9 @@ class People:
         return next(iter((*speaks, *told, *names)), "")
 
 
-def profile_value(attribute: str, value: str) -> tuple[str, str] | None:
+def profile_value(attribute: str, value: str, known: Attributes = BUILT_IN) -> tuple[str, str] | None:
     """The field of a profile that a fact is also told in, and the value there; None for a fact that is in none."""
-    known = attributes().get(attribute)
-    name = known.profile if known else None
+    name = known.profile(attribute)
     if attribute == "gender":
         value = languages.gender(value) or value.replace("transgender ", "trans ")
     elif attribute == "birthday" and (year := _BORN.search(value)):
@@ -392,11 +393,11 @@ def profile_value(attribute: str, value: str) -> tuple[str, str] | None:
     return None if name is None else (name, value)
 
 
-def profile_from(facts: Iterable[Fact]) -> tuple[ProfileField, ...]:
+def profile_from(facts: Iterable[Fact], known: Attributes = BUILT_IN) -> tuple[ProfileField, ...]:
     """The profile of somebody who is not the user, from the facts about them: of each field the newest."""
     found: dict[str, ProfileField] = {}
     for fact in facts:
-        line = profile_value(fact.attribute, fact.value)
+        line = profile_value(fact.attribute, fact.value, known)
         if line is not None:
             found.pop(line[0], None)
             found[line[0]] = ProfileField(

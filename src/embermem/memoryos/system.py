@@ -42,6 +42,7 @@ from embermem.core.types import (
     Scope,
     Segment,
     SegmentId,
+    Source,
     ThreadId,
     Utterance,
 )
@@ -55,6 +56,7 @@ from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
+from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
@@ -316,11 +318,13 @@ class MemoryOS:
         scope: Scope | None = None,
         preset: Preset | None = None,
         moment: Moment = NOW,
+        outdated: frozenset[str] = frozenset(),
     ) -> Context:
         """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
-        then. Reads only."""
+        then. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment, settings)
+        asked = replace(asked, outdated=outdated)
         people = self._people_of(owner, snapshot.persona)
         summaries_of = partial(of_pages, self._store, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
@@ -340,6 +344,7 @@ class MemoryOS:
         budget: int | None = None,
         segments: Sequence[Segment] = (),
         moment: Moment = NOW,
+        outdated: frozenset[str] = frozenset(),
     ) -> Context:
         """What is known of a person (None: everybody), on these days, and talked about in these segments; at a moment,
         as it was known or true then. Raises NotFound for a person nobody knows. Reads only."""
@@ -350,8 +355,34 @@ class MemoryOS:
         if person is not None and found is None:
             raise NotFound(f"there is no person {person!r} in this memory; `people` lists everybody")
         subject = Subject(people=frozenset() if found is None else frozenset((found,)), days=tuple(days))
-        query = retrieval.Query(text="", budget=budget, at=at, valid_at=moment.valid_at)
+        query = retrieval.Query(text="", budget=budget, at=at, valid_at=moment.valid_at, outdated=outdated)
         return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people, segments)
+
+    def known_of_user(
+        self,
+        owner: Owner,
+        query: str | None = None,
+        *,
+        at: datetime | None = None,
+        scope: Scope | None = None,
+        moment: Moment = NOW,
+    ) -> Elsewhere:
+        """What may be told of the user where another agent is asked: with a query the facts that bear on it, else all.
+        Reads only."""
+        if query is None:
+            snapshot = self._residents.snapshot(owner.id, moment)
+            snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
+            people, persona, told = self._people_of(owner, snapshot.persona), snapshot.persona, None
+        else:
+            snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment, self._settings)
+            people, ranking = self._people_of(owner, snapshot.persona), retrieval.rank(snapshot, asked, self._settings)
+            persona, told = ranking.persona, [fact for fact, _ in ranking.facts(people)]
+
+        def said_at(source: Source) -> datetime | None:
+            row = snapshot.row(source.seq)
+            return None if row is None else snapshot.utterances[row].said_at
+
+        return known_of_user(persona, people, said_at, told)
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from embermem import telemetry
 from embermem.arguments import checked
-from embermem.core import messages
-from embermem.core.errors import InputError, KeyReused, StoreError
+from embermem.core import ids, messages
+from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId
+from embermem.core.types import Added, Context, PageId, Share
 from embermem.owner_memory.documents import Documents
 from embermem.owner_memory.handle import Parts, zone_of
 from embermem.owner_memory.linking import Linking
@@ -33,7 +33,36 @@ _LONGEST_KEY = 256
 
 @checked
 class OwnerMemory(Ruling, Documents, Linking, Retaining):
-    """One owner's memory. No call reaches another owner's."""
+    """One owner's memory. No call reaches another owner's, but for the spaces that the handle was bound with."""
+
+    @property
+    def shared(self) -> Mapping[str, OwnerMemory]:
+        """The spaces that this handle was bound with (`Memory.of(…, shares=)`), by name. Each call of one looks whether
+        it is still granted, and raises NotGranted if not; those that write need a grant to write."""
+        return self._shared
+
+    def share_person_with(self, agent: str, shared: bool = True) -> Share:
+        """Let another agent of this user tell what this one knows of the user (`Memory.of(…, person_from=)`), or no
+        longer: profile, traits and facts about the user, never what was said, what is known of others, or this agent's
+        own profile. It is told in the other agent's contexts only. Returns the grant. Raises NotFound if it was not
+        shared.
+        """
+        name, now = messages.name(agent, "agent"), self._parts.clock()
+        if self.owner.space is not None or name == self.owner.agent:
+            raise InputError(f"{self.owner} cannot share its user with agent {name!r}: give another agent of one user")
+        user, admin = self.owner.user, self._parts.admin
+        if shared:
+            made = Share(id=ids.new_id("g"), user=user, agent=name, write=False, granted_at=now)
+            return admin.share(self.owner, made)
+        ended = admin.end_shares(self.owner.id, user, name, now)
+        if not ended:
+            raise NotFound(f"what {self.owner} knows of the user is not shared with agent {name!r}")
+        return ended[-1]
+
+    def person_shares(self, *, past: bool = False) -> tuple[Share, ...]:
+        """Return the agents with which this one shares what it knows of the user, oldest first; with `past`, also those
+        with which it did, with the times."""
+        return tuple(one for one in self._parts.admin.shares(self.owner.id) if past or one.stands)
 
     @telemetry.spanned(telemetry.CREATE, "add")
     def add(

@@ -59,25 +59,25 @@ class Documents(Forgetting):
         (default: the file's time, or now); `metadata` are those of all passages. Repeated with the same `key`, the call
         stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
         """
-        inbox, settings = self._inbox(), self._parts.settings
+        inbox = self._inbox()
         if key is not None:
             messages.name(key, "key")
         outline, named, written = self._read(document, source)
         made = self._made(outline, title=title, source=named, at=at, metadata=metadata)
         given = replace(made, said_at=inbox.moment(at if at is not None else written, "at"))
         now = self._parts.clock()
-        put = self._store.put_document
+        put = self._parts.admin.put_document
         done = decided_anew(_TRIES, lambda: put(self.owner, given, now=now, key=key))
         self._parts.added()
         return done
 
     def documents(self) -> tuple[Document, ...]:
         """Return all documents, the first stored first."""
-        return self._store.documents(self.owner.id)
+        return self._parts.admin.documents(self.owner.id)
 
     def document(self, document_id: str) -> Document:
         """Return one document. Raises NotFound."""
-        found = self._store.documents(self.owner.id, [DocumentId(document_id)])
+        found = self._parts.admin.documents(self.owner.id, [DocumentId(document_id)])
         if not found:
             raise self._none_such("document", document_id)
         return found[0]

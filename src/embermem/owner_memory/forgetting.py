@@ -57,12 +57,14 @@ class Forgetting(Handle):
         """Remove this whole memory, for good: every row of this owner. With `dry_run`, return what would be removed.
 
         Keyed hashes of the messages and of idempotency keys are kept, so that a retry stores nothing. What is said
-        again at another time is stored and learnt from. `readmit` discards the hashes.
+        again at another time is stored and learnt from. `readmit` discards the hashes. Grants by this owner go too, and
+        those to this user with this agent.
         """
         from embermem.memoryos.forget import forgetting
 
         receipt = forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
         if not dry_run:
+            self._parts.admin.forget_shares(self.owner.user, self.owner.agent)
             self._parts.system.forgotten(self.owner)
         return receipt
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem import telemetry
@@ -57,10 +58,15 @@ class Parts:
 
 
 class Handle:
-    """One owner of one memory."""
+    """One owner of one memory. `shared` are handles of the spaces that it is bound with, by name; `elsewhere` is one of
+    what another agent knows of the user."""
 
-    def __init__(self, parts: Parts, owner: Owner) -> None:
+    def __init__(
+        self, parts: Parts, owner: Owner, shared: Mapping[str, Any] = MappingProxyType({}), elsewhere: Any = None
+    ) -> None:
         self.owner = owner
+        self._shared = MappingProxyType(dict(shared))
+        self._elsewhere = elsewhere
         self._parts = parts
         self._watch = telemetry.Watch(store_id=owner.id, trace_text=parts.settings.trace_text, done=parts.done)
 
@@ -68,12 +74,16 @@ class Handle:
     def _store(self) -> Store:
         return self._parts.store
 
+    def _speaks_as(self) -> Owner:
+        """Who says what is added here without a name."""
+        return self.owner
+
     def _inbox(self) -> messages.Inbox:
         state = self._store.owner_state(self.owner.id)
         settings = self._parts.settings
         zone = settings.timezone if state is None or state.timezone is None else state.timezone
         return messages.Inbox(
-            owner=self.owner,
+            owner=self._speaks_as(),
             zone=zone_of(zone),
             now=self._parts.clock(),
             max_chars=settings.max_text_chars,
@@ -103,7 +113,7 @@ class Handle:
         return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
 
     def _none_such(self, kind: str, item_id: str) -> NotFound:
-        return NotFound(f"no {kind} {item_id!r} of {self.owner.user}/{self.owner.agent}")
+        return NotFound(f"no {kind} {item_id!r} of {self.owner}")
 
     def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]], analyst: str = "") -> int:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided

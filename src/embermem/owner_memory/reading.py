@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
@@ -38,12 +39,14 @@ from embermem.core.types import (
 )
 from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
+from embermem.owner_memory.together import Ask, of_others, of_user, together
 from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
+    from embermem.memoryos.recall.elsewhere import Elsewhere
     from embermem.protocols import OwnerState
 
 
@@ -70,22 +73,43 @@ class Reading(Handle):
         limits what may be found; `preset` ranks with the other preset, for comparison. `as_of` uses what was known at a
         time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
         said by then or a fact covers it. Without `at`, that time is also the time of the query.
+
+        Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
+        divided by what each memory has to tell; `thread` and `scope.before_seq` are of the own memory. Raises
+        NotGranted for what was revoked.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
         if preset is not None and preset not in configuration.PRESETS:
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
-        inbox = self._inbox()
+        inbox, settings = self._inbox(), self._parts.settings
+        text = messages.checked(query, "query", settings.max_text_chars)
         moment = self._moment(as_of, valid_at, inbox)
-        return self._parts.system.recall(
-            self.owner,
-            messages.checked(query, "query", self._parts.settings.max_text_chars),
-            at=inbox.moment(_first_given(at, valid_at, as_of), "at"),
-            budget=budget,
-            thread=None if thread is None else messages.thread_id(thread),
-            scope=scope,
-            preset=preset,
-            moment=moment,
+        asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
+        current = None if thread is None else messages.thread_id(thread)
+
+        def own(tokens: int | None, outdated: frozenset[str] = frozenset()) -> Context:
+            return self._parts.system.recall(
+                self.owner,
+                text,
+                at=asked_at,
+                budget=tokens,
+                thread=current,
+                scope=scope,
+                preset=preset,
+                moment=moment,
+                outdated=outdated,
+            )
+
+        if not self._shared and self._elsewhere is None:
+            return own(budget)
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
+        return self._together(
+            own,
+            lambda space, tokens: space.recall(text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then),
+            lambda other: other.beside(text, at=asked_at, scope=seen, **then),
+            settings.budget if budget is None else budget,
+            limited=(preset or settings.preset) != "paper",
         )
 
     @telemetry.spanned(telemetry.SEARCH, "overview")
@@ -115,14 +139,50 @@ class Reading(Handle):
         if first > last:
             raise InputError(f"since = {since!r} is after until = {until!r}")
         any_day = since is None and until is None
-        return self._parts.system.overview(
-            self.owner,
-            person=None if person is None else messages.name(person, "person"),
-            days=() if any_day else (DateSpan(first=first, last=last, start=0, end=0),),
-            budget=budget,
-            segments=self.segments(as_of=as_of, valid_at=valid_at),
-            moment=self._moment(as_of, valid_at, inbox),
+        days = () if any_day else (DateSpan(first=first, last=last, start=0, end=0),)
+        named = None if person is None else messages.name(person, "person")
+        moment, segments = self._moment(as_of, valid_at, inbox), self.segments(as_of=as_of, valid_at=valid_at)
+
+        def own(tokens: int, outdated: frozenset[str] = frozenset()) -> Context:
+            return self._parts.system.overview(
+                self.owner,
+                person=named,
+                days=days,
+                budget=tokens,
+                segments=segments,
+                moment=moment,
+                outdated=outdated,
+            )
+
+        if not self._shared and self._elsewhere is None:
+            return own(budget)
+        then = inbox.then(as_of, valid_at)
+        asked = {"person": person, "since": since and first, "until": until and last, **then}
+        whole = person is None and any_day
+        return self._together(
+            own,
+            lambda space, tokens: space.overview(tokens, **asked),
+            lambda other: other.beside(**then) if whole else None,
+            budget,
         )
+
+    def _together(
+        self,
+        own: Callable[..., Context],
+        of_space: Callable[[Any, int], Context],
+        of_other: Callable[[Any], tuple[Elsewhere, frozenset[str]] | None],
+        budget: int,
+        *,
+        limited: bool = True,
+    ) -> Context:
+        """What this memory, the spaces and the other agent that it is bound with tell."""
+        known = None if self._elsewhere is None else of_other(self._elsewhere)
+        asks: dict[str | None, Ask] = {None: partial(own, outdated=known[1]) if known else own}
+        if known:
+            asks[f"agent:{self._elsewhere.owner.agent}"] = of_user(self._parts, known[0])
+        for name, space in self._shared.items():
+            asks[name] = partial(of_space, space)
+        return together(self._parts, asks, budget, limited=limited)
 
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
@@ -132,26 +192,42 @@ class Reading(Handle):
         Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
-        asked, moment = _first_given(valid_at, as_of), self._moment(as_of, valid_at)
-        return self._parts.system.search(
+        asked, inbox = _first_given(valid_at, as_of), self._inbox()
+        own = self._parts.system.search(
             self.owner,
             text,
             k,
-            at=None if asked is None else self._inbox().moment(asked, "at"),
+            at=None if asked is None else inbox.moment(asked, "at"),
             scope=scope,
-            moment=moment,
+            moment=self._moment(as_of, valid_at, inbox),
         )
+        if not self._shared:
+            return own
+        from embermem.memoryos.recall.merging import merged_hits
+
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
+        found: dict[str | None, tuple[Hit, ...]] = {None: own}
+        for name, space in sorted(self._shared.items()):
+            found[name] = space.search(text, k, scope=seen, **then)
+        return merged_hits(found, k)
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
         """Count a context, or hits, as visits: the heat of their segments grows, and with a context the strength of its
         facts too (docs/concepts/retention.md). Reads write nothing else. Does nothing where the memory is read-only.
+        What is from a shared space counts there if the handle may write to it.
         """
         facts = hits.facts if isinstance(hits, Context) else ()
         seen = hits.packed if isinstance(hits, Context) else tuple(hits) if isinstance(hits, Iterable) else (hits,)
         if not all(isinstance(hit, Hit) for hit in seen):
             raise InputError("visit takes a context, or hits such as context.packed")
-        if not self._parts.read_only:
-            self._parts.system.visit(self.owner, seen, facts)
+        if self._parts.read_only:
+            return
+        mine = (None, self.owner.space)
+        self._parts.system.visit(self.owner, [hit for hit in seen if hit.space in mine], facts)
+        for name, space in self._shared.items():
+            told = hits.shared.get(name) if isinstance(hits, Context) else [hit for hit in seen if hit.space == name]
+            if told and space.may(write=True):
+                space.visit(told)
 
     def pages(
         self,
@@ -327,7 +403,8 @@ class Reading(Handle):
             own = persona.profile if found == USER else persona.agent_profile
             if own:
                 return own
-        return profile_from(self.facts(person=person, as_of=as_of, valid_at=valid_at))
+        found_facts = self.facts(person=person, as_of=as_of, valid_at=valid_at)
+        return profile_from(found_facts, self._parts.settings.attributes)
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
         """Return the agent's profile; as `profile`."""

@@ -18,6 +18,7 @@ from embermem.owner_memory.reading import AsyncReading, Reading
 from embermem.protocols import ENDED
 
 if TYPE_CHECKING:
+    from embermem.core.attributes import Attributes
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
     from embermem.core.user_overrides import Rulings
 
@@ -60,6 +61,7 @@ class Ruling(Reading):
         """
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import correcting
+        from embermem.memoryos.correct.fact_input import field_value
 
         says = messages.checked(text, "text", _LONGEST_FACT)
         means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
@@ -69,7 +71,10 @@ class Ruling(Reading):
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             fact, settings = self.fact(fact_id), self._parts.settings
-            return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
+            fits = means
+            if fact.about is About.USER:
+                fits = field_value(settings.attributes, fact.attribute, means, "value")
+            return correcting(fact, says, fits, self.persona(), no=no, seq=seq, settings=settings)
 
         no = self._changing(Cause.CORRECTION, decided)
         return self.fact(f"f{no}-000")
@@ -113,13 +118,14 @@ class Ruling(Reading):
         from embermem.memoryos.ingest.long_term import Knowledge
 
         inbox = self._inbox()
-        read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox)]
+        read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox, self._parts.settings.attributes)]
         expiries = fact_input.expiries(facts, inbox)
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             nonlocal became
-            knowledge = Knowledge(self.owner, self._store.persona(self.owner.id), self._rulings())
+            persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
+            knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
                 zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
@@ -171,7 +177,7 @@ class Ruling(Reading):
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             ended = self._store.facts(self.owner.id, ENDED)
-            return ruling(pair, holds, self.owner, self._persona_then(), ended)
+            return ruling(pair, holds, self.owner, self._persona_then(), ended, self._parts.settings.attributes)
 
         return self._changing(Cause.CORRECTION, decided)
 
@@ -247,7 +253,9 @@ class Ruling(Reading):
 
         now = self._parts.clock()
         decisions = [
-            _profile_set(whose, name, value, now) for whose, fields in given.items() for name, value in fields.items()
+            _profile_set(whose, name, value, now, self._parts.settings.attributes)
+            for whose, fields in given.items()
+            for name, value in fields.items()
         ]
         if not decisions:
             raise InputError("no field given; give at least one, such as name='Alice'")
@@ -278,9 +286,10 @@ class AsyncRuling(AsyncReading):
     undo_plan = awaited("read", Ruling.undo_plan)
 
 
-def _profile_set(whose: About, name: str, value: str | int | None, now: datetime) -> ProfileSet:
+def _profile_set(whose: About, name: str, value: str | int | None, now: datetime, attributes: Attributes) -> ProfileSet:
     """The decision that sets a field, from now on."""
     from embermem.core.changes import ProfileSet
+    from embermem.memoryos.correct.fact_input import field_value
 
     if not name.isidentifier() or len(name) > 64:
         raise InputError(f"{name!r} is not a field's name; give a word such as birth_year")
@@ -289,4 +298,8 @@ def _profile_set(whose: About, name: str, value: str | int | None, now: datetime
     if value is not None and not isinstance(value, (str, int)):
         raise InputError(f"{name} is {type(value).__name__}; give a text or a whole number")
     text = None if value is None else messages.checked(str(value), name, 2000)
+    if whose is About.USER and text is not None:
+        if (field := attributes.field(name)) is not None and field.many:
+            raise InputError(f"{name} holds many values, which are facts; add each with `learn`")
+        text = field_value(attributes, name, text, name)
     return ProfileSet(whose=whose, name=name, value=text, sources=(), set_by="caller", valid_from=now)

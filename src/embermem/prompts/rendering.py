@@ -19,6 +19,8 @@ from embermem.protocols import TokenCounter
 __all__ = [
     "CUT",
     "DOCUMENTS",
+    "OF_AGENT",
+    "SHARED",
     "WISHES",
     "chain_line",
     "cut",
@@ -31,6 +33,7 @@ __all__ = [
     "place_line",
     "profile_lines",
     "segment_line",
+    "shared_heading",
     "trait_lines",
     "utterance_line",
 ]
@@ -43,6 +46,11 @@ WISHES = "standing wishes of the user:"
 
 DOCUMENTS = "from documents:"
 """The line over the passages of documents. No text can make one either: each passage is one line, with its number."""
+SHARED = re.compile(r"(?:shared memory of [\w.-]+|known of the user by .+):")
+"""The line over what is told from a space, or from what another agent knows of the user, which `shared_heading` makes.
+No other line of a context is one."""
+OF_AGENT = "agent:"
+"""Stands before the name of an agent, where else a space's stands, which has no colon."""
 
 _THREAD_CHARS = 40
 _PLACE_CHARS = 160
@@ -77,8 +85,15 @@ def header(utterance: Utterance) -> str:
     return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
 
 
+def shared_heading(space: str) -> str:
+    """The line over what is told from a space, or by another agent (`agent:tutor`)."""
+    if space.startswith(OF_AGENT):
+        return f"known of the user by {one_line(space.removeprefix(OF_AGENT))}:"
+    return f"shared memory of {space}:"
+
+
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:
-    """`#12 Alice: text`, of a passage `#12 [Handbook, Leave > Parental leave] text`; with `text` in place of its own."""
+    """`#12 Alice: text`, of a passage `#12 [Handbook, Leave > Parental leave] text`; with `text` in its place."""
     said = one_line(passage_text(utterance, utterance.text)) if text is None else text
     if utterance.passage is not None:
         return f"#{utterance.seq} [{place_line(utterance.passage)}] {said}"

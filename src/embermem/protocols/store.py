@@ -13,9 +13,6 @@ from embermem.core.types import (
     ChainId,
     ChainTail,
     Conflict,
-    Document,
-    DocumentAdded,
-    DocumentId,
     Fact,
     FactId,
     Forgotten,
@@ -48,7 +45,6 @@ from embermem.protocols.records import (
     FactSelection,
     Lease,
     Moment,
-    NewDocument,
     NotedPage,
     OwnerState,
     PagesToRead,
@@ -69,7 +65,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangeLog",
     "ConversationLog",
-    "DocumentLog",
     "Forgetting",
     "History",
     "KeyStore",
@@ -127,20 +122,6 @@ class ConversationLog(Protocol):
         ids: Collection[UtteranceId] | None = None,
     ) -> tuple[Utterance, ...]:
         """Utterances in order: the next `limit` after a seq, or those with some ids."""
-
-
-class DocumentLog(Protocol):
-    """Texts that nobody said in a talk."""
-
-    def put_document(self, owner: Owner, given: NewDocument, *, now: datetime, key: str | None = None) -> DocumentAdded:
-        """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages of
-        equal text and place keep their utterances and vectors, the others go as forgetting does it, and are not barred.
-        An unchanged one writes nothing, and a key used before gives what is stored by now. Raises KeyReused, and
-        RevisionMoved where another call stored the same document meanwhile.
-        """
-
-    def documents(self, owner_id: OwnerId, ids: Collection[DocumentId] | None = None) -> tuple[Document, ...]:
-        """Documents, the first stored first; those of some ids."""
 
 
 class ChangeLog(Protocol):
@@ -420,7 +401,7 @@ class KeyStore(Protocol):
         """One key of the service, by one indexed read; they belong to no owner."""
 
 
-class History(ConversationLog, DocumentLog, ChangeLog, MemoryReads, Protocol):
+class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
     """Both logs, and what is derived from them."""
 
 

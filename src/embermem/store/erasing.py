@@ -55,19 +55,7 @@ SCRUB_DUE = "scrub_due"
 COPIES = "copies"
 """The store's setting that lists the files that it was copied to."""
 _IDS = frozenset(
-    (
-        "id",
-        "page_id",
-        "document_id",
-        "chain_id",
-        "segment_id",
-        "fact_id",
-        "other_id",
-        "superseded_by",
-        "item_id",
-        "from_id",
-        "to_id",
-    )
+    "id page_id document_id chain_id segment_id fact_id other_id superseded_by item_id from_id to_id".split()
 )
 """Columns that hold ids of what may be forgotten."""
 _QUOTED = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
@@ -136,7 +124,7 @@ class Erasing(Transactions):
 
     def readmit(self, owner_id: OwnerId) -> int:
         """Throw away what `forget_owner` kept; how many marks that were."""
-        if not self._database.key_file.exists():
+        if key_in(self._database.key, "") is None:
             return 0
         table, key = schema.barred, self.secret()
         with self._write() as c:
@@ -148,7 +136,7 @@ class Erasing(Transactions):
     def _known_key(self, c: Connection) -> bytes | None:
         """The key, for who may do without; None where nothing was ever marked with it, or where it is lost."""
         try:
-            return key_in(self._database.key_file, setting(c, KEY_MARK))
+            return key_in(self._database.key, setting(c, KEY_MARK))
         except ForgottenKeyLost as error:
             logger.warning("it cannot be seen whether a message was forgotten before: %s", error)
             return None
@@ -230,42 +218,41 @@ class Erasing(Transactions):
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        file = self._database.key_file
+        place = self._database.key
         with self._read() as c:
             mark = setting(c, KEY_MARK)
-            known = key_in(file, mark)
+            known = key_in(place, mark)
             if known is None and _marked(c):  # by an Ember that kept no mark of the key
-                raise lost(file)
+                raise lost(place)
         if known is None and self._database.read_only:
             raise StoreReadOnly(f"{self._database.place}: the store is open read-only; no key can be created")
-        key = known or new_key(file)
+        key = known or new_key(place)
         if not mark and not self._database.read_only:
             with self._write() as c:
                 mark = remember_once(c, KEY_MARK, mark_of_key(key))
-            return key_in(file, mark) or key
+            return key_in(place, mark) or key
         return key
 
     def _secret_within(self, c: Connection) -> bytes:
         """The key, for who holds a transaction and has seen what was hashed with it. Raises ForgottenKeyLost."""
-        key = key_in(self._database.key_file, setting(c, KEY_MARK))
+        key = key_in(self._database.key, setting(c, KEY_MARK))
         if key is None:
-            raise lost(self._database.key_file)
+            raise lost(self._database.key)
         return key
 
     def renew_secret(self) -> None:
         """Put a new key in place of one that is lost for good. A file that lies in its place is kept under another
         name. What was hashed with the lost key compares with nothing any more."""
-        file = self._database.key_file
+        place = self._database.key
         with self._write() as c:
-            if file.exists():
-                file.replace(file.with_name(f"{file.name}.other"))
-            remember(c, {KEY_MARK: mark_of_key(new_key(file))})
+            place.set_aside()
+            remember(c, {KEY_MARK: mark_of_key(new_key(place))})
 
     def key_mark(self) -> str | None:
         """What tells the key of forgotten values from another; None where there is none yet."""
         with self._read() as c:
             mark = setting(c, KEY_MARK)
-        if mark or not self._database.key_file.exists():
+        if mark or key_in(self._database.key, "") is None:
             return mark or None
         return mark_of_key(self.secret())
 
@@ -354,9 +341,10 @@ def remember_scrub(c: Connection) -> None:
 
 
 def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
-    """The rows of the first log, and the vectors. Receipts stay, so that a key used before stores nothing again. A
-    document goes with its last passage; of one that lost some, no hash of its text is kept."""
+    """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores
+    nothing again. A document goes with its last passage; of one that lost some, no hash of its text is kept."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
+    value = schema.utterance_value
     threads: set[str] = set()
     for ids in reads.chunks(pages):
         threads |= set(
@@ -371,6 +359,7 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
         ).all()
         for some in reads.chunks(seqs):
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
+            c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
         for table in (utterance, page):
             c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))

@@ -1,4 +1,4 @@
-"""The key of what was forgotten: a file outside the database, and the mark by which the store knows it again."""
+"""The key of what was forgotten, which lies outside the database, and the mark by which the store knows it again."""
 
 from __future__ import annotations
 
@@ -6,72 +6,147 @@ import contextlib
 import os
 import secrets
 from pathlib import Path
+from typing import Protocol
 
 from embermem.core.errors import ForgottenKeyLost, StoreError
 from embermem.core.user_overrides import mark_of_key
 
-__all__ = ["KEY_MARK", "key_in", "lost", "new_key", "refuse_other_key", "write_key"]
+__all__ = [
+    "KEY_MARK",
+    "KeyFile",
+    "KeyInMemory",
+    "StoredKey",
+    "bring_key",
+    "key_in",
+    "lost",
+    "new_key",
+    "refuse_other_key",
+]
 
 KEY_MARK = "forgotten_key_mark"
 """The store's setting that holds the mark of the key which its hashes were made with."""
 _KEY_BYTES = 32
 
 
-def key_in(file: Path, mark: str) -> bytes | None:
-    """The key in its file; None where there is no file. `mark` is what the store remembers of it ("": nothing). Raises
-    ForgottenKeyLost where the file is gone that the store remembers, or holds another key; StoreError where it cannot
-    be read."""
+class StoredKey(Protocol):
+    """Where a key lies; as a text, its place. Its content is the key in hexadecimal."""
+
+    def read(self) -> bytes | None:
+        """Its content; None where there is none. Raises OSError."""
+
+    def write(self, content: bytes) -> None:
+        """Keep a key whole or not at all, and the first one only. Raises OSError."""
+
+    def set_aside(self) -> None:
+        """Make room for another key. Raises OSError."""
+
+
+class KeyFile(StoredKey):
+    """A key in a file; set aside, it is kept as `FILE.other`."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    def read(self) -> bytes | None:
+        try:
+            return self.file.read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, content: bytes) -> None:
+        """It appears under its name when it is complete."""
+        part = self.file.with_name(f"{self.file.name}.{secrets.token_hex(4)}")
+        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        try:
+            os.write(handle, content)
+            os.fsync(handle)
+            with contextlib.suppress(FileExistsError):
+                os.link(part, self.file)
+        finally:
+            os.close(handle)
+            part.unlink()
+
+    def set_aside(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self.file.replace(self.file.with_name(f"{self.file.name}.other"))
+
+
+class KeyInMemory(StoredKey):
+    """The key of a store in memory, which ends with it."""
+
+    def __init__(self) -> None:
+        self._content: list[bytes] = []
+
+    def __str__(self) -> str:
+        return "the key in memory"
+
+    def read(self) -> bytes | None:
+        return self._content[0] if self._content else None
+
+    def write(self, content: bytes) -> None:
+        self._content.append(content)  # of two threads, the first one's is read
+
+    def set_aside(self) -> None:
+        self._content.clear()
+
+
+def key_in(place: StoredKey, mark: str) -> bytes | None:
+    """The key that lies there; None where there is none. `mark` is what the store remembers of it ("": nothing). Raises
+    ForgottenKeyLost where the key is gone that the store remembers, or another one lies there; StoreError where it
+    cannot be read."""
     try:
-        found = bytes.fromhex(file.read_text(encoding="ascii"))
-    except FileNotFoundError:
-        if mark:
-            raise lost(file) from None
-        return None
+        content = place.read()
+        found = None if content is None else bytes.fromhex(content.decode("ascii"))
     except (OSError, ValueError) as error:
-        raise StoreError(f"{file}: the key of what was forgotten cannot be read: {error}") from error
+        raise StoreError(f"{place}: the key of what was forgotten cannot be read: {error}") from error
+    if found is None:
+        if mark:
+            raise lost(place)
+        return None
     if mark and mark_of_key(found) != mark:
         raise ForgottenKeyLost(
-            f"{file} is not the key that this store's hashes of what was forgotten were made with: put the right one "
+            f"{place} is not the key that this store's hashes of what was forgotten were made with: put the right one "
             "back from a copy; if it is lost for good, `embermem doctor --new-key` goes on with another"
         )
     return found
 
 
-def lost(file: Path) -> ForgottenKeyLost:
-    """The error for a file that is gone."""
+def lost(place: StoredKey) -> ForgottenKeyLost:
+    """The error for a key that is gone."""
     return ForgottenKeyLost(
-        f"{file}: the key of what was forgotten is missing: put it back from a copy; if it is lost for good, "
+        f"{place}: the key of what was forgotten is missing: put it back from a copy; if it is lost for good, "
         "`embermem doctor --new-key` makes another, and what was forgotten until now may be learnt again"
     )
 
 
-def new_key(file: Path) -> bytes:
+def new_key(place: StoredKey) -> bytes:
     """Make a key where there is none; the one that is there then, by whoever made it first. Raises StoreError."""
     try:
-        write_key(file, secrets.token_hex(_KEY_BYTES).encode())
-        return bytes.fromhex(file.read_text(encoding="ascii"))
+        place.write(secrets.token_hex(_KEY_BYTES).encode())
+        return bytes.fromhex((place.read() or b"").decode("ascii"))
     except (OSError, ValueError) as error:
-        raise StoreError(f"{file}: the key of what was forgotten cannot be made: {error}") from error
+        raise StoreError(f"{place}: the key of what was forgotten cannot be made: {error}") from error
 
 
-def refuse_other_key(mine: Path, theirs: Path) -> None:
+def refuse_other_key(mine: StoredKey, theirs: StoredKey) -> None:
     """Raises StoreError where a copy's key would lie, at `theirs`, and another key lies there than `mine`."""
     try:
-        if mine.exists() and theirs.exists() and mine.read_bytes() != theirs.read_bytes():
-            raise StoreError(f"{theirs} is the key of another store; move it away, or name another forgotten_key_file")
+        known, found = mine.read(), theirs.read()
     except OSError as error:
         raise StoreError(f"the key of forgotten values cannot be read: {error}") from error
+    if known is not None and found is not None and known != found:
+        raise StoreError(f"{theirs} is the key of another store; move it away, or name another forgotten_key_file")
 
 
-def write_key(file: Path, key: bytes) -> None:
-    """Keep a key whole or not at all, and the first one only: it appears under its name when it is complete."""
-    part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+def bring_key(mine: StoredKey, theirs: StoredKey) -> None:
+    """Keep the key for a copy too: without it the copy would not know what was forgotten. Raises StoreError."""
+    refuse_other_key(mine, theirs)
     try:
-        os.write(handle, key)
-        os.fsync(handle)
-        with contextlib.suppress(FileExistsError):
-            os.link(part, file)
-    finally:
-        os.close(handle)
-        part.unlink()
+        known = mine.read()
+        if known is not None and theirs.read() is None:
+            theirs.write(known)
+    except OSError as error:
+        raise StoreError(f"{theirs}: the key of forgotten values cannot be brought here: {error}") from error

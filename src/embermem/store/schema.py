@@ -136,6 +136,19 @@ document = _owned(
     UniqueConstraint("owner_id", "source"),
 )
 
+# One row for each value of an utterance's metadata (`utterance.metadata`), by which utterances are found. An empty list
+# has a row without a value. Texts are ordered by code points, as filters in Python order them.
+utterance_value = _owned(
+    "utterance_value",
+    Column("seq", Integer, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("text", Text().with_variant(Text(collation="C"), "postgresql")),
+    Column("number", Float),
+    Column("truth", Boolean),
+    Index("ix_utterance_value", "owner_id", "name", "text", "number", "truth", "seq"),
+)
+
 # A page is the roll-up of its utterances, and where the work on it stands. A passage's number is below 0, so that it is
 # never among the newest.
 page = _owned(
@@ -421,6 +434,18 @@ record_value = _owned(
     Column("number", Float),
     *_zoned("at"),
     Column("data", LargeBinary),
+)
+
+# Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
+# revoked stay, as the record of it.
+share = _owned(
+    "share",
+    _key("id"),
+    Column("user", Text),  # NULL: everybody
+    Column("agent", Text),  # NULL: any agent
+    Column("write", Boolean, nullable=False),
+    Column("granted_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger),
 )
 
 DERIVED = (

@@ -16,14 +16,15 @@ from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
+from embermem.store.queries.shares import Shares
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.worker_queries import Work
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Transferring):
-    """What those ask of a store who run it: its counts, its keys, its soundness, its copies."""
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Documents):
+    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies."""
 
 
 @each_again
@@ -31,7 +32,6 @@ class SqlStore(
     Administration,
     Trails,
     Log,
-    Documents,
     Work,
     Changes,
     Deltas,

@@ -14,10 +14,11 @@ from embermem.cli.session import Session
 from embermem.protocols import Finding
 from embermem.store import schema
 from embermem.store.admin import invariants
-from lives import contents, fill_every_table, store_of
+from lives import contents, fill_every_table
 from proofs import bounded
 from scripted import Clock, Opener, Place
 from soundness import assert_sound, meddle, rows
+from store_keys import key_of
 
 LOST = "0" * 32
 """The id of an owner who is not there."""
@@ -106,6 +107,14 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
         ("UPDATE owner SET persona_no = 99999, reset_no = 99999, embedded_seq = 99999",),
         "owners with counters beyond their logs",
     ),
+    "a value by which an utterance is found": (
+        (f"UPDATE utterance_value SET text = 'x' WHERE name = 'by' AND {first('utterance_value', 'seq')}",),
+        "utterances that are found by other metadata than theirs: 1",
+    ),
+    "all values by which utterances are found": (
+        ("DELETE FROM utterance_value",),
+        "utterances that are found by other metadata than theirs: 20",
+    ),
     "rows of nobody": (
         (f"UPDATE fact SET owner_id = '{LOST}' WHERE {FACT} AND {first('fact', 'owner_id')}",),
         "rows of `fact` without an owner: 1",
@@ -135,6 +144,10 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
     "an utterance beyond the last": (
         ("UPDATE utterance SET seq = 99999 WHERE seq = 3",),
         "utterances beyond the last one: 1",
+    ),
+    "metadata that cannot be read": (
+        ("UPDATE utterance SET metadata = '{' WHERE seq = 3",),
+        "utterances whose metadata cannot be read: 1",
     ),
     "a page that is gone": ((f"DELETE FROM page WHERE {PAGE}",), "pages missing that nobody forgot: 1"),
     "a page that is empty": ((f"DELETE FROM utterance WHERE {PAGE}",), "pages without an utterance: 1"),
@@ -303,7 +316,7 @@ def test_more_than_the_settings_allow_is_a_warning(alone: Memory, opened: Opener
 
 
 def test_a_key_that_is_gone_is_told_and_how_to_get_it_back(full: Memory) -> None:
-    key = store_of(full)._database.key_file
+    key = key_of(full.of("alice"))
     content = key.read_bytes()
     key.unlink()
     found = wrong(full.check(), "the key of what was forgotten is missing")

@@ -86,7 +86,7 @@ def sizes(wanted: Experiments) -> tuple[Size, ...]:
 
 def total(found: tuple[Size, ...]) -> tuple[Spent, Spent]:
     """Of all parts: of the model, and of the judge."""
-    return _sum(size.model for size in found), _sum(size.judge for size in found)
+    return Spent.total(size.model for size in found), Spent.total(size.judge for size in found)
 
 
 def _size(part: Part, plan: Plan, wanted: Experiments, learnt: set[_Learnt]) -> Size:
@@ -112,8 +112,8 @@ def _size(part: Part, plan: Plan, wanted: Experiments, learnt: set[_Learnt]) -> 
         conversations=len({talk.id for _, talk in talks}),
         units=len(talks) * len(part.systems),
         questions=sum(len(talk.questions) for _, talk in talks),
-        model=_sum(model),
-        judge=_sum(judge),
+        model=Spent.total(model),
+        judge=Spent.total(judge),
     )
 
 
@@ -153,13 +153,4 @@ def _judged(part: Part) -> int:
 def _times(count: int, calls: float, prompt: float, completion: float) -> Spent:
     return Spent(
         calls=round(count * calls), prompt_tokens=round(count * prompt), completion_tokens=round(count * completion)
-    )
-
-
-def _sum(parts: Iterator[Spent] | list[Spent]) -> Spent:
-    found = list(parts)
-    return Spent(
-        calls=sum(one.calls for one in found),
-        prompt_tokens=sum(one.prompt_tokens for one in found),
-        completion_tokens=sum(one.completion_tokens for one in found),
     )

@@ -14,4 +14,5 @@ from embermem.core.types.people import *  # noqa: F403
 from embermem.core.types.proposals import *  # noqa: F403
 from embermem.core.types.removals import *  # noqa: F403
 from embermem.core.types.scope import *  # noqa: F403
+from embermem.core.types.shares import *  # noqa: F403
 from embermem.core.types.utterances import *  # noqa: F403

@@ -24,14 +24,19 @@ class ChannelScore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A recalled utterance with its score (comparable within one recall only). A passage of a document is in no tier."""
+    """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
+    estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
+    owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
+    the owner's own memory. A passage of a document is in no tier."""
 
     utterance: Utterance
     score: float
     rank: int
     tier: Tier | None
     segment_id: SegmentId | None = None
+    relevance: float | None = None
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
+    space: str | None = None
 
     @property
     def passage(self) -> Passage | None:
@@ -63,9 +68,9 @@ class Explanation:
         if self.hit is not None:
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
-            lines.append(
-                f"  score {self.hit.score:.4f}, tier {self.hit.tier or '-'}, segment {self.hit.segment_id or '-'}"
-            )
+            where = f"tier {self.hit.tier or '-'}, segment {self.hit.segment_id or '-'}"
+            lines.append(f"  score {self.hit.score:.4f}, {where}")
+            lines += [] if self.hit.space is None else [f"  from the space {self.hit.space}"]
             lines.extend(
                 f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
                 + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")
@@ -83,7 +88,11 @@ class Context:
     by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
     best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is in [0,
     1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
-    notes in it."""
+    notes in it.
+
+    Of a handle that is bound with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`,
+    `persona` and `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its
+    own; under `agent:NAME` what another agent knows of the user."""
 
     text: str
     hits: tuple[Hit, ...]
@@ -99,6 +108,7 @@ class Context:
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     rests_on: tuple[UtteranceId, ...] = ()
+    shared: Mapping[str, Context] = field(default_factory=dict)
 
     def explain(self, hit: Hit | None = None) -> Explanation:
         """Each channel's share in a hit's score; without a hit, what was left out and why."""

@@ -15,8 +15,8 @@ _THREAD = "document:"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Document:
-    """A document as it is stored. `source` tells it from others: a path, an address, or what the caller named. `said_at`
-    is when it was written, `passages` how many it has now."""
+    """A document as it is stored. `source` tells it from others: a path, an address, or what the caller named.
+    `said_at` is when it was written, `passages` how many it has now."""
 
     id: DocumentId
     title: str

@@ -83,10 +83,22 @@ class About(StrEnum):
     AGENT = "agent"
 
 
+NO_USER = " "
+"""The user of every space's owner. No caller can give it: a name that is blank is refused."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """One (user, agent) pair: the unit of isolation."""
+    """One (user, agent) pair, or one shared space: the unit of isolation."""
 
     id: OwnerId
     user: str
     agent: str
+
+    @property
+    def space(self) -> str | None:
+        """The space's name; None for the memory of a user."""
+        return self.agent if self.user == NO_USER else None
+
+    def __str__(self) -> str:
+        return f"{self.user}/{self.agent}" if self.space is None else f"space {self.space}"

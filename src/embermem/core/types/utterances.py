@@ -111,7 +111,7 @@ class Added:
 class Redaction:
     """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
     the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
-    `where` is "name", in its speaker's name."""
+    `where` is "name", in its speaker's name; "metadata.tags[1]" is a text of its metadata."""
 
     message: int
     kind: str

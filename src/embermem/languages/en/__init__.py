@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from embermem.core.fields import Field
 from embermem.languages.en import patterns, words
 from embermem.languages.en.asks import ASKS, THEME_EXAMPLES
 from embermem.languages.en.dates import DATES
@@ -89,6 +90,17 @@ class English(Language):
         from embermem.languages.en.facts.agent import AGENT_RULES
 
         return find(AGENT_RULES, text)
+
+    def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
+        from embermem.languages.en.facts.fields import of_fields
+
+        return of_fields(text, said_at, fields)
+
+    def field(self, label: str, value: str) -> str:
+        return f"has the {label} {value}"
+
+    def flag(self, label: str, *, holds: bool) -> str:
+        return f"has {label}: {'yes' if holds else 'no'}"
 
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)

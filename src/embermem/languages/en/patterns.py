@@ -204,6 +204,8 @@ VALUES: Final = Values(
     articles=frozenset({"a", "an"}),
     dropped=frozenset("the my our your his her their its really very quite some user's".split()),
     conjunctions=frozenset({"and", "&"}),
+    yes=frozenset({"yes", "yeah", "yep", "true"}),
+    no=frozenset({"no", "nope", "false"}),
     naming=frozenset({"named", "called"}),
 )
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from embermem.core.fields import Field
 from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
@@ -82,6 +83,17 @@ class Chinese(Language):
         from embermem.languages.zh.agent import AGENT_RULES
 
         return find(AGENT_RULES, text)
+
+    def of_fields(self, text: str, said_at: datetime, fields: Sequence[Field]) -> Iterable[Finding]:
+        from embermem.languages.zh.facts.fields import of_fields
+
+        return of_fields(text, said_at, fields)
+
+    def field(self, label: str, value: str) -> str:
+        return f"的{label}是{value}"
+
+    def flag(self, label: str, *, holds: bool) -> str:
+        return f"的{label}：{'是' if holds else '否'}"
 
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)

@@ -124,6 +124,8 @@ _MEASURES = "个名位只条种杯本件部家所辆台首项支"
 _ADDS_NOTHING = "^(?:我|他|她)们?的|[的了]|^(?:很|非常|特别|比较)"
 VALUES: Final = Values(
     leading="(?:我|他|她)?(?:很|真的|非常|特别|最|比较)?(?:喜欢|喜爱|热爱|爱好)(?=.)",
+    yes=frozenset({"是", "是的", "有", "对"}),
+    no=frozenset({"不是", "否", "没有", "不"}),
     within="(?<=.)[和与及](?=.)",
     taken_off=(_ADDS_NOTHING, f"^一[{_MEASURES}](?=.)", _ADDS_NOTHING),
 )

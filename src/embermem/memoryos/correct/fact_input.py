@@ -8,15 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from embermem.core import messages
-from embermem.core.attributes import single
+from embermem.core.attributes import BUILT_IN, OTHER, Attributes
 from embermem.core.errors import InputError
 from embermem.core.messages import Inbox
 from embermem.core.text import fold
 from embermem.core.types import About, FactProposal
 
 KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at")
-OTHER = "other"
-"""The attribute of a fact for which none was given."""
 
 _LONGEST = 2000
 _LONGEST_NAME = 200
@@ -25,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _USER, _AGENT = "user", "agent"
 
 
-def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[FactProposal]:
+def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox, attributes: Attributes = BUILT_IN) -> list[FactProposal]:
     """The facts as proposals, in their order. Raises InputError that names the place."""
     if isinstance(facts, (str, bytes, Mapping)) or not isinstance(facts, Sequence):
         raise InputError("facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}")
@@ -33,7 +31,7 @@ def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[FactProposal]
         raise InputError("facts is empty: there is nothing to learn")
     if len(facts) > _MOST:
         raise InputError(f"facts has {len(facts):,} entries, more than the {_MOST:,} allowed; split it")
-    return [_read(one, f"facts[{place}]", inbox) for place, one in enumerate(facts)]
+    return [_read(one, f"facts[{place}]", inbox, attributes) for place, one in enumerate(facts)]
 
 
 def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
@@ -41,26 +39,43 @@ def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime 
     return [inbox.expiry(one.get("expires_at"), f"facts[{place}].expires_at") for place, one in enumerate(facts)]
 
 
-def _read(fact: Mapping[str, Any], where: str, inbox: Inbox) -> FactProposal:
+def field_value(attributes: Attributes, name: str, given: str, where: str) -> str:
+    """What a caller gives as a value of an attribute: of a field in its written form. Raises InputError for one that
+    does not fit, and for an attribute that is never kept."""
+    if not attributes.is_kept(attributes.canonical(name)):
+        raise InputError(f"{where}: {name} is never kept here, because the setting `never` names it")
+    field = attributes.field(name)
+    if field is None:
+        return given
+    try:
+        return field.value(given)
+    except ValueError as error:
+        raise InputError(f"{where} = {given!r} {error}") from error
+
+
+def _read(fact: Mapping[str, Any], where: str, inbox: Inbox, attributes: Attributes) -> FactProposal:
     if not isinstance(fact, Mapping):
         raise InputError(f"{where} is {type(fact).__name__}, not a mapping with a text")
     for key in fact:
         if key not in KEYS:
             raise InputError(f"{where} has the key {key!r}; allowed are: {', '.join(KEYS)}")
     text = _text(fact.get("text"), f"{where}.text", _LONGEST)
-    given = fact.get("about")
-    about = About.USER if given is None else messages.one_of(About, given, f"{where}.about")
+    side = fact.get("about")
+    about = About.USER if side is None else messages.one_of(About, side, f"{where}.about")
     named = _attribute(fact.get("attribute"), f"{where}.attribute")
-    value = fact.get("value")
+    given = fact.get("value")
+    value = text if given is None else _text(given, f"{where}.value", _LONGEST)
+    if about is About.USER:
+        value = field_value(attributes, named, value, f"{where}.value")
     since = fact.get("valid_from")
     return FactProposal(
         about=about,
         subject=_subject(fact.get("subject"), about, f"{where}.subject", inbox),
         attribute=named,
-        value=text if value is None else _text(value, f"{where}.value", _LONGEST),
+        value=value,
         text=text,
         sources=(),
-        single=single(named),
+        single=attributes.single(named),
         valid_from=None if since is None else inbox.moment(since, f"{where}.valid_from"),
     )
 

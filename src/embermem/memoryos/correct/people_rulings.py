@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from embermem.core.attributes import single
+from embermem.core.attributes import BUILT_IN, Attributes
 from embermem.core.changes import (
     CALLER,
     Decision,
@@ -27,7 +27,14 @@ from embermem.memoryos.people import People
 _AT_ONCE = "both are of one person and told of the same time, and only one can be so"
 
 
-def ruling(pair: tuple[str, str], holds: bool, owner: Owner, persona: Persona, ended: Iterable[Fact]) -> list[Decision]:
+def ruling(
+    pair: tuple[str, str],
+    holds: bool,
+    owner: Owner,
+    persona: Persona,
+    ended: Iterable[Fact],
+    attributes: Attributes = BUILT_IN,
+) -> list[Decision]:
     """The decisions by which two names are one person's or, not `holds`, are not. Of an attribute with one value only
     the newest of one person's facts holds then; those that another person's had superseded (`ended`) hold again. Raises
     NotFound for a name that nobody has, InputError where it is so already."""
@@ -49,11 +56,13 @@ def ruling(pair: tuple[str, str], holds: bool, owner: Owner, persona: Persona, e
         raise InputError(
             f"{one!r} and {other!r} cannot be ruled so: another ruling says otherwise; undo that one first"
         )
-    decisions, now = _settled(persona, before, after, ended)
-    return [PersonRelated.of(related), *decisions, *follows(persona, moved(now, before, after))]
+    decisions, now = _settled(persona, before, after, ended, attributes)
+    return [PersonRelated.of(related), *decisions, *follows(persona, moved(now, before, after, attributes))]
 
 
-def _settled(persona: Persona, before: People, after: People, ended: Iterable[Fact]) -> tuple[list[Decision], Persona]:
+def _settled(
+    persona: Persona, before: People, after: People, ended: Iterable[Fact], attributes: Attributes
+) -> tuple[list[Decision], Persona]:
     """What follows for the facts of those who are one person now, or are not any more; and the persona with it."""
     decisions: list[Decision] = []
     by_id = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
@@ -69,7 +78,7 @@ def _settled(persona: Persona, before: People, after: People, ended: Iterable[Fa
         decisions += [FactRestored(fact_id=fact.id), *([FactArchived(fact_id=fact.id)] if fact.archived else [])]
     held = by_id | {fact.id: fact for fact in again if not fact.archived}
     changed = [fact for fact in held.values() if after.of(fact) != before.of(fact) or fact in again]
-    whose = {(fact.about, after.of(fact), fact.attribute) for fact in changed if single(fact.attribute)}
+    whose = {(fact.about, after.of(fact), fact.attribute) for fact in changed if attributes.single(fact.attribute)}
     gone: dict[FactId, Fact] = {}
     for about, person, attribute in sorted(whose):
         values = [

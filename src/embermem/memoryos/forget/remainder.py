@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from embermem.core.attributes import attributes, single
+from embermem.core.attributes import attributes
 from embermem.core.changes import (
     ChainSummarised,
     Change,
@@ -150,7 +150,7 @@ class Remainder:
         said = _said_to_be_single(self.left.changes)
         ended: dict[FactId, FactRetired] = {}
         groups = {speaks_of(standing[one]) for one in self.left.reopened if one in standing}
-        for group in sorted(group for group in groups if single(group[-1]) or group[-1] in said):
+        for group in sorted(one for one in groups if self.settings.attributes.single(one[-1]) or one[-1] in said):
             held = sorted((one for one in standing.values() if speaks_of(one) == group), key=_since)
             for fact, after in pairwise(held):
                 ended[fact.id] = FactRetired(fact_id=fact.id, superseded_by=after.id, valid_to=after.valid_from)

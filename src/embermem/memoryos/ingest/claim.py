@@ -187,7 +187,9 @@ class Claim:
         if self.held.knowledge is None:
             rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
             persona = self.store.persona(self.owner.id)
-            self.held.knowledge = Knowledge(self.owner, persona, rulings, self._said_at, self._thread_of)
+            self.held.knowledge = Knowledge(
+                self.owner, persona, rulings, self._said_at, self._thread_of, self.settings.attributes
+            )
         return self.held.knowledge
 
     def _said_at(self, seq: int) -> datetime | None:

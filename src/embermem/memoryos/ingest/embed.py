@@ -46,18 +46,20 @@ def renew_segment_vectors(claim: Claim) -> bool:
     stale = claim.stale_segments
     if not stale or claim.store.utterances(claim.owner.id, claim.held.embedded_seq, 1):
         return False
-    sums: dict[SegmentId, Vector] = {}
+    made: dict[SegmentId, Vector] = {}
+    if claim.settings.placed_by == "page":
+        known = claim.store.segments(claim.owner.id, ids=stale)
+        made = _embedded(claim, {one.id: one.summary for one in known})
     for segment_id in stale:
+        if segment_id in made:
+            continue
         own = claim.store.pages_to_read(claim.owner.id, InSegment(segment_id=segment_id))
         vectors = [noted.view.vector for noted in own if noted.view.vector is not None]
         if vectors:
-            sums[segment_id] = np.sum(vectors, axis=0)
-    if claim.settings.placed_by == "page":
-        known = claim.store.segments(claim.owner.id, ids=stale)
-        sums |= _embedded(claim, {one.id: one.summary for one in known})
-    if not sums:
+            made[segment_id] = np.sum(vectors, axis=0)
+    if not made:
         return False
-    claim.apply(Cause.REINDEX, claim.parts.embedder.name, [], segment_vectors=sums)
+    claim.apply(Cause.REINDEX, claim.parts.embedder.name, [], segment_vectors=made)
     claim.held.segments = claim.held.stale_segments = None
     return True
 

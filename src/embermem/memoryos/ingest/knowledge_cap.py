@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from embermem.core.attributes import kind
 from embermem.core.changes import FactAdded, FactArchived
 from embermem.core.config import Settings
 from embermem.core.text import fold
@@ -33,12 +32,12 @@ def beyond_cap(
     order of confirmation. Each `person` has a base of their own, and what leaves first are tastes, then what happened
     once: who somebody is, their relatives and their health stay longest (`Kind`). Preset `paper`: the oldest."""
     bases: dict[tuple[About, str], list[FactId]] = {}
-    paper = settings.preset == "paper"
+    paper, known = settings.preset == "paper", settings.attributes
     for fact_id, fact in unpinned.items():
         bases.setdefault((fact.about, "" if paper else person(fact)), []).append(fact_id)
     archived: list[FactArchived] = []
     for (about, _), own in bases.items():
         over = len(own) - (settings.user_facts if about is About.USER else settings.agent_facts)
-        first = own if paper else sorted(own, key=lambda fact_id: kind(unpinned[fact_id].attribute))
+        first = own if paper else sorted(own, key=lambda fact_id: known.kind(unpinned[fact_id].attribute))
         archived += [FactArchived(fact_id=fact_id) for fact_id in first[: max(0, over)]]
     return archived

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from embermem.core.attributes import OPPOSITE
+from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes
 from embermem.core.changes import (
     CALLER,
     Decision,
@@ -91,6 +91,7 @@ class Knowledge:
         rulings: Rulings | None = None,
         said_at: Callable[[int], datetime | None] = lambda seq: None,
         thread_of: Callable[[int], ThreadId | None] = lambda seq: None,
+        attributes: Attributes = BUILT_IN,
     ) -> None:
         """`said_at` says when the utterance of a seq was said; asked only where two facts are told of one day.
         `thread_of` says in which thread; asked only where a name is several people's."""
@@ -100,6 +101,7 @@ class Knowledge:
         self._rulings = rulings or Rulings()
         self._said_at = said_at
         self._thread_of = thread_of
+        self._attributes = attributes
         self._refused: list[FactProposal] = []
         self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
         self._others: dict[FactId, Fact] = {}
@@ -141,7 +143,7 @@ class Knowledge:
             traits=tuple(self._traits.values()),
             facts=tuple(fact for fact in self._held.values() if fact.about is About.USER),
         )
-        now = moved(persona, before, self.people)
+        now = moved(persona, before, self.people, self._attributes)
         self._profile = {line.name: line for line in now.profile}
         self._traits = {trait.dimension: trait for trait in now.traits}
         return follows(persona, now)

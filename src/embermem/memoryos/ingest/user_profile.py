@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from embermem.core.attributes import Attributes
 from embermem.core.changes import CALLER, ProfileSet, TraitCleared
 from embermem.core.types import About, Fact, Persona, ProfileField, Trait
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -13,13 +14,13 @@ from embermem.memoryos.people import People, profile_from
 __all__ = ["follows", "moved"]
 
 
-def moved(persona: Persona, before: People, after: People) -> Persona:
+def moved(persona: Persona, before: People, after: People, attributes: Attributes) -> Persona:
     """A persona without the lines and traits that rest on what is known of who is not the user any more, and with the
     lines that say what is known of who is the user now. What callers set of the user stays."""
     were, are = ([fact for fact in persona.facts if people.is_user(fact.subject)] for people in (before, after))
     if were == are:
         return persona
-    return replace(persona, profile=_lines(persona, are), traits=_traits(persona, were, are))
+    return replace(persona, profile=_lines(persona, are, attributes), traits=_traits(persona, were, are))
 
 
 def follows(was: Persona, now: Persona) -> list[ProfileSet | TraitCleared]:
@@ -32,13 +33,13 @@ def follows(was: Persona, now: Persona) -> list[ProfileSet | TraitCleared]:
     ]
 
 
-def _lines(persona: Persona, are: Sequence[Fact]) -> tuple[ProfileField, ...]:
+def _lines(persona: Persona, are: Sequence[Fact], attributes: Attributes) -> tuple[ProfileField, ...]:
     others = [fact for fact in persona.facts if fact not in are]
     kept = tuple(
         line for line in persona.profile if line.set_by == CALLER or not any(mirrors(fact, line) for fact in others)
     )
-    known = {line.name for line in kept}
-    fresh = (replace(line, whose=About.USER) for line in profile_from(are) if line.name not in known)
+    names = {line.name for line in kept}
+    fresh = (replace(line, whose=About.USER) for line in profile_from(are, attributes) if line.name not in names)
     return (*kept, *fresh)
 
 

@@ -86,10 +86,13 @@ def share_of_budget(view: View, confidence: float, people: People) -> float:
 
     All, from the confidence `pack_sure` on, and for every query that speaks of somebody who is known here, of days on
     which something was said, or of what was said to whom asks. Below, in proportion to the square. All too where no
-    token vectors say how near anything comes: for them the confidence was not fitted.
+    token vectors say how near anything comes, or not yet of all: for them the confidence was not fitted.
     """
     least = view.settings.pack_sure
-    if view.query.tokens is None or view.understood < _READ or confidence >= least or _is_of_memory(view, people):
+    bare = bool((view.candidates & ~view.snapshot.has_vector[: view.n]).any())
+    if view.query.tokens is None or view.understood < _READ or confidence >= least or bare:
+        return 1.0
+    if _is_of_memory(view, people):
         return 1.0
     return (confidence / least) ** 2
 

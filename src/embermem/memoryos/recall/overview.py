@@ -152,7 +152,7 @@ def _known(view: View, people: People) -> Iterable[Fact]:
     snapshot = view.snapshot
     ended = [fact for fact in snapshot.ended_facts if fact.valid_to is not None and fact.valid_from != fact.valid_to]
     for fact in (*snapshot.facts.rows, *ended):
-        if is_instruction(fact.attribute):
+        if is_instruction(fact.attribute) or fact.id in view.query.outdated:
             continue
         rows = (snapshot.row(source.seq) for source in fact.sources)
         if not fact.sources or any(row is not None and row < view.n and view.candidates[row] for row in rows):

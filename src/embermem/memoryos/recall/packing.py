@@ -398,7 +398,7 @@ class _Filling:
         told = {
             (*line, source.utterance_id)
             for fact, _ in self._facts()
-            if (line := profile_value(fact.attribute, fact.value)) is not None
+            if (line := profile_value(fact.attribute, fact.value, self.settings.attributes)) is not None
             for source in fact.sources
         }
         kept = [

@@ -115,6 +115,7 @@ class Ranking:
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
         found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
@@ -197,7 +198,7 @@ def overview_of(
     view = View(snapshot, query, _ablated(settings))
     of_user = not subject.people or people.user in subject.people
     persona = _seen(view)
-    head = profile_lines(replace(persona, agent_profile=())) if of_user and not subject.days else []
+    head = profile_lines(replace(told_profile(persona, view), agent_profile=())) if of_user and not subject.days else []
     budget = settings.budget if query.budget is None else query.budget
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
@@ -281,13 +282,14 @@ def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People,
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
         summaries = told(view, pages, summaries_of)
-        return pack_all(view.snapshot, ranking.rows, facts, ranking.persona, summaries, counter)
-    stands = shown(standing(view, people), people)
+        persona = told_profile(ranking.persona, view)
+        return pack_all(view.snapshot, ranking.rows, facts, persona, summaries, counter)
+    stands = shown((fact for fact in standing(view, people) if fact.id not in view.query.outdated), people)
     wishes = shown(instructions(view, people), people)
     subject = None if view.settings.without == "long_term" else asked_overview(view, people)
     tell = None if subject is None else partial(overview, view, people, subject, counter)
     sure = share_of_budget(view, ranking.confidence, people)
-    persona = replace(ranking.persona, traits=bearing_traits(view, ranking.persona.traits, people))
+    persona = replace(told_profile(ranking.persona, view), traits=bearing_traits(view, ranking.persona.traits, people))
     return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
 
@@ -440,6 +442,12 @@ def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapp
         segment_id=None if segment is None else segment[0],
         channels=shares,
     )
+
+
+def told_profile(persona: Persona, view: View) -> Persona:
+    """The persona without the lines of the user's profile that are outdated."""
+    lines = (line for line in persona.profile if f"user.{line.name}" not in view.query.outdated)
+    return replace(persona, profile=tuple(lines))
 
 
 def _seen(view: View) -> Persona:

@@ -28,6 +28,7 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import changes
 from embermem.store.statements import due_from, locked_owner, set_owner, setting
 from embermem.store.transactions import Undo, damage_told
+from embermem.store.values import write_again
 
 _TOLD = 200
 """Findings told one by one; a store with more of them is damaged as a whole."""
@@ -170,12 +171,18 @@ class Checking(Whole, Erasing):
             wrong = {one.invariant.mending for one in before.broken}
             if Mending.ROLL_UP in wrong:
                 roll_up(c, owner.id)
+            if Mending.VALUES in wrong:
+                write_again(c, owner.id)
             if Mending.NUMBERS in wrong:
                 count_again(c, owner.id)
             if Mending.EMBED in wrong:
                 forget_vectors(c, owner.id, micros(now))
             differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
-            if differs or wrong - {Mending.NOTHING, Mending.LATER}:  # vectors of segments may be to be made again
+            if differs or wrong - {
+                Mending.NOTHING,
+                Mending.LATER,
+                Mending.VALUES,
+            }:  # vectors of segments may be to be made again
                 set_owner(c, owner.id, due_at=due_from(micros(now)))
             after = self._seen(c, owner, now, bounds)
             left = {one.invariant.what for one in after.broken}
@@ -448,6 +455,7 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
 
 _MENDS = {
     **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
+    **dict.fromkeys((schema.utterance_value, schema.share), Mending.DERIVE),
     **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.change), Mending.NOTHING),
 }
 """Tables whose rows have an owner, and what is done with those that have none: only what is derived is thrown away."""

@@ -26,7 +26,7 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
-from embermem.store.forgotten_key import refuse_other_key, write_key
+from embermem.store.forgotten_key import bring_key, refuse_other_key
 from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
 from embermem.store.transactions import Transaction
@@ -175,7 +175,7 @@ class _Copying:
         with self._source.reading() as c:
             refuse_unfinished(setting(c, UNFINISHED), self._source.database.place)
             self._of = c.scalar(select(func.count()).select_from(schema.owner)) or 0
-        refuse_other_key(self._source.database.key_file, self._target.database.key_file)
+        refuse_other_key(self._source.database.key, self._target.database.key)
         with self._target.writing() as c:
             found = _held_mark(c)
             if found is None:
@@ -230,7 +230,7 @@ class _Copying:
             )
             if now is not None:
                 remember(c, {FINISHED: _report(made, now)})
-            _bring_key(self._source.database, self._target.database)
+            bring_key(self._source.database.key, self._target.database.key)
         self._scrub()
         return made
 
@@ -411,16 +411,3 @@ def _plain(row: Row[Any], numbers: frozenset[int]) -> bytes:
 def _report(made: Copied, now: datetime) -> str:
     tables = {name: {"rows": one.rows, "sum": one.sha} for name, one in sorted(made.tables.items())}
     return json.dumps({"of": made.source, "at": now.isoformat(), "owners": made.owners, "tables": tables})
-
-
-# ------------------------------------------------------------------------------------------------------------ the key
-
-
-def _bring_key(source: Database, target: Database) -> None:
-    """Without it the copy would not know what was forgotten."""
-    refuse_other_key(source.key_file, target.key_file)
-    try:
-        if source.key_file.exists() and not target.key_file.exists():
-            write_key(target.key_file, source.key_file.read_bytes())
-    except OSError as error:
-        raise StoreError(f"{target.key_file}: the key of forgotten values cannot be brought here: {error}") from error

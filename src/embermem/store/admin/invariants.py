@@ -1,8 +1,9 @@
-"""What must hold of each owner's rows: for each invariant one statement that counts the rows which break it."""
+"""What must hold of each owner's rows: for each invariant one statement, or a function, that counts the rows which
+break it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -28,8 +29,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
-from embermem.core.types import DocumentId, Relation, Role, thread_of
-from embermem.store import schema
+from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
+from embermem.store import schema, values
 from embermem.store.engines.vector_type import are_halves, vector_length
 
 
@@ -48,17 +49,20 @@ class Mending(Enum):
     """Vectors are thrown away, and due."""
     NUMBERS = auto()
     """The owner's row is told again what it counts."""
+    VALUES = auto()
+    """The rows by which metadata are found are written again."""
     DUE = auto()
     """The owner is due."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Invariant:
-    """`area` is what it belongs to, `what` says which rows break it, in the plural; `counting` counts them."""
+    """`area` is what it belongs to, `what` says which rows break it, in the plural; `counting` counts them of an
+    owner."""
 
     area: str
     what: str
-    counting: Select[Any]
+    counting: Select[Any] | Callable[[Connection, OwnerId], int]
     mending: Mending
     level: str = "error"
 
@@ -92,14 +96,30 @@ _FROM_CALLERS = "caller"
 def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
     """What is broken of one owner. `asked` is what the statements are told: `owner`, `now`, `embedder`, `summaries`,
     `dim`, `short`, `segments`, `user_facts`, `agent_facts`, `by_person`, `utterances_forgotten`, `pages_forgotten`."""
-    counted = ((one, int(c.scalar(one.counting, dict(asked)) or 0)) for one in invariants(are_halves(c)))
+    counted = ((one, _counted(c, one, asked)) for one in invariants(are_halves(c)))
     return [Broken(invariant=one, count=count) for one, count in counted if count]
+
+
+def _counted(c: Connection, one: Invariant, asked: Mapping[str, Any]) -> int:
+    if isinstance(one.counting, Select):
+        return int(c.scalar(one.counting, dict(asked)) or 0)
+    return one.counting(c, asked["owner"])
 
 
 @cache
 def invariants(halves: bool) -> tuple[Invariant, ...]:
     """All of them; `halves` is for a database whose vectors are of pgvector's type."""
-    return (*_logs(), *_pages(), *_documents(), *_versions(), *_facts(), *_sources(), *_vectors(halves), *_work())
+    return (
+        *_logs(),
+        *_metadata(),
+        *_pages(),
+        *_documents(),
+        *_versions(),
+        *_facts(),
+        *_sources(),
+        *_vectors(halves),
+        *_work(),
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- the two logs
@@ -133,6 +153,13 @@ def _logs() -> Iterator[Invariant]:
         _count(barred, _none(change, change.c.no == barred.c.change_no)),
         Mending.DERIVE,
     )
+
+
+def _metadata() -> Iterator[Invariant]:
+    unreadable = "utterances whose metadata cannot be read"
+    yield Invariant(area=SAID, what=unreadable, counting=values.unreadable, mending=Mending.NOTHING)
+    differ = "utterances that are found by other metadata than theirs"
+    yield Invariant(area=SAID, what=differ, counting=values.disagreeing, mending=Mending.VALUES)
 
 
 def _pages() -> Iterator[Invariant]:

@@ -6,7 +6,7 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,8 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
 from embermem.core.errors import InputError
-from embermem.core.types import Owner, OwnerId, PageId, Role, ThreadId
+from embermem.core.metadata import Metadata
+from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
@@ -26,8 +27,12 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
+from embermem.store.values import value_rows
 
-_TOLD = (schema.owner, schema.page, schema.utterance, schema.change, schema.receipt, schema.segment, schema.fact)
+_TOLD = (
+    *(schema.owner, schema.page, schema.document, schema.utterance, schema.change, schema.receipt),
+    *(schema.segment, schema.fact),
+)
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
 
@@ -44,8 +49,22 @@ class OwnerPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentPart:
+    """A document, without its passages, which are utterances."""
+
+    id: str
+    source: str
+    title: str
+    digest: str
+    said_at: datetime
+    recorded_at: datetime
+    metadata: Metadata = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class UtterancePart:
-    """One message, and the id and number of the page that it is of; `expires_at` is the page's."""
+    """One message, and the id and number of the page that it is of; `expires_at` is the page's. One of a document says
+    where it stands."""
 
     seq: int
     id: str
@@ -58,6 +77,8 @@ class UtterancePart:
     said_at: datetime
     recorded_at: datetime
     expires_at: datetime | None = None
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +122,7 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = OwnerPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
+Part = OwnerPart | DocumentPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,6 +136,7 @@ class Parts:
     segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
     facts: Sequence[FactPart] = ()
+    documents: Sequence[DocumentPart] = ()
 
 
 class Transferring(Erasing):
@@ -146,7 +168,14 @@ class Transferring(Erasing):
             last = max((part.no for part in parts.changes), default=0)
             mine, said = {"owner_id": owner.id}, schema.utterance
             of = {**mine, "embedder": embedder, "change_no": last}
+            write(
+                c,
+                schema.document,
+                (row_of(one, schema.document, **mine, document_id=one.id) for one in parts.documents),
+            )
             write(c, said, (row_of(one, said, **mine, page_id=one.page) for one in parts.utterances))
+            values = (row for one in parts.utterances for row in value_rows(owner.id, one.seq, one.metadata))
+            write(c, schema.utterance_value, values)
             write(c, schema.page, _page_rows(owner.id, parts.utterances))
             write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
             write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
@@ -172,6 +201,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
     match table.name:
         case "owner":
             return record(OwnerPart, row)
+        case "document":
+            return record(DocumentPart, row, id=row.document_id)
         case "utterance":
             of = pages[row.page_id]
             ends = reads.time_from(of.expires_at, of.expires_offset)

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, Table, exc
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
+from embermem.store.forgotten_key import StoredKey
 
 
 class Database(Protocol):
@@ -90,7 +91,7 @@ class Database(Protocol):
         return ()
 
     @property
-    def key_file(self) -> Path:
+    def key(self) -> StoredKey:
         """Where the key of forgotten values lies: outside the database."""
 
 

@@ -32,6 +32,7 @@ from embermem.core.errors import (
 from embermem.protocols import Finding
 from embermem.store import migrations, schema
 from embermem.store.engines.database import Database, raise_interrupt
+from embermem.store.forgotten_key import KeyFile, StoredKey
 
 __all__ = ["Postgres"]
 
@@ -100,14 +101,14 @@ class Postgres(Database):
         return self._read_only
 
     @property
-    def key_file(self) -> Path:
+    def key(self) -> StoredKey:
         """As set, else in the user's data folder, by the database's name: every machine needs the same one."""
         if self._key_file is not None:
-            return self._key_file
+            return KeyFile(self._key_file)
         named = f"{self._url.host}:{self._url.port}/{self._url.database}".encode()
         folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "embermem"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return folder / f"{hashlib.blake2b(named, digest_size=8).hexdigest()}.key"
+        return KeyFile(folder / f"{hashlib.blake2b(named, digest_size=8).hexdigest()}.key")
 
     def open(self) -> Engine:
         """A pool of connections; one that has died is replaced when it is next asked for."""
@@ -247,7 +248,7 @@ class Postgres(Database):
     def in_memory(self) -> Database:
         from embermem.store.engines.sqlite import InMemory
 
-        return InMemory(self._busy_timeout_s, self.key_file)
+        return InMemory(self._busy_timeout_s, self.key)
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """Writing tables anew locks them: that is a moment where they are small. Else the operator says when."""

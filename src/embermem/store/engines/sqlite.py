@@ -13,9 +13,8 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, LargeBinary, String, Table, cast, create_engine, event, exc, select
+from sqlalchemy import URL, Engine, LargeBinary, String, Table, cast, event, exc, select
 from sqlalchemy.engine import Connection, RootTransaction
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from embermem.core.errors import (
     SchemaMismatch,
@@ -37,7 +36,8 @@ from embermem.store.engines.sqlite_file import (
     make_engine,
     refuse_moved,
 )
-from embermem.store.forgotten_key import refuse_other_key
+from embermem.store.engines.sqlite_still import is_still, still_engine, still_uri
+from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_key, refuse_other_key
 
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
@@ -86,9 +86,9 @@ class Sqlite(Database):
         return self._read_only
 
     @property
-    def key_file(self) -> Path:
+    def key(self) -> StoredKey:
         """`FILE.key`, beside it."""
-        return Path(f"{self._path}.key")
+        return KeyFile(Path(f"{self._path}.key"))
 
     def open(self) -> Engine:
         """A new engine, with a lock of its own; the file is made if it is not there, for its maker's eyes only."""
@@ -234,20 +234,22 @@ class Sqlite(Database):
     def copy(self, place: Path) -> None:
         """By VACUUM INTO, which takes over rows and nothing that is left of deleted ones; a reader among others. Raises
         StoreError, also where the key of another store lies beside the place."""
-        key_file = Path(f"{place}.key")
-        refuse_other_key(self.key_file, key_file)
+        key = KeyFile(Path(f"{place}.key"))
+        refuse_other_key(self.key, key)
         try:
             os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
         except OSError as error:
             raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
-        with self.errors(), closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
-            copy_rows(connection, place)
-        if self.key_file.exists() and not key_file.exists():  # without it the copy would not know what was forgotten
-            with open(os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(self.key_file.read_bytes())
+        with self.errors():
+            self._copy_into(place)
+        bring_key(self.key, key)
 
-    def in_memory(self) -> InMemory:
-        return InMemory(self._busy_timeout_s, self.key_file)
+    def _copy_into(self, place: Path) -> None:
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            copy_rows(connection, place)
+
+    def in_memory(self) -> Database:
+        return InMemory(self._busy_timeout_s, self.key)
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """A scrub takes part of a second and stops nobody: see `scrub`."""
@@ -305,26 +307,34 @@ def _is_utf_8(value: bytes) -> bool:
 
 class InMemory(Sqlite):
     """A Database in this process's memory: it ends with its engine, and with the process, however that ends. No file
-    is written, so nothing of it can be left behind. `key_file` is that of the store that it is a copy of."""
+    is written, so nothing of it can be left behind. `key` is that of the store that it is a copy of; without, it has
+    one of its own, in memory too."""
 
-    def __init__(self, busy_timeout_s: float, key_file: Path) -> None:
+    def __init__(self, busy_timeout_s: float, key: StoredKey | None = None) -> None:
         self._name = f"embermem-{secrets.token_hex(8)}"
+        self._pid = os.getpid()
         super().__init__(Path(self._name), busy_timeout_s)
-        self._key_file = key_file
+        self._key = key or KeyInMemory()
 
     @property
     def place(self) -> str:
         """That it has none."""
-        return "a copy in memory"
+        return "the store in memory"
 
     @property
-    def key_file(self) -> Path:
-        return self._key_file
+    def key(self) -> StoredKey:
+        return self._key
 
     def open(self) -> Engine:
-        """An engine whose connections share the database, which is gone when the engine is disposed of."""
+        """An engine whose connections share the database, which is gone when the engine is disposed of. Raises
+        StoreError in the child of a fork, which has only a copy of this process's memory."""
+        if os.getpid() != self._pid:
+            raise StoreError(
+                "a store in memory stays with the process that opened it: open another one in this process, or keep "
+                "the store in a file"
+            )
         shared = {"vfs": "memdb", "uri": "true"}
-        keeper = sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, check_same_thread=False)
+        keeper = self._connected()
         engine = engine_on(
             URL.create("sqlite", database=f"file:/{self._name}", query=shared), self._path, self._busy_timeout_s
         )
@@ -335,8 +345,27 @@ class InMemory(Sqlite):
 
         return engine
 
-    def scrubs_by_itself(self, connection: Connection) -> bool:
-        return False
+    def errors(self) -> AbstractContextManager[None]:
+        return our_errors(Path(self.place))
+
+    def size(self, connection: Connection) -> int:
+        """Of its pages."""
+        pages, size = (
+            int(connection.exec_driver_sql(f"PRAGMA {one}").scalar_one()) for one in ("page_count", "page_size")
+        )
+        return pages * size
+
+    def scrub(self, done: Callable[[Connection], None]) -> bool:
+        """There is no file; SQLite overwrites what it deletes in memory."""
+        from embermem.store.transactions import Transaction
+
+        engine = self.open()
+        try:
+            with Transaction(self, engine, writes=True) as connection:
+                done(connection)
+        finally:
+            engine.dispose()
+        return True
 
     def leftovers(self) -> frozenset[str]:
         return frozenset()
@@ -344,74 +373,31 @@ class InMemory(Sqlite):
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         return frozenset()
 
+    def backups(self) -> tuple[Path, ...]:
+        return ()
+
+    def _copy_into(self, place: Path) -> None:
+        """By SQLite's backup, since what VACUUM INTO makes would be in memory too."""
+        with closing(self._connected()) as connection, closing(sqlite3.connect(place)) as target:
+            connection.backup(target)
+            target.execute("VACUUM")
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, isolation_level=None, check_same_thread=False)
+
 
 def refuse_foreign(path: Path, *, read_only: bool = False) -> None:
     """Raises StoreCorrupt for a file that is not one of Ember, before anything is set in it."""
     if not path.exists() or path.stat().st_size == 0:
         return
     still = read_only and is_still(path)
-    place = _still_uri(path) if still else path
+    place = still_uri(path) if still else path
     with our_errors(path), closing(sqlite3.connect(place, uri=still, isolation_level=None)) as connection:
         connection.execute("BEGIN")  # one state: another process may make the store meanwhile
         mark = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and mark != APPLICATION_ID:
         raise StoreCorrupt(f"{path} is a database, but not an Ember store; choose another file")
-
-
-def is_still(path: Path) -> bool:
-    """Whether a file can be read only as one that nobody writes: SQLite needs to make a file beside it even to read
-    (`-shm`), and the folder may not be written. Raises StoreReadOnly where changes wait in a WAL that cannot be read
-    without it."""
-    if os.access(path.parent, os.W_OK):
-        return False
-    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
-    if index.exists():  # by it, those who may write and we see the same
-        return False
-    if log.exists() and log.stat().st_size > 0:
-        raise StoreReadOnly(
-            f"{path}: changes wait in {log.name}, which cannot be read where the folder may not be written; open and "
-            "close the store once where it may be, or copy both files into a folder that you may write"
-        )
-    return True
-
-
-def _still_uri(path: Path) -> str:
-    return f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-
-
-def still_engine(path: Path) -> Engine:
-    """An engine on a file that nobody writes: it takes no locks. A transaction raises StoreReadOnly where the file was
-    written since, since its pages may have moved below the reader."""
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: sqlite3.connect(_still_uri(path), uri=True, check_same_thread=False),
-        poolclass=QueuePool,
-        pool_size=8,
-        max_overflow=64,
-    )
-    opened = _stamp(path)
-
-    @event.listens_for(engine, "connect")
-    def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None
-        for pragma in ("query_only=ON", "temp_store=MEMORY"):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
-        entry.info[FILES] = None, None
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        if _stamp(path) != opened:
-            raise StoreReadOnly(f"{path}: the file was changed since it was opened read-only; open it again")
-        connection.exec_driver_sql("BEGIN")
-
-    return engine
-
-
-def _stamp(path: Path) -> tuple[int, int, int, bool]:
-    """What changes when the file, or a WAL beside it, is written."""
-    file, log = path.stat(), Path(f"{path}-wal")
-    return file.st_ino, file.st_size, file.st_mtime_ns, log.exists() and log.stat().st_size > 0
 
 
 @contextmanager

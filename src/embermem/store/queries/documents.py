@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, insert, literal, select, update
+from sqlalchemy import delete, func, insert, literal, select, update
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Erased
@@ -37,6 +37,7 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, stored_under, write_receipt
 from embermem.store.statements import due_from, ensure_owner, update_rows
+from embermem.store.values import value_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +67,11 @@ class Documents(Erasing):
     """Documents and their passages."""
 
     def put_document(self, owner: Owner, given: NewDocument, *, now: datetime, key: str | None = None) -> DocumentAdded:
+        """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages
+        of equal text, place and title keep their utterances and vectors, the others go as forgetting does it, and are
+        not barred. An unchanged one writes nothing, and a key used before gives what is stored by now. Raises
+        KeyReused, and RevisionMoved where another call stored the same document meanwhile.
+        """
         secret = self.secret() if self._differs(owner.id, given) else b""
         with self._write() as c:
             ensure_owner(c, owner, micros(now))
@@ -90,17 +96,13 @@ class Documents(Erasing):
         return done
 
     def documents(self, owner_id: OwnerId, ids: Collection[DocumentId] | None = None) -> tuple[Document, ...]:
+        """Documents, the first stored first; those of some ids."""
         table, page = schema.document, schema.page
-        passages = (
-            select(func.count())
-            .select_from(page)
-            .where(
-                page.c.owner_id == table.c.owner_id,
-                page.c.thread == literal(thread_of(DocumentId(""))) + table.c.document_id,
-            )
-            .scalar_subquery()
+        thread = literal(thread_of(DocumentId(""))) + table.c.document_id
+        counted = (
+            select(func.count()).select_from(page).where(page.c.owner_id == table.c.owner_id, page.c.thread == thread)
         )
-        query = select(table, passages.label("passages")).where(table.c.owner_id == owner_id)
+        query = select(table, counted.scalar_subquery().label("passages")).where(table.c.owner_id == owner_id)
         if ids is not None:
             query = query.where(table.c.document_id.in_(sorted(ids)))
         with self._read() as c:
@@ -180,6 +182,7 @@ def _put(
     _insert(c, owner_id, document, given, difference.new, at)
     moved = list(_moved(document, given, difference.kept))
     update_rows(c, schema.utterance, owner_id, ("seq",), moved)
+    _label(c, owner_id, given, [row["seq"] for row in moved])
     pages = [one.page_id for one in difference.gone]
     if pages:
         purge(c, owner_id, pages, secret)
@@ -235,6 +238,17 @@ def _insert(
         pages.append(passage_page(owner_id, page_id, thread, seq, at))
     c.execute(insert(schema.utterance), said)
     c.execute(insert(schema.page), pages)
+    _label(c, owner_id, given, [row["seq"] for row in said])
+
+
+def _label(c: Connection, owner_id: OwnerId, given: NewDocument, seqs: Sequence[int]) -> None:
+    """The metadata of passages, as rows by which they are found."""
+    table = schema.utterance_value
+    for some in reads.chunks(seqs):
+        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(some)))
+    rows = [row for seq in seqs for row in value_rows(owner_id, seq, given.metadata)]
+    if rows:
+        c.execute(insert(table), rows)
 
 
 def passage_page(owner_id: OwnerId, page_id: PageId, thread: ThreadId, seq: int, at: int) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_d
 from embermem.store.queries.reads import chunks, same
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
+from embermem.store.values import value_rows
 
 logger = logging.getLogger(__name__)
 
@@ -177,6 +178,12 @@ def _append(
         said = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
         utterances.append(row_of(message, schema.utterance, **said))
     c.execute(insert(schema.utterance), utterances)
+    if values := [
+        row
+        for message, said in zip(messages, utterances, strict=True)
+        for row in value_rows(owner_id, said["seq"], message.metadata)
+    ]:
+        c.execute(insert(schema.utterance_value), values)
     if opened:
         c.execute(insert(schema.page), list(opened.values()))
         set_owner(c, owner_id, pages=pages)

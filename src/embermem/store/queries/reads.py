@@ -202,12 +202,13 @@ def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     return keywords, tags, row.evolved_context
 
 
-def unanalysed_counts(connection: Connection, owner_id: OwnerId) -> dict[str, int]:
-    """L_interaction: each segment's pages with something not yet analysed."""
+def unanalysed_counts(connection: Connection, owner_id: OwnerId, ids: Sequence[str] | None = None) -> dict[str, int]:
+    """L_interaction: each segment's pages with something not yet analysed; of all segments, or of some."""
     page = schema.page
+    chosen = page.c.segment_id.is_not(None) if ids is None else page.c.segment_id.in_(ids)
     found = connection.execute(
         select(page.c.segment_id, func.count().label("pages"))
-        .where(page.c.owner_id == owner_id, page.c.segment_id.is_not(None), page.c.analysed_seq < page.c.last_seq)
+        .where(page.c.owner_id == owner_id, chosen, page.c.analysed_seq < page.c.last_seq)
         .group_by(page.c.segment_id)
     )
     return {row.segment_id: row.pages for row in found}

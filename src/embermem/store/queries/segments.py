@@ -95,7 +95,7 @@ def _segments_now(
     if ids is not None:
         query = query.where(segment.c.segment_id.in_(ids))
     embedder = setting(c, "embedder")
-    counts = reads.unanalysed_counts(c, owner_id)
+    counts = reads.unanalysed_counts(c, owner_id, ids)
     rows = c.execute(query).all()
     sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
     of: dict[str, list[PageId]] = {}
@@ -130,12 +130,14 @@ def _segments_then(
         for row in c.execute(every.order_by(segment.opened_no, segment.segment_id))
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
-    text, evolution = schema.segment_text, schema.evolution
-    some = () if ids is None else (text.c.segment_id.in_(ids),)
-    texts = {row.segment_id: row for row in c.execute(_told(owner_id, text, text.c.segment_id, moment, *some))}
+
+    def told(table: Table) -> dict[str, Row[Any]]:
+        key = table.c.segment_id
+        some = () if ids is None else (key.in_(ids),)
+        return {row.segment_id: row for row in c.execute(_told(owner_id, table, key, moment, *some))}
+
+    texts, evolved = told(schema.segment_text), told(schema.evolution)
     sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
-    told = _told(owner_id, evolution, evolution.c.segment_id, moment)
-    evolved = {row.segment_id: row for row in c.execute(told)}
     return tuple(
         _segment(
             row,

@@ -9,7 +9,7 @@ A wrong fact is worse than none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 
@@ -29,7 +29,7 @@ from embermem.languages.en.facts.relatives import relatives
 from embermem.languages.en.facts.table import RULES
 from embermem.languages.en.facts.work import read_occupation, second
 from embermem.languages.facts.finding import USER, Finding, When
-from embermem.languages.facts.rules import Matched, implied, matched
+from embermem.languages.facts.rules import Matched, Rule, implied, matched
 from embermem.languages.language import words_of
 from embermem.languages.words import sentences
 
@@ -109,22 +109,9 @@ _STOP = re.compile(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who
 def statements(text: str, said_at: datetime) -> Iterator[Finding]:
     """The statements of a screened text, in order. Positions are those of the text given."""
     yield from _introduction(text)
-    spans = sentences(text)
-    dreamt_until = 0
     read: list[Reading] = []
-    for i, (start, end) in enumerate(spans):
-        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
-        if _DREAMT.search(sentence):
-            line_end = text.find("\n", end)
-            dreamt_until = line_end if line_end >= 0 else len(text)
-        if start < dreamt_until:
-            continue
-        if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
-            continue
-        sentence = declared(sentence)
-        if not sentence:
-            continue
-        found = list(_sentence(sentence, start, said_at))
+    for sentence, start, end in declarations(text):
+        found = list(_sentence(sentence, start, said_at, RULES))
         yield from found
         if _UNREAL.search(sentence) or _TAKEN_BACK.search(sentence, 1):
             continue
@@ -139,6 +126,39 @@ def statements(text: str, said_at: datetime) -> Iterator[Finding]:
                 read.append(reading)
     read.sort(key=lambda one: (-one.score, one.finding.start))
     yield from (one.finding for k, one in enumerate(read) if one.score >= THRESHOLD + k * STEP)
+
+
+def stated(text: str, said_at: datetime, rules: Sequence[Rule]) -> Iterator[Finding]:
+    """The statements of a screened text that these rules read, in order, in clauses that may speak."""
+    for sentence, start, _ in declarations(text):
+        yield from _sentence(sentence, start, said_at, rules)
+
+
+def declarations(text: str) -> Iterator[tuple[str, int, int]]:
+    """The sentences that state something, each with its [start, end): no dream, and none that the next takes back."""
+    spans = sentences(text)
+    dreamt_until = 0
+    for i, (start, end) in enumerate(spans):
+        sentence = text[start : min(end, start + _SENTENCE_CHARS)]
+        if _DREAMT.search(sentence):
+            line_end = text.find("\n", end)
+            dreamt_until = line_end if line_end >= 0 else len(text)
+        if start < dreamt_until:
+            continue
+        if i + 1 < len(spans) and _TAKEN_BACK.match(text[spans[i + 1][0] : spans[i + 1][0] + 80]):
+            continue
+        if sentence := declared(sentence):
+            yield sentence, start, end
+
+
+def is_told(sentence: str) -> bool:
+    """Whether a sentence says what is so: it reports nobody's words, asks nothing, and takes nothing back."""
+    return not (_ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)) or _TAKEN_BACK.search(sentence, 1))
+
+
+def is_certain(before: str, after: str) -> bool:
+    """Whether what stands around a statement leaves it as it is: no supposition, no negation, no alternative."""
+    return not (_BEFORE.search(before) or _refused_after(after, 0, retracts=False))
 
 
 def _introduction(text: str) -> Iterator[Finding]:
@@ -181,10 +201,8 @@ def _introduction(text: str) -> Iterator[Finding]:
         )
 
 
-def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding]:
-    if _HEAD.search(sentence) is None:
-        return
-    if _ANYWHERE.search(_ALLOWED_SAY.sub("", sentence)) or _TAKEN_BACK.search(sentence, 1):
+def _sentence(sentence: str, offset: int, said_at: datetime, rules: Sequence[Rule]) -> Iterator[Finding]:
+    if _HEAD.search(sentence) is None or not is_told(sentence):
         return
     reached = 0
     for head in _HEAD.finditer(sentence):
@@ -197,21 +215,21 @@ def _sentence(sentence: str, offset: int, said_at: datetime) -> Iterator[Finding
             continue
         if not (_LEAD.search(lead) or (timed and _LEAD.search(lead[: timed.start()] or ""))):
             continue
-        for found in _statement(sentence, pos, said_at, timed.group() if timed else ""):
+        for found in _statement(sentence, pos, said_at, timed.group() if timed else "", rules):
             reached = max(reached, found.end)
             yield replace(found, start=found.start + offset, end=found.end + offset)
-            for more in _goes_on(sentence, found, said_at):
+            for more in _goes_on(sentence, found, said_at, rules):
                 reached = max(reached, more.end)
                 yield replace(more, start=more.start + offset, end=more.end + offset)
 
 
-def _goes_on(sentence: str, found: Finding, said_at: datetime) -> Iterator[Finding]:
+def _goes_on(sentence: str, found: Finding, said_at: datetime, rules: Sequence[Rule]) -> Iterator[Finding]:
     """What a second verb adds about the speaker: "I live in Ghent and work as a nurse"."""
     joint = _AND_VERB.match(sentence, found.end)
     if joint is None or found.subject != USER or found.retracts:
         return
     shift = joint.end() - len("I ")
-    for more in _statement("I " + sentence[joint.end() :], 0, said_at, ""):
+    for more in _statement("I " + sentence[joint.end() :], 0, said_at, "", rules):
         if more.subject == USER:
             yield replace(more, start=joint.end(), end=more.end + shift)
 
@@ -221,8 +239,8 @@ def _in_future(text: str, said_at: datetime) -> bool:
     return bool(_FUTURE.search(text)) or any(int(y) > said_at.year for y in _ANY_YEAR.findall(text))
 
 
-def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str) -> Iterator[Finding]:
-    for one in matched(RULES, sentence, pos):
+def _statement(sentence: str, pos: int, said_at: datetime, time_lead: str, rules: Sequence[Rule]) -> Iterator[Finding]:
+    for one in matched(rules, sentence, pos):
         subject = _subject(one)
         if subject is None or _refused(one, sentence, pos, said_at):
             continue

@@ -1,0 +1,115 @@
+"""Fields of an application's own in Chinese: 我的水平是B1, 我在B1水平, B1是我的水平."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final
+
+from embermem.core.fields import Field
+from embermem.languages.dates.engine import date_spans
+from embermem.languages.facts.fields import called, parts
+from embermem.languages.facts.finding import USER, Finding
+from embermem.languages.facts.rules import Rule, matched
+from embermem.languages.zh.facts.checks import Check, plain, rule
+from embermem.languages.zh.facts.clauses import Mood, clauses_of
+from embermem.languages.zh.facts.phrases import TAIL
+from embermem.languages.zh.facts.script import simplified
+
+_SENTENCE: Final = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]*")
+_SENTENCE_CHARS: Final = 200
+_NOW: Final = "(?:现在|目前|今年|暂时)?"
+_IS: Final = "(?:就|还|已经)?(?:是|为|定在|有)"
+_OWNED: Final = re.compile("我(?:的|们的)?")
+_LATIN: Final = re.compile(r"[A-Z][\w'&.-]*(?: [A-Z][\w'&.-]*){0,3}|[A-Z]{1,3}\d{1,4}")
+_NOUNS: Final = ("n", "vn", "eng", "j", "l")
+_A_DAY: Final = datetime(2024, 1, 3, tzinfo=UTC)
+_TELLS: Final = re.compile("[我你您他她它谁哪什怎么不没很太最更都也还就]|比较|非常|挺")
+
+
+def of_fields(text: str, said_at: datetime, fields: Sequence[Field]) -> Iterator[Finding]:
+    """The statements of a screened text that give a value of these fields, in the words that were said."""
+    read = simplified(text)
+    opened = [one for field in fields for one in _rules(field)]
+    turned = [one for field in fields for one in _turned(field)]
+    for sentence in _SENTENCE.finditer(read):
+        for clause in clauses_of(sentence.group()[:_SENTENCE_CHARS]):
+            if clause.subject != USER or clause.mood is not Mood.REAL:
+                continue
+            rules = opened if clause.is_opened or clause.is_carried else turned
+            for one in matched(rules, clause.body):
+                start, end = sentence.start() + clause.start, sentence.start() + clause.end
+                value = one.value if read == text else _as_said(one.value, read[start:end], text[start:end])
+                yield Finding(subject=USER, attribute=one.rule.attribute, value=value, start=start, end=end)
+                break
+
+
+def _as_said(value: str, read: str, said: str) -> str:
+    """The value as it was written, in characters that were not simplified."""
+    at = read.find(value)
+    return value if at < 0 or len(read) != len(said) else said[at : at + len(value)]
+
+
+@lru_cache(maxsize=512)
+def _rules(field: Field) -> tuple[Rule, ...]:
+    names, check = _names(field), _check(field)
+    made = [rule(field.name, rf"{_OWNED.pattern}{_NOW}{names}{_NOW}{_IS}(?P<v>.{{1,40}}?)", check)]
+    if field.type in ("choice", "number"):
+        made.append(rule(field.name, rf"{_OWNED.pattern}{_NOW}{names}{_NOW}(?P<v>[^是].{{0,20}}?)", check))
+        made.append(rule(field.name, rf"我{_NOW}(?:已经)?(?:是|在|处于)(?P<v>.{{1,20}}?)(?:的)?{names}", check))
+    if field.type == "boolean":
+        made.append(
+            rule(field.name, rf"我{_NOW}(?:有(?:一[个张只条辆本台])?|是(?:一?[个名位])?){names}", _fixed("yes"))
+        )
+        made.append(rule(field.name, rf"我{_NOW}(?:没有?|不是(?:一?[个名位])?){names}", _fixed("no")))
+    return tuple(made)
+
+
+@lru_cache(maxsize=512)
+def _turned(field: Field) -> tuple[Rule, ...]:
+    return (rule(field.name, rf"我(?P<v>[^我]{{1,30}}?)(?:就)?是我{_NOW}的{_names(field)}", _check(field)),)
+
+
+def _names(field: Field) -> str:
+    names = sorted((simplified(name) for name in called(field)), key=len, reverse=True)
+    return f"(?i:{'|'.join(map(re.escape, names))})"
+
+
+def _fixed(value: str) -> Check:
+    return lambda _: value
+
+
+def _check(field: Field) -> Check:
+    """A value that the field can hold, of a text one that names something; of a list, all of them."""
+
+    def one(value: str) -> bool:
+        if field.type == "text":
+            return value in field.examples or _names_something(value)
+        if field.type == "date":
+            return _is_date(value)
+        return field.fits(value) is not None or field.type == "boolean"
+
+    def check(value: str) -> str | None:
+        value = re.sub(TAIL, "", value).strip()
+        items = parts(value) if field.many else [value]
+        return value if items and all(one(item) for item in items) else None
+
+    return check
+
+
+def _is_date(value: str) -> bool:
+    spans = date_spans(value, _A_DAY)
+    return len(spans) == 1 and (spans[0].start, spans[0].end) == (0, len(value))
+
+
+def _names_something(value: str) -> bool:
+    """A name in Latin letters, or words of which each is a noun."""
+    if _LATIN.fullmatch(value):
+        return True
+    if plain(12)(value) is None or _TELLS.search(value):
+        return False
+    import rjieba
+
+    return all(tag.startswith(_NOUNS) for _, tag in rjieba.tag(value, False))
