@@ -196,6 +196,7 @@ SCHEMAS: dict[str, type[Any]] = {
 """What models are asked for, by the name that is sent with the schema and that a recording is found by."""
 
 OPERATIONS = """
+    add_document forget_document get_document list_documents
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
@@ -206,6 +207,7 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
+    Document DocumentAdded DocumentBody DocumentWhole Documents Passage
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions Items Kind

@@ -14,7 +14,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, correcting, instructions, keys, moving, past, people, serving, showing, upkeep
+from embermem.cli.commands import (
+    adding,
+    correcting,
+    documents,
+    instructions,
+    keys,
+    moving,
+    past,
+    people,
+    serving,
+    showing,
+    upkeep,
+)
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -104,6 +116,7 @@ for command in (
     app.command()(command)
 app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
+app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")
 
 

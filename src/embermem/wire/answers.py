@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from embermem.core.types import Conflict, Link, PageId, Retention
+from embermem.core.types import Conflict, Document, Link, PageId, Retention
 from embermem.wire.mapping import Doc, From
-from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, PersonItem, SegmentItem, TraitItem
+from embermem.wire.memories import (
+    Addition,
+    ChangeItem,
+    FactItem,
+    PageItem,
+    PersonItem,
+    SegmentItem,
+    TraitItem,
+    UtteranceItem,
+)
 
 # ------------------------------------------------------------------------------------------------------------ lists
 
@@ -99,6 +108,21 @@ class Instructions:
     """The user's standing instructions, oldest first."""
 
     results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Documents:
+    """Documents, the first stored first."""
+
+    results: tuple[Document, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentWhole:
+    """A document with its passages, in the order of its text."""
+
+    document: Document
+    passages: tuple[UtteranceItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

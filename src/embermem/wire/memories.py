@@ -22,6 +22,7 @@ from embermem.core.types import (
     Owner,
     Page,
     PageId,
+    Passage,
     Persona,
     ProfileField,
     Redaction,
@@ -80,6 +81,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    passage: Annotated[Passage | None, Doc("Where it stands in a document; null for what was said.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +108,7 @@ class UtteranceData:
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
+    passage: Annotated[Passage | None, Doc("Where it stands in a document; null for what was said.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
