@@ -221,6 +221,7 @@ BODIES = """
 """The schemas of its bodies and answers."""
 TOOLS = {
     "add_memory": ("agent_response thread timestamp user_input", "Stored"),
+    "add_document": ("source text title", "StoredDocument"),
     "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
     "search_memory": ("as_of k query valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
@@ -231,12 +232,13 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    add bench chat conflicts copy correct cost diff doctor expire export fade forget import ingest instructions keys
+    add bench chat conflicts copy correct cost diff doctor document expire export fade forget import ingest instructions keys
     learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show stats undo verify why
     worker
 """
 GROUPS = {
+    "document": "add forget list show",
     "bench": "cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "people": "merge set-user split",
