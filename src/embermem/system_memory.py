@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 from zoneinfo import ZoneInfo
 
-from embermem.arguments import checked
+from embermem.arguments import checked, checked_call
 from embermem.core import config as configuration
 from embermem.core import messages
 from embermem.core.errors import StoreError
@@ -39,6 +39,7 @@ __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 logger = logging.getLogger(__name__)
 
 
+@checked_call
 def open_system(
     name: str,
     place: str | Path,
@@ -66,6 +67,7 @@ def open_system(
     return SystemMemory(name, place, options, model, clock, loaded)
 
 
+@checked
 class SystemMemory:
     """A store and the system that works on it; created by `open_system`."""
 
@@ -182,7 +184,8 @@ class OwnerSystem:
     ) -> Context:
         """Return what matters for a query; hits name utterances. Only reads; `visit` counts.
 
-        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. Raises InputError.
+        `at` is when it is asked, by default now: Mem0 and Mem0g recall what was known by then. `scope` limits what may
+        be found; `people`, `tiers` and `kinds` of it are for MemoryOS alone. Raises InputError.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -192,7 +195,7 @@ class OwnerSystem:
             at=None if at is None else self._inbox().moment(at, "at"),
             budget=budget,
             thread=None if thread is None else messages.thread_id(thread),
-            scope=scope,
+            scope=None if scope is None else scope.in_zone(self._inbox().zone),
         )
 
     @overload

@@ -196,6 +196,28 @@ def test_a_recall_in_mid_conversation_sees_nothing_of_what_came_later(lived: Liv
     assert "s1" not in {hit.utterance.thread for hit in hits}
 
 
+def test_a_scope_leaves_nothing_that_rests_on_what_it_excludes(lived: Lived) -> None:
+    _, alice = lived
+    early = Scope(since="2026-04-01", until="2026-04-10")
+    for scope in (Scope(threads=["s1"]), Scope(not_threads=["s2", "s3", "s4"]), early):
+        context = alice.recall("What does Ana bake?", scope=scope)
+        assert {hit.utterance.thread for hit in (*context.hits, *context.packed)} <= {"s1"}
+        assert not [word for word in ("Lyon", "rye", "tyre", "苍鹭") if word in context.text]
+    said = alice.recall("What does Ana bake?", scope=Scope(metadata={"never": True}))
+    assert not said.hits
+    assert not said.rests_on
+
+
+def test_what_a_system_cannot_judge_of_a_scope_is_refused(lived: Lived, name: str) -> None:
+    _, alice = lived
+    for scope in (Scope(people=["Ana"]), Scope(tiers=["mid"]), Scope(kinds=["fact"])):
+        if name == "memoryos":
+            alice.recall("What does Ana bake?", scope=scope)
+            continue
+        with pytest.raises(InputError, match=f"cannot be judged by {name}"):
+            alice.recall("What does Ana bake?", scope=scope)
+
+
 @pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
 def test_hostile_text_is_data(system_opened: SystemOpener, name: str, scripted: bool) -> None:
     alice = system_opened(name, scripted=scripted).of("alice")

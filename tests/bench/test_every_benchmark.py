@@ -28,6 +28,7 @@ COMMANDS = {
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",
     "fit_recall.sh": "{talk} {threads}",
+    "fit_relevance.sh": "{talk} {threads}",
     "forgetting.sh": "--pages 120",
     "gvd.sh": "{out} {gvd} --limit 1",
     "hostile_upstream.sh": "--gb 0.01 --timeout-s 1 --only gzip",
@@ -41,6 +42,7 @@ COMMANDS = {
     "prompt_cache.sh": "{url} --model scripted --pages 10 --turns 3 --embedder hashed",
     "proxy.sh": "--pages 10 --calls 2 --embedder hashed",
     "recall.sh": "{talk} {threads}",
+    "scopes.sh": "--utterances 200 --queries 2",
     "scale.sh": "--part recall --owners 2 --pages 3 --ask-seconds 0.2",
     "speed.sh": "--pages 5,10 --seconds 5",
     "study_ablation.sh": "{threads} --out {out} --no-model --limit 1",
@@ -53,6 +55,7 @@ COMMANDS = {
 }
 """The arguments that make each of them small."""
 DIRECTLY = {
+    "calibration": "{threads} --unrelated 2",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
@@ -73,6 +76,7 @@ COVERED_BY = {
     "run": "systems.sh",
     "report": "systems.sh",
     "paper": "paper",
+    "calibration": "calibration",
     "understanding": "understanding",
     "year": "year",
 }

@@ -56,12 +56,11 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
     """All that a reader can see of a snapshot."""
     n = snapshot.n
     links = snapshot.links(n)
-    rows, vectors = snapshot.vectors()
     return {
         "n": (n, snapshot.seq, snapshot.revision, snapshot.pages),
         "utterances": list(snapshot.utterances),
         "links": (links.previous.tolist(), links.next.tolist()),
-        "vectors": sorted(zip(rows.tolist(), vectors.tolist(), strict=True)),
+        "dots": [snapshot.dots(direction, -9.0).tolist() for direction in np.eye(snapshot.dim, dtype=np.float32)],
         "by row": snapshot.vectors_of(range(n)).tolist(),
         "tokens": [part.tolist() for part in snapshot.tokens_of(np.arange(n))],
         "days": snapshot.dates.said.first(n).tolist(),
@@ -101,6 +100,46 @@ def test_an_older_snapshot_is_not_touched_by_what_comes_later(
     newer = old.extended(delta(talk[cut:], *both_for(seqs), tokens=tokens_for(seqs)))
     assert picture(old) == before
     assert picture(newer) == picture(empty().extended(delta(talk, *both_for(seqs), tokens=tokens_for(seqs))))
+
+
+@given(
+    conversations(),
+    st.lists(st.booleans(), min_size=14, max_size=14),
+    st.lists(st.booleans(), min_size=14, max_size=14),
+)
+def test_a_part_is_as_if_nothing_else_had_been_said(talk: list[Utterance], first: list[bool], then: list[bool]) -> None:
+    def of(said: list[Utterance]) -> Snapshot:
+        seqs = [u.seq for u in said if u.seq % 4]
+        return empty().extended(delta(said, *both_for(seqs), tokens=tokens_for(seqs)))
+
+    kept = [one for one, inside in zip(talk, first, strict=False) if inside]
+    part = of(talk).part(np.array(first[: len(talk)], dtype=bool))
+    again = part.part(np.array(then[: len(kept)], dtype=bool))
+    left = [one for one, inside in zip(kept, then, strict=False) if inside]
+    for found, only in ((part, of(kept)), (again, of(left))):
+        assert picture(found) | {"n": 0} == picture(only) | {"n": 0}
+        assert (found.n, found.pages) == (only.n, only.pages)
+        assert [found.row(one.seq) for one in talk] == [only.row(one.seq) for one in talk]
+        for thread in {one.thread for one in found.utterances}:
+            assert found.thread_number(thread) == only.thread_number(thread)
+        for page in range(found.pages):
+            said = found.utterances[found.page_rows(page)[0]]
+            assert found.page_number(said.page_id) == page
+            everywhere = [one for one in talk if one.page_id == said.page_id]
+            assert found.is_whole(page) == (len(found.page_rows(page)) == len(everywhere))
+        gone = {one.page_id for one in talk} - {one.page_id for one in found.utterances}
+        assert all(found.page_number(one) is None for one in gone)
+
+
+def test_a_part_keeps_all_passages_of_a_long_text() -> None:
+    long = " ".join(f"Sentence {i} tells of the wetland park." for i in range(400))
+    talk = [said(1, "tea"), said(2, long), said(3, "a heron")]
+    whole = empty().extended(delta(talk))
+    part = whole.part(whole.seqs >= 2)
+    assert part.n == whole.n - 1
+    assert [part.text(row) for row in range(part.n)] == [whole.text(row) for row in range(1, whole.n)]
+    assert part.is_part(0) == (False, True)
+    assert part.nbytes > 0
 
 
 def test_two_futures_may_grow_out_of_one_snapshot() -> None:
@@ -239,8 +278,8 @@ def test_readers_see_whole_snapshots_while_a_writer_extends() -> None:
             snapshot = current[0]
             n = snapshot.n
             scores = snapshot.words.scores(["tea"], n, 1.2, 0.75)
-            rows, vectors = snapshot.vectors()
-            if len(scores) != n or (n and not scores.all()) or len(rows) != n or (vectors[:, 0] != rows + 1).any():
+            dots = snapshot.dots(np.eye(snapshot.dim, dtype=np.float32)[0], np.nan)
+            if len(scores) != n or (n and not scores.all()) or dots.tolist() != list(range(1, n + 1)):
                 failures.append(f"at {n}")
 
     readers = [threading.Thread(target=read) for _ in range(2)]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from embermem import prompts
 from embermem.baselines.records import AnyRecord, Record, RecordId, RecordStore, Written
 from embermem.core.config import Settings
-from embermem.core.errors import ModelMissing, ModelReplyError, ModelTooLong, RevisionMoved
+from embermem.core.errors import InputError, ModelMissing, ModelReplyError, ModelTooLong, RevisionMoved
 from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     Added,
@@ -196,7 +196,9 @@ class RecordedSystem(ABC):
     # --------------------------------------------------------------------------------------- what it is helped with
 
     def said(self, owner: Owner, scope: Scope | None = None) -> tuple[Utterance, ...]:
-        """What was said, oldest first, as far as a recall may see it."""
+        """What was said, oldest first, as far as a recall may see it. Raises InputError for a scope that this system
+        cannot judge."""
+        self._require_judged(scope)
         return tuple(u for u in self._log(owner.id) if _in_scope(u, scope))
 
     def pages(self, owner: Owner, scope: Scope | None = None) -> tuple[Page, ...]:
@@ -205,7 +207,8 @@ class RecordedSystem(ABC):
 
     def kept(self, owner: Owner, kind: type[AnyRecord], scope: Scope | None = None) -> tuple[AnyRecord, ...]:
         """The owner's records of a kind, in the order in which they were first written; with a scope those that rest
-        on nothing outside it."""
+        on nothing outside it. Raises InputError as `said`."""
+        self._require_judged(scope)
         with self._lock:
             held = self._refreshed(owner.id)
             records = tuple(r for r in held.records.values() if isinstance(r, kind) and r.kind == kind.kind)
@@ -323,6 +326,14 @@ class RecordedSystem(ABC):
 
     # --------------------------------------------------------------------------------------------------- what is held
 
+    def _require_judged(self, scope: Scope | None) -> None:
+        for name in _UNJUDGED:
+            if scope is not None and getattr(scope, name) is not None:
+                raise InputError(
+                    f"scope.{name} cannot be judged by {self.name}, which has neither tiers nor facts about people; "
+                    "leave it out, or ask memoryos"
+                )
+
     def _unread(self, owner_id: OwnerId, read_to: int, before: int | None) -> tuple[Page, ...]:
         new = tuple(u for u in self._said_after(owner_id, read_to) if before is None or u.seq < before)
         return tuple(_page(tuple(group)) for _, group in groupby(new, key=lambda u: u.page_id))
@@ -394,6 +405,10 @@ def _resting(log: Sequence[Utterance], pieces: Sequence[Piece]) -> tuple[Utteran
 def _page(utterances: tuple[Utterance, ...]) -> Page:
     first = utterances[0]
     return Page(id=first.page_id, no=0, thread=first.thread, utterances=utterances)
+
+
+_UNJUDGED = ("people", "tiers", "kinds")
+"""What a scope may say that only MemoryOS can judge."""
 
 
 def _in_scope(utterance: Utterance, scope: Scope | None) -> bool:

@@ -18,6 +18,7 @@ from embermem.cli.commands import (
     adding,
     correcting,
     documents,
+    fields,
     instructions,
     keys,
     moving,
@@ -25,6 +26,7 @@ from embermem.cli.commands import (
     people,
     serving,
     showing,
+    spaces,
     upkeep,
 )
 from embermem.cli.commands.common import say
@@ -100,6 +102,7 @@ for command in (
     past.links,
     past.learn,
     instructions.instructions,
+    fields.fields,
     past.fade,
     past.expire,
     past.verify,
@@ -118,6 +121,7 @@ app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
 app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")
+app.add_typer(spaces.app, name="space")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -136,10 +140,13 @@ def _globals(
     ] = "~/.embermem/memory.db",
     user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="The user.")] = "default",
     agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="The agent.")] = "default",
+    space: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A shared space's memory, in place of a user's.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the exact steps of the paper.")] = None,
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda on: _version(on))] = False,
 ) -> None:
-    ctx.obj = Session(store=store, user=user, agent=agent, preset=preset)
+    ctx.obj = Session(store=store, user=user, agent=agent, space=space, preset=preset)
 
 
 def _version(on: bool) -> None:

@@ -25,8 +25,10 @@ __all__ = [
     "Value",
     "checked",
     "checked_filter",
+    "inherited",
     "items",
     "matches",
+    "stands",
     "texts",
     "with_texts",
 ]
@@ -67,6 +69,27 @@ def checked(value: object, where: str) -> dict[str, Value]:
     if size > MAX_BYTES:
         raise InputError(f"{where} has {size:,} bytes as JSON, more than the {MAX_BYTES:,} allowed")
     return found
+
+
+def inherited(several: Iterable[Metadata]) -> dict[str, Value]:
+    """What derives from several things has of their metadata: each entry in which all that have the name agree. Texts
+    and lists of texts that differ become one list. Of numbers and truths that differ nothing is taken."""
+    found: dict[str, Value] = {}
+    apart: set[str] = set()
+    for one in several:
+        for name, value in one.items():
+            known = found.setdefault(name, value)
+            if _sort(known) == _sort(value) and known == value:
+                continue
+            if isinstance(known, (str, tuple)) and isinstance(value, (str, tuple)):
+                found[name] = tuple(dict.fromkeys((*_listed(known), *_listed(value))))
+            else:
+                apart.add(name)
+    return {name: value for name, value in found.items() if name not in apart}
+
+
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def texts(metadata: Metadata) -> list[tuple[str, str]]:
@@ -236,14 +259,15 @@ def _holds(operator: str, wanted: Any, held: Sequence[Plain], *, there: bool) ->
     if operator in ("$eq", "$in"):
         allowed = wanted if operator == "$in" else (wanted,)
         return any(_same(one, other) for one in held for other in allowed)
-    return any(_stands(operator, one, wanted) for one in held)
+    return any(stands(operator, one, wanted) for one in held)
 
 
 def _same(one: Plain, other: Plain) -> bool:
     return _sort(one) == _sort(other) and one == other
 
 
-def _stands(operator: str, one: Any, wanted: Any) -> bool:
+def stands(operator: str, one: Any, wanted: Any) -> bool:
+    """Whether a value stands to another as `$gt`, `$gte`, `$lt` or `$lte` says."""
     if _sort(one) != _sort(wanted) or isinstance(one, bool):
         return False
     if operator == "$gt":
@@ -255,5 +279,7 @@ def _stands(operator: str, one: Any, wanted: Any) -> bool:
     return bool(one <= wanted)
 
 
-def _sort(value: Plain) -> str:
+def _sort(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "list"
     return "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int32]
 
-__all__ = ["Links", "Postings"]
+__all__ = ["Links", "Postings", "PostingsPart"]
 
 # equations.bm25_term is plain arithmetic: given arrays, it answers with an array.
 _bm25_terms = cast("Callable[..., Floats]", equations.bm25_term)
@@ -124,6 +124,30 @@ class Postings:
     def nbytes(self) -> int:
         """Estimated bytes held."""
         return 16 * self._cells + _TERM_BYTES * len(self._terms) + self._lengths.nbytes + self._totals.nbytes
+
+
+class PostingsPart(Postings):
+    """The postings of some rows: what of the whole's stands in them, by their places among each other."""
+
+    def __init__(self, whole: Postings, rows: NDArray[np.int64], row_of: Rows) -> None:
+        """`rows` ascending; `row_of` gives the place of each of the whole's first rows among them, or −1."""
+        super().__init__()
+        self._whole, self._row_of = whole, row_of
+        lengths = whole.lengths(len(row_of))[rows]
+        self._lengths = Column.of(lengths)
+        self._totals = Column.of(np.cumsum(lengths, dtype=np.int64))
+
+    def find(self, term: str, n: int) -> tuple[Rows, Rows]:
+        """As of the whole, of these rows."""
+        rows, tf = self._whole.find(term, len(self._row_of))
+        places = self._row_of[rows]
+        inside = (places >= 0) & (places < n)
+        return places[inside], tf[inside]
+
+    @property
+    def nbytes(self) -> int:
+        """What it holds alone."""
+        return self._lengths.nbytes + self._totals.nbytes
 
 
 class Links:

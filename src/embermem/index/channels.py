@@ -81,7 +81,8 @@ def speaker(view: View) -> Floats:
     named = np.array(_named(view, view.snapshot.speakers()) or [False])
     if not named.any():
         return np.zeros(view.n)
-    return named[view.snapshot.speaker_of(view.n)].astype(np.float64)
+    said = ~view.snapshot.is_passage(view.n)
+    return (named[view.snapshot.speaker_of(view.n)] & said).astype(np.float64)
 
 
 def _named(view: View, names: Sequence[str]) -> list[bool]:
@@ -102,17 +103,10 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
 def _dense(view: View) -> Floats:
     """Cosine of the utterance's vector and the query's: both have norm 1."""
-    scores = np.full(view.n, np.nan)
     query = view.query.vector
     if query is None or not query.any():
-        return scores
-    rows, vectors = view.snapshot.vectors()
-    found = cosines(vectors, query[None])[:, 0]
-    if view.n < view.snapshot.n:
-        within = rows < view.n
-        rows, found = rows[within], found[within]
-    scores[rows] = found
-    return scores
+        return np.full(view.n, np.nan)
+    return view.snapshot.dots(query, np.nan)
 
 
 def _words(view: View) -> Floats:

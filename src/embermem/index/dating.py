@@ -61,6 +61,20 @@ class DateTable:
         self.spoken.extend(spoken)
         self._spans_so_far.extend(so_far)
 
+    def part(self, rows: NDArray[np.int64], row_of: NDArray[np.int32]) -> DateTable:
+        """The table of these rows, ascending; `row_of` gives each row's place among them, −1 for the others."""
+        part = DateTable()
+        count = self._count(len(row_of))
+        places = row_of[self.row.first(count)]
+        inside = places >= 0
+        part.said = Column.of(self.said.data[rows])
+        part.spoken = Column.of(self.spoken.data[rows])
+        part.row = Column.of(places[inside])
+        part.first = Column.of(self.first.first(count)[inside])
+        part.last = Column.of(self.last.first(count)[inside])
+        part._spans_so_far = Column.of(np.searchsorted(part.row.data, np.arange(len(rows)), side="right"))
+        return part
+
     def dated(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n rows name a day, shape (n,)."""
         found = np.zeros(n, dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,11 @@ class FactTable:
 
     def only(self, shown: Callable[[Fact], bool]) -> FactTable:
         """The table of some of these facts."""
-        return FactTable(tuple(fact for fact in self.rows if shown(fact)), self._terms)
+        return self.at([place for place, fact in enumerate(self.rows) if shown(fact)])
+
+    def at(self, places: Sequence[int], rows: Sequence[Fact] | None = None) -> FactTable:
+        """The table of the facts at these places, ascending; `rows` are the same facts, if they are told otherwise."""
+        return FactTable(tuple(self.rows[place] for place in places) if rows is None else tuple(rows), self._terms)
 
     def coverage(self, weights: Mapping[str, float]) -> Floats:
         """The share of the query's terms, by weight, that each fact's text holds: in [0, 1], shape (len(rows),)."""

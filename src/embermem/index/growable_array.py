@@ -28,6 +28,13 @@ class Column:
         self.data: NDArray[Any] = np.zeros(shape, dtype=dtype)
         self.length = 0
 
+    @classmethod
+    def of(cls, data: NDArray[Any]) -> Column:
+        """An array as a column; it is not copied."""
+        column = cls.__new__(cls)
+        column.data, column.length = data, len(data)
+        return column
+
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
         """More rows at once."""
         length = self.length

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from sys import getsizeof
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import PageId, ThreadId, Utterance
+from embermem.core.types import PageId, Role, ThreadId, Utterance
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
+from embermem.index.labels import Labels
 from embermem.index.late import inverse_norms
 from embermem.index.passages import passages
+from embermem.index.products import cosines
 from embermem.index.vectors import indexed_text
 from embermem.languages.questions import says_number
 from embermem.languages.words import asks, terms
@@ -24,13 +26,20 @@ from embermem.languages.words import asks, terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vectors
+    from embermem.core.types import Vector, Vectors
+
+    Floats = NDArray[np.float64]
 
 _UTTERANCE_BYTES = 700
 """Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
 
 _SPAN_BYTES = 250
 """Estimated bytes of which characters a passage has."""
+
+_METADATA_BYTES = 100
+"""Estimated bytes of one name with its value in an utterance's metadata."""
+
+_ROLES = {role: number for number, role in enumerate(Role)}
 
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
@@ -50,7 +59,7 @@ class Log:
         self.dim = dim
         self.token_dim = token_dim
         self.utterances: list[Utterance] = []
-        self.spans: dict[int, tuple[int, int]] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
         """Of each row that is a part of a text, which characters; of no others."""
         self.first_rows = Column(np.int32)
         self.seqs = Column(np.int64)
@@ -61,32 +70,32 @@ class Log:
         self.says_number = Column(np.bool_)
         self.dates = DateTable()
 
+        self.labels = Labels()
+        self.role = Column(np.int8)
+
         self.speakers: list[str] = []
         self._speaker_numbers: dict[str, int] = {}
         self.speaker = Column(np.int32)
 
-        self.thread_numbers: dict[ThreadId, int] = {}
+        self._thread_numbers: dict[ThreadId, int] = {}
         self._thread_ends: list[int] = []
         self.thread = Column(np.int32)
         self.previous = Column(np.int32)
         self.next = Column(np.int32)
 
-        self.page_numbers: dict[PageId, int] = {}
-        self.page_rows: list[list[int]] = []
+        self._page_numbers: dict[PageId, int] = {}
+        self._page_rows: list[list[int]] = []
         self.page = Column(np.int32)
-        self.page_no = Column(np.int32)
         self._pages_so_far = Column(np.int32)
 
         self.vectors = Column(np.float32, width=dim)
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
-        self.is_passage = Column(np.bool_)
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_norms = Column(np.float32)
         self.token_ends = Column(np.int64)
         self._text_bytes = 0
-        self._talk_pages = 0
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
         """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
@@ -149,15 +158,59 @@ class Log:
         """Pages begun within the first n rows, those of documents too."""
         return int(self._pages_so_far.data[n - 1]) if n else 0
 
-    def pages_of_talk(self, n: int) -> int:
-        """Pages of talk begun within the first n rows."""
-        return int(self.page_no.data[: self.pages_of(n)].max(initial=0))
+    def span(self, row: int) -> tuple[int, int] | None:
+        """Which characters of its text a row has; None for all of them."""
+        return self._spans.get(row)
+
+    def thread_number(self, thread: ThreadId) -> int | None:
+        """The number of a thread; None for one that is not held."""
+        return self._thread_numbers.get(thread)
+
+    def page_number(self, page_id: PageId) -> int | None:
+        """The number of a page; None for one that is not held."""
+        return self._page_numbers.get(page_id)
+
+    def rows_of_page(self, page: int) -> Sequence[int]:
+        """The rows of a page, ascending."""
+        return self._page_rows[page]
+
+    def documents(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows are passages of documents."""
+        return np.asarray(self.role.first(n) == _ROLES[Role.DOCUMENT])
+
+    def meeting(self, wanted: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows have metadata that meet a filter."""
+        return self.labels.meeting(wanted, n)
+
+    def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+        """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
+        `vectors` vectors have none."""
+        found = np.full(n, bare)
+        rows, held = self.vector_rows.first(vectors), self.vectors.first(vectors)
+        # They came nearly in order: the first ones are all seen.
+        first = int(np.searchsorted(self.highest.first(vectors), n))
+        found[rows[:first]] = cosines(held[:first], direction[None])[:, 0]
+        later = first + np.flatnonzero(rows[first:] < n)
+        if len(later):
+            found[rows[later]] = cosines(held[later], direction[None])[:, 0]
+        return found
+
+    def speaking(self, n: int) -> list[tuple[str, Role, NDArray[np.bool_]]]:
+        """Who speaks in the first n rows, in which role, and in which rows."""
+        of = self.speaker.first(n).astype(np.int64) * len(_ROLES) + self.role.first(n)
+        roles = tuple(_ROLES)
+        return [
+            (self.speakers[number // len(roles)], roles[number % len(roles)], of == number)
+            for number in np.unique(of).tolist()
+        ]
 
     @property
     def nbytes(self) -> int:
+        """Estimated bytes held."""
         columns = (
             *(
                 self.first_rows,
+                self.role,
                 self.seqs,
                 self.text_length,
                 self.asks,
@@ -168,8 +221,6 @@ class Log:
             ),
             *(
                 self.page,
-                self.page_no,
-                self.is_passage,
                 self._pages_so_far,
                 self.vectors,
                 self.vector_rows,
@@ -178,17 +229,15 @@ class Log:
             ),
             *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
         )
-        records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self.page_rows)
-        records += _SPAN_BYTES * len(self.spans)
-        return sum(column.nbytes for column in columns) + self.words.nbytes + records
+        records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
+        records += _SPAN_BYTES * len(self._spans)
+        return sum(column.nbytes for column in columns) + self.words.nbytes + self.labels.nbytes + records
 
     def _add(self, said: Sequence[Utterance]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
         begin = len(self.utterances)
         utterances, texts = self._passages(said, begin)
         self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
-        is_passage = [utterance.passage is not None for utterance in utterances]
-        self.is_passage.extend(is_passage)
         self.dates.add_all(
             (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
         )
@@ -198,10 +247,12 @@ class Log:
         self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
         self.slots.extend([0] * len(texts))
-        self.speaker.extend([self._speaker_number("" if one.passage else one.speaker) for one in utterances])
+        self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
+        self.role.extend([_ROLES[utterance.role] for utterance in utterances])
+        self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, begin)
-        self._add_to_pages(utterances, begin)
-        self._text_bytes += sum(getsizeof(utterance.text) for utterance in said)
+        self._add_to_pages([utterance.page_id for utterance in utterances], begin)
+        self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
         self.utterances.extend(utterances)
 
     def _passages(self, said: Sequence[Utterance], begin: int) -> tuple[list[Utterance], list[str]]:
@@ -212,7 +263,7 @@ class Log:
         for one in said:
             first, spans = begin + len(texts), passages(one.text)
             if len(spans) > 1:
-                self.spans.update(enumerate(spans, first))
+                self._spans.update(enumerate(spans, first))
             utterances += [one] * len(spans)
             texts += [one.text[start:end].strip() for start, end in spans]
             first_rows += [first] * len(spans)
@@ -230,9 +281,9 @@ class Log:
         numbers: list[int] = []
         previous: list[int] = []
         for row, utterance in enumerate(utterances, begin):
-            number = self.thread_numbers.get(utterance.thread)
+            number = self._thread_numbers.get(utterance.thread)
             if number is None:
-                number = self.thread_numbers[utterance.thread] = len(self._thread_ends)
+                number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
             numbers.append(number)
             previous.append(self._thread_ends[number] if utterance.passage is None else -1)
@@ -244,19 +295,17 @@ class Log:
             if end >= 0:
                 self.next.set(end, row + 1)
 
-    def _add_to_pages(self, utterances: Sequence[Utterance], begin: int) -> None:
+    def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
         so_far: list[int] = []
-        for row, utterance in enumerate(utterances, begin):
-            number = self.page_numbers.get(utterance.page_id)
+        for row, page_id in enumerate(page_ids, begin):
+            number = self._page_numbers.get(page_id)
             if number is None:
-                number = self.page_numbers[utterance.page_id] = len(self.page_rows)
-                self.page_rows.append([])
-                self._talk_pages += utterance.passage is None
-                self.page_no.extend([self._talk_pages if utterance.passage is None else 0])
-            self.page_rows[number].append(row)
+                number = self._page_numbers[page_id] = len(self._page_rows)
+                self._page_rows.append([])
+            self._page_rows[number].append(row)
             numbers.append(number)
-            so_far.append(len(self.page_rows))
+            so_far.append(len(self._page_rows))
         self.page.extend(numbers)
         self._pages_so_far.extend(so_far)
 
@@ -270,6 +319,30 @@ class Log:
             self.seqs.data[rows], self.vectors.first(self.vectors.length), tokens if self.token_dim else ()
         )
         return copy
+
+
+class Utterances(Sequence[Utterance]):
+    """The first n utterances of a list that others may append to."""
+
+    def __init__(self, utterances: list[Utterance], n: int) -> None:
+        self._all, self._n = utterances, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> Utterance: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
+    def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
+        if isinstance(index, slice):
+            return [self._all[i] for i in range(*index.indices(self._n))]
+        if not -self._n <= index < self._n:
+            raise IndexError(index)
+        return self._all[index % self._n]
+
+    def __iter__(self) -> Iterator[Utterance]:
+        return (self._all[i] for i in range(self._n))
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -376,6 +376,12 @@ class FactsThen(FactTable):
     whole: FactTable = field(default_factory=FactTable, repr=False)
     chosen: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
+    def at(self, places: Sequence[int], rows: Sequence[Fact] | None = None) -> FactTable:
+        """The table of some of these facts."""
+        chosen = self.chosen[np.asarray(places, dtype=np.int64)]
+        some = tuple(self.rows[place] for place in places) if rows is None else tuple(rows)
+        return FactsThen(some, {}, self.whole, chosen)
+
     def coverage(self, weights: Mapping[str, float]) -> Floats:
         """As of the larger table."""
         return self.whole.coverage(weights)[self.chosen]

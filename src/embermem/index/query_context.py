@@ -38,11 +38,14 @@ class Query:
     """What is asked. `keywords` are the analyst's (K of Eq. 2); `budget` in tokens, None takes the setting's.
 
     `thread` is the conversation it is asked in, `at` the moment; neither makes the near or the new score higher, but
-    "last week" is counted from `at`. `valid_at` asks for what was true then: what was said by then, and what the facts
-    of the snapshot rest on, which are to be those that were true. `links` are those that may be followed. `themes` are
-    those whose examples are near to the query (Language.theme_examples). `facts` are the cosines of facts' own
-    vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of facts and names of profile
-    lines ("user.home") that are not told, since another memory of the same user knows newer.
+    "last week" is counted from `at`. `scope` says what may be told, and limits the snapshot. `shown` are threads whose
+    lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
+    was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
+    true. `links` are those that may be followed. `themes` are those whose examples are near to the query
+    (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
+    (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
+    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
+    wanted.
     """
 
     text: str
@@ -53,15 +56,18 @@ class Query:
     at: datetime | None = None
     thread: ThreadId | None = None
     scope: Scope | None = None
+    shown: frozenset[ThreadId] = frozenset()
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
+    min_score: float = 0.0
 
 
 class View:
-    """The first n rows of a snapshot as one query may see them. Nothing after `scope.before_seq` has any effect.
+    """The rows of a snapshot as one query sees them. What its scope excludes is not among them: the snapshot was
+    narrowed before (memoryos/recall/scoping.py).
 
     Raises EmbedderMismatch if the query's vector is of another length than the index's.
     """
@@ -72,18 +78,13 @@ class View:
         self.settings = _weighed(settings, self.understood)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
-        scope = query.scope or Scope()
-        self.n = snapshot.n if scope.before_seq is None else snapshot.rows_before(scope.before_seq)
-        self.allowed = self._allowed(scope)
+        self.n = snapshot.n
+        self.allowed = self._allowed()
         self.terms = tuple(dict.fromkeys(terms(query.text)))
 
-    def _allowed(self, scope: Scope) -> Mask | None:
-        known = (self.snapshot.thread_number(ThreadId(thread)) for thread in scope.not_threads)
-        numbers = [number for number in known if number is not None]
+    def _allowed(self) -> Mask | None:
+        numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-        if self.snapshot.hidden:
-            shown = ~np.isin(self.snapshot.page_of(self.n), sorted(self.snapshot.hidden))
-            allowed = shown if allowed is None else allowed & shown
         if self.query.valid_at is None:
             return allowed
         told = self._told_of(self.query.valid_at)
@@ -125,7 +126,9 @@ class View:
     @cached_property
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
-        return frozenset(term for name in self.snapshot.speakers() for term in terms(name))
+        spoke = self.snapshot.speaker_of(self.n)[~self.snapshot.is_passage(self.n)]
+        names = self.snapshot.speakers()
+        return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
 
     @cached_property
     def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:

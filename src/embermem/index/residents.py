@@ -96,6 +96,15 @@ class Residents:
             if self._newest(owner_id, resident) is not before:
                 self._weigh(resident)
 
+    def weigh(self, owner_id: OwnerId) -> None:
+        """Count anew what is held of an owner: more was worked out of its snapshot."""
+        with self._lock:
+            resident = self._owners.get(owner_id)
+        if resident is not None:
+            with resident.lock:
+                self._weigh(resident)
+            self._leave(owner_id)
+
     def with_vectors(
         self,
         owner_id: OwnerId,
@@ -174,7 +183,8 @@ class _Resident:
     def nbytes_held(self) -> int:
         """Estimated bytes held."""
         past = sum(one.nbytes for one in (self.segments, self.persona) if one is not None)
-        return self.snapshot.nbytes + past + sum(_MOMENT_BYTES_A_ROW * one.n for one in self.moments.values())
+        moments = sum(_MOMENT_BYTES_A_ROW * one.n + one.narrowed_bytes for one in self.moments.values())
+        return self.snapshot.nbytes + past + moments
 
 
 @contextmanager

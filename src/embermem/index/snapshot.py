@@ -9,21 +9,22 @@ A row is a passage's place in the order of seq: of an utterance, or of a part of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from embermem.core.expiry import Hidden
-from embermem.core.types import Fact, FactId, OwnerId, PageId, Persona, ThreadId, Utterance
+from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
 from embermem.index.bm25 import Links, Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
-from embermem.index.log import Log
-from embermem.index.products import cosines
+from embermem.index.log import Log, Utterances
+from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
+from embermem.index.part import Part
 from embermem.index.segments import Segments, SegmentTable
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int32]
 
 _NO_ROWS = np.empty(0, dtype=np.int32)
-_Expired = tuple[frozenset[PageId], frozenset[FactId], bool]
-"""Pages and facts that have expired, and whether the facts are left out."""
+_A_ROW, _A_FACT = 60, 400
+"""Estimated bytes that a narrowed snapshot holds for each row when it was asked (neighbours, lengths of windows), and
+for each fact."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,12 +63,12 @@ class Snapshot:
     persona: Persona = field(default_factory=Persona)
     archived_facts: tuple[Fact, ...] = ()
     expiring: tuple[tuple[PageId, datetime], ...] = ()
-    hidden: frozenset[int] = frozenset()
     ended_facts: tuple[Fact, ...] = ()
     _log: Log = field(repr=False)
     _vectors: int = 0
     _page_segments: Rows = field(default_factory=lambda: _NO_ROWS, repr=False)
-    _shown: dict[_Expired, Snapshot] = field(init=False, default_factory=dict, repr=False)
+    _whole: Whole | None = field(default=None, repr=False)
+    _narrowings: Narrowings[Snapshot] = field(init=False, default_factory=Narrowings, repr=False)
 
     @classmethod
     def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
@@ -122,25 +124,48 @@ class Snapshot:
         lapsed = frozenset(fact.id for fact in ending if fact.expires_at is not None and fact.expires_at <= now)
         if not pages and not lapsed:
             return self
-        # Until a worker comes by it is asked for at every recall, and what is worked out from it is worked out once.
-        known = self._shown.get((pages, lapsed, facts))
-        if known is None:
-            known = self._without(pages, now, facts=facts)
-            self._shown.clear()
-            self._shown[pages, lapsed, facts] = known
-        return known
+        return self.kept((pages, lapsed, facts), lambda: self._without(pages, now, facts=facts))
 
     def _without(self, pages: frozenset[PageId], now: datetime, *, facts: bool) -> Snapshot:
-        numbers = frozenset(number for one in pages if (number := self.page_number(one)) is not None)
-        seqs = frozenset(int(self.seqs[row]) for number in numbers for row in self.page_rows(number))
-        hiding = Hidden(pages=pages, seqs=seqs, at=now)
+        numbers = [number for one in pages if (number := self.page_number(one)) is not None]
+        gone = np.isin(self.page_of(self.n), numbers)
+        hiding = Hidden(pages=pages, seqs=frozenset(self.seqs[gone].tolist()), at=now)
         return replace(
-            self,
-            hidden=numbers,
+            self.part(~gone),
             persona=hiding.shown(self.persona),
             facts=self.facts.only(hiding.shows) if facts else self.facts,
             archived_facts=hiding.shown_facts(self.archived_facts),
         )
+
+    def part(self, shown: NDArray[np.bool_]) -> Snapshot:
+        """The snapshot of some of its rows: as if nothing else had been said. What was derived stays, and is whoever
+        asks's to replace, but for the segments: of one that has other pages too, only its pages here have a say."""
+        if shown.all():
+            return self
+        n, log = int(np.count_nonzero(shown)), self._log
+        if shown[:n].all():  # the first rows, which every array has in one piece
+            here = np.arange(log.pages_of(n), dtype=np.int32)
+        else:
+            log = part = Part(self._log, self.n, np.flatnonzero(shown))
+            here = part.pages_here(self._log)
+        cut = np.zeros(self.pages, dtype=bool)
+        cut[self.page_of(self.n)[~shown]] = True
+        placed = self.segment_of_page()
+        rest = replace(
+            self,
+            _log=log,
+            n=n,
+            pages=len(here),
+            _page_segments=placed[here],
+            _whole=Whole.of(self._whole, here, cut, self.newer_pages()),
+        )
+        told = np.ones(len(self.segments.archived), dtype=bool)
+        told[placed[cut & (placed >= 0)]] = False
+        return rest if told.all() else replace(rest, segments=SegmentsInSight(self.segments, told, rest))
+
+    def kept(self, which: Hashable, narrow: Callable[[], Snapshot]) -> Snapshot:
+        """What `narrow` makes of this snapshot, made once: the same is mostly asked for again. Those used last stay."""
+        return self._narrowings.of(which, narrow)
 
     def narrowed(self, seq: int, revision: int) -> Snapshot:
         """The same rows up to a seq, at a revision; what was derived stays, and is whoever asks's to replace
@@ -177,7 +202,7 @@ class Snapshot:
         grown = np.full(pages, -1, dtype=np.int32)
         grown[: len(self._page_segments)] = self._page_segments
         for mark in marks:
-            page = log.page_numbers.get(mark.page_id)
+            page = log.page_number(mark.page_id)
             if page is not None and page < pages:
                 grown[page] = -1 if mark.segment_id is None else segments.places.get(mark.segment_id, -1)
         return grown
@@ -191,12 +216,12 @@ class Snapshot:
 
     def text(self, row: int) -> str:
         """The passage: the utterance's text, or the part of it that this row is."""
-        text, span = self._log.utterances[row].text, self._log.spans.get(row)
+        text, span = self._log.utterances[row].text, self._log.span(row)
         return text if span is None else text[slice(*span)]
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
-        span = self._log.spans.get(row)
+        span = self._log.span(row)
         return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.utterances[row].text))
 
     @property
@@ -226,22 +251,9 @@ class Snapshot:
     def _links(self) -> Links:
         return Links(self._log.previous.first(self.n), self._log.next.first(self.n))
 
-    def vectors(self) -> tuple[Rows, Vectors]:
-        """The rows that have a vector (m,), in no order, and their vectors (m, dim)."""
-        rows, vectors = self._log.vector_rows.first(self._vectors), self._log.vectors.first(self._vectors)
-        # They came nearly in order: the first ones are all seen, and need no copy.
-        first = int(np.searchsorted(self._log.highest.first(self._vectors), self.n))
-        later = first + np.flatnonzero(rows[first:] < self.n)
-        if len(later) == 0:
-            return rows[:first], vectors[:first]
-        return np.append(rows[:first], rows[later]), np.concatenate([vectors[:first], vectors[later]])
-
-    def dots(self, direction: Vector) -> Floats:
-        """The product of a vector (dim,) with that of every row; 0 where there is none yet; shape (n,)."""
-        found = np.zeros(self.n)
-        rows, vectors = self.vectors()
-        found[rows] = cosines(vectors, direction[None])[:, 0]
-        return found
+    def dots(self, direction: Vector, bare: float = 0.0) -> Floats:
+        """The product of a vector (dim,) with that of every row; `bare` where there is none yet; shape (n,)."""
+        return self._log.dots(direction, self.n, self._vectors, bare)
 
     @property
     def vectors_held(self) -> int:
@@ -312,7 +324,7 @@ class Snapshot:
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread; None for one that is not held."""
-        return self._log.thread_numbers.get(thread)
+        return self._log.thread_number(thread)
 
     def page_of(self, n: int) -> Rows:
         """The page of each of the first n rows; pages are numbered from 0 in the order of their first utterance."""
@@ -320,28 +332,40 @@ class Snapshot:
 
     def is_passage(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n rows are of documents: nobody said them in a talk."""
-        return self._log.is_passage.first(n)
-
-    def page_no(self, page: int) -> int:
-        """A page's number among the pages of talk, from 1; 0 for that of a passage of a document."""
-        return int(self._log.page_no.data[page])
-
-    @cached_property
-    def talk_pages(self) -> int:
-        """How many pages of talk are seen."""
-        return self._log.pages_of_talk(self.n)
+        return self._log.documents(n)
 
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page, from 0; None for one that is not held."""
-        return self._log.page_numbers.get(page_id)
+        number = self._log.page_number(page_id)
+        return number if number is not None and number < self.pages else None
 
     def page_rows(self, page: int) -> tuple[int, ...]:
         """The rows of a page, ascending."""
-        return tuple(row for row in self._log.page_rows[page] if row < self.n)
+        return tuple(row for row in self._log.rows_of_page(page) if row < self.n)
 
     def page_begins(self, page: int) -> tuple[int, ...]:
         """The first row of each of a page's utterances: a page's vector is made of theirs."""
         return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
+
+    def begins(self) -> NDArray[np.int64]:
+        """The first row of every utterance."""
+        return np.flatnonzero(self._log.first_rows.first(self.n) == np.arange(self.n))
+
+    def is_whole(self, page: int) -> bool:
+        """Whether a page has all its utterances here: none was left out (`part`)."""
+        return page < self.pages and (self._whole is None or not bool(self._whole.cut[page]))
+
+    def newer_pages(self) -> Rows:
+        """How many pages of talk of the whole memory began after each page, shape (pages,); −1 for a page of a
+        document."""
+        return self._newer if self._whole is None else self._whole.newer
+
+    @cached_property
+    def _newer(self) -> Rows:
+        talk = np.ones(self.pages, dtype=bool)
+        talk[self.page_of(self.n)[self.documents()]] = False
+        newer = np.count_nonzero(talk) - np.cumsum(talk)
+        return np.where(talk, newer, -1).astype(np.int32)
 
     def segment_of_page(self) -> Rows:
         """The place in `segments` of every page, −1 for a page not placed, shape (pages,)."""
@@ -376,6 +400,18 @@ class Snapshot:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
 
+    def documents(self) -> NDArray[np.bool_]:
+        """Which rows are passages of documents, shape (n,)."""
+        return self._log.documents(self.n)
+
+    def speaking(self) -> list[tuple[str, Role, NDArray[np.bool_]]]:
+        """Who speaks, in which role, and in which rows."""
+        return self._log.speaking(self.n)
+
+    def meeting(self, wanted: Mapping[str, Any]) -> NDArray[np.bool_]:
+        """Which rows have metadata that meet a filter of `core.metadata.checked_filter`, shape (n,)."""
+        return self._log.meeting(wanted, self.n)
+
     @property
     def dates(self) -> DateTable:
         """When every row was said, and the days its text names."""
@@ -391,31 +427,18 @@ class Snapshot:
         """Estimated bytes held in memory, spare capacity included."""
         facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
         facts += len(self.ended_facts)
-        return self._log.nbytes + self.segments.nbytes + 1500 * facts
+        return self._log.nbytes + self.segments.nbytes + 1500 * facts + self.narrowed_bytes
 
-
-class Utterances(Sequence[Utterance]):
-    """The first n utterances of a list that others may append to."""
-
-    def __init__(self, utterances: list[Utterance], n: int) -> None:
-        self._all, self._n = utterances, n
-
-    def __len__(self) -> int:
-        return self._n
-
-    @overload
-    def __getitem__(self, index: int) -> Utterance: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
-    def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
-        if isinstance(index, slice):
-            return [self._all[i] for i in range(*index.indices(self._n))]
-        if not -self._n <= index < self._n:
-            raise IndexError(index)
-        return self._all[index % self._n]
-
-    def __iter__(self) -> Iterator[Utterance]:
-        return (self._all[i] for i in range(self._n))
+    @property
+    def narrowed_bytes(self) -> int:
+        """Estimated bytes of what it keeps of itself narrowed."""
+        return sum(
+            (0 if one._log is self._log else one._log.nbytes)
+            + (0 if one.segments is self.segments else one.segments.nbytes)
+            + _A_ROW * one.n
+            + _A_FACT * len(one.facts.rows)
+            for one in self._narrowings.all()
+        )
 
 
 def _count(numbers: Rows) -> int:

@@ -53,6 +53,10 @@ DocumentSource = Annotated[
     _or(""),
     _says("Where it is from, such as a path or an address; added again, it replaces what changed.", "source", "url"),
 ]
+Metadata = Annotated[
+    dict[str, Any] | None,
+    _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
+]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
 Query = Annotated[str, _says("A question or keywords, in natural language.", "query", "question", "q")]
 Budget = Annotated[
@@ -65,6 +69,11 @@ ValidAt = Annotated[
     str,
     _or(""),
     _says("Read what was true at this day or time according to present knowledge, such as where the user lived."),
+]
+MinScore = Annotated[
+    float,
+    _or(0.0),
+    _says("Leave out messages with a lower score, from 0 to 1; 0 leaves out none.", "min_score", ge=0.0, le=1.0),
 ]
 K = Annotated[
     int, _or(10), _says("Maximum number of results.", "k", "top_k", "limit", "max_results", ge=1, le=MOST_HITS)

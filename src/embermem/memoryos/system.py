@@ -34,6 +34,7 @@ from embermem.core.types import (
     Fact,
     FactId,
     Hit,
+    Kind,
     Link,
     Message,
     Owner,
@@ -58,6 +59,7 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
 from embermem.memoryos.recall.overview import Subject
+from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
 from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
@@ -81,7 +83,7 @@ _STILL_DUE_S = 1.0
 _DUE_AT_ONCE = 64
 """Owners read of those that wait: a worker goes through them before it looks who has waited longest by then."""
 _PEOPLE = 256
-"""Owners of whom it is kept who is who."""
+"""Personas of which it is kept who is who."""
 
 
 class MemoryOS:
@@ -106,7 +108,7 @@ class MemoryOS:
         self._queries_lock = threading.Lock()
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
         self._examples: tuple[tuple[str, ...], Vectors] | None = None
-        self._people: dict[OwnerId, tuple[Persona, People]] = {}
+        self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
@@ -316,15 +318,18 @@ class MemoryOS:
         budget: int | None = None,
         thread: ThreadId | None = None,
         scope: Scope | None = None,
+        shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
         outdated: frozenset[str] = frozenset(),
     ) -> Context:
-        """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
-        then. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
+        """The context for a query, by the settings' preset or the one named, of utterances with at least a relevance;
+        at a moment, as it was or of what was true then. `shown_threads` are threads whose lines whoever asks shows
+        already. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
-        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, moment, settings)
-        asked = replace(asked, outdated=outdated)
+        snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, shown_threads, moment, settings)
+        asked = replace(asked, min_score=min_score, outdated=outdated)
         people = self._people_of(owner, snapshot.persona)
         summaries_of = partial(of_pages, self._store, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
@@ -343,20 +348,31 @@ class MemoryOS:
         at: datetime | None = None,
         budget: int | None = None,
         segments: Sequence[Segment] = (),
+        scope: Scope | None = None,
         moment: Moment = NOW,
         outdated: frozenset[str] = frozenset(),
     ) -> Context:
         """What is known of a person (None: everybody), on these days, and talked about in these segments; at a moment,
         as it was known or true then. Raises NotFound for a person nobody knows. Reads only."""
-        snapshot = self._residents.snapshot(owner.id, moment)
-        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
+        snapshot = self._seen(owner, scope, moment)
         people = self._people_of(owner, snapshot.persona)
         found = None if person is None else people.find(person)
         if person is not None and found is None:
             raise NotFound(f"there is no person {person!r} in this memory; `people` lists everybody")
         subject = Subject(people=frozenset() if found is None else frozenset((found,)), days=tuple(days))
-        query = retrieval.Query(text="", budget=budget, at=at, valid_at=moment.valid_at, outdated=outdated)
+        kinds = _kinds(scope)
+        query = retrieval.Query(text="", budget=budget, at=at, scope=kinds, valid_at=moment.valid_at, outdated=outdated)
         return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people, segments)
+
+    def _seen(self, owner: Owner, scope: Scope | None, moment: Moment) -> Snapshot:
+        """The owner's snapshot without what has expired, and of what is in scope."""
+        whole = self._residents.snapshot(owner.id, moment)
+        whole = whole.unexpired(self._parts.clock(), facts=moment.is_now)
+        before = whole.narrowed_bytes
+        snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona))
+        if whole.narrowed_bytes != before:
+            self._residents.weigh(owner.id)
+        return snapshot
 
     def known_of_user(
         self,
@@ -370,11 +386,13 @@ class MemoryOS:
         """What may be told of the user where another agent is asked: with a query the facts that bear on it, else all.
         Reads only."""
         if query is None:
-            snapshot = self._residents.snapshot(owner.id, moment)
-            snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
-            people, persona, told = self._people_of(owner, snapshot.persona), snapshot.persona, None
+            snapshot = self._seen(owner, scope, moment)
+            people, told = self._people_of(owner, snapshot.persona), None
+            persona = snapshot.persona if tells(scope, Kind.FACT) else Persona()
         else:
-            snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment, self._settings)
+            snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, (), moment, self._settings)
+            if tells(scope, Kind.FACT):  # they may rest on what is not told itself
+                asked = replace(asked, scope=None)
             people, ranking = self._people_of(owner, snapshot.persona), retrieval.rank(snapshot, asked, self._settings)
             persona, told = ranking.persona, [fact for fact, _ in ranking.facts(people)]
 
@@ -386,14 +404,17 @@ class MemoryOS:
 
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""
+        key = owner.id, id(persona)
         with self._people_lock:
-            known = self._people.get(owner.id)
-        if known is None or known[0] is not persona:
-            known = persona, People(owner, persona)
+            known = self._people.get(key)
+            if known is not None:
+                self._people.move_to_end(key)
+        if known is None:
+            known = persona, People(owner, persona)  # the persona is held, so that its id stays its own
             with self._people_lock:
-                self._people[owner.id] = known
+                self._people[key] = known
                 while len(self._people) > _PEOPLE:
-                    self._people.pop(next(iter(self._people)))
+                    self._people.popitem(last=False)
         return known[1]
 
     def search(
@@ -404,11 +425,13 @@ class MemoryOS:
         *,
         at: datetime | None = None,
         scope: Scope | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
-        """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
-        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, moment, self._settings)
-        ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
+        """The best k utterances for a query, with at least a relevance; at a moment, as it was or of what was
+        true then. Reads only."""
+        snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, (), moment, self._settings)
+        ranking = retrieval.rank(snapshot, replace(asked, min_score=min_score), self._settings, first=k)
         return ranking.first_hits(k)
 
     def _ask(
@@ -419,34 +442,35 @@ class MemoryOS:
         budget: int | None,
         thread: ThreadId | None,
         scope: Scope | None,
+        shown_threads: Iterable[str],
         moment: Moment,
         settings: Settings,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
-        snapshot = self._residents.snapshot(owner.id, moment)
+        snapshot = self._seen(owner, scope, moment)
         vector, tokens, facts, notes = None, None, None, []
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
-                snapshot = self._residents.with_vectors(owner.id, missing, self._embed)
-                if not moment.is_now:
-                    snapshot = self._residents.snapshot(owner.id, moment)
+                self._residents.with_vectors(owner.id, missing, self._embed)
+                snapshot = self._seen(owner, scope, moment)
             vector, tokens = self._embedded_query(query)
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        snapshot = snapshot.unexpired(self._parts.clock(), facts=moment.is_now)
+        is_turn = scope is not None and scope.before_seq is not None
         asked = retrieval.Query(
             text=query,
             vector=vector,
             tokens=tokens,
             keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
             budget=self._settings.budget if budget is None else budget,
-            at=self._parts.clock() if at is None and scope is None else at,
+            at=self._parts.clock() if at is None and not is_turn else at,
             thread=thread,
-            scope=scope,
+            scope=_kinds(scope),
+            shown=frozenset(map(ThreadId, shown_threads)),
             valid_at=moment.valid_at,
-            links=self._links(owner.id, moment),
+            links=followed(self._links(owner.id, moment), snapshot),
             themes=self._themes_near(vector),
             facts=facts,
         )
@@ -530,6 +554,11 @@ class MemoryOS:
         if progress is not None:
             progress(total, total)
         return done
+
+
+def _kinds(scope: Scope | None) -> Scope | None:
+    """What a scope says to a snapshot that was narrowed to it."""
+    return None if scope is None else Scope(kinds=scope.kinds)
 
 
 def _in_our_words(error: Exception) -> str:

@@ -19,8 +19,8 @@ from embermem.core.metadata import checked as checked_metadata
 from embermem.core.revisions import decided_anew
 from embermem.core.sensitive import redacted
 from embermem.core.types import Document, DocumentAdded, DocumentId, Forgotten, Utterance, thread_of
-from embermem.owner_memory.awaiting import Awaits, awaited
-from embermem.owner_memory.forgetting import Forgetting
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
 from embermem.protocols import NewDocument, NewPassage
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _named(outline: Outline, source: str | None) -> str:
     return " ".join(outline.text.strip().partition("\n")[0].split())[:_TITLE] or "untitled"
 
 
-class AsyncDocuments(Awaits):
+class AsyncDocuments(AsyncForgetting):
     """`Documents`, awaited."""
 
     add_document = awaited("write", Documents.add_document)

@@ -63,20 +63,25 @@ class Reading(Handle):
         budget: int | None = None,
         thread: str | None = None,
         scope: Scope | None = None,
+        shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
+        min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
         """Return what matters to a query, as text within `budget` tokens, with its sources. Writes nothing.
 
         `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
-        limits what may be found; `preset` ranks with the other preset, for comparison. `as_of` uses what was known at a
-        time, as a copy of the store from that time would. `valid_at` uses what was true at a time, as far as it was
-        said by then or a fact covers it. Without `at`, that time is also the time of the query.
+        limits what may be found and told (docs/guides/scopes.md); `shown_threads` are threads that the prompt holds
+        already: none of their lines is told again; `preset` ranks with the other preset, for comparison. Utterances
+        with a relevance below `min_score` (0 to 1) are left out of the hits and of the text, and `left_out` names them;
+        facts are returned in any case. `as_of` uses what was known at a time, as a copy of the store from that time
+        would. `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`,
+        that time is also the time of the query.
 
         Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
-        divided by what each memory has to tell; `thread` and `scope.before_seq` are of the own memory. Raises
-        NotGranted for what was revoked.
+        divided by what each memory has to tell; `thread`, `shown_threads` and `scope.before_seq` are of the own memory.
+        Raises NotGranted for what was revoked.
         """
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -86,7 +91,9 @@ class Reading(Handle):
         text = messages.checked(query, "query", settings.max_text_chars)
         moment = self._moment(as_of, valid_at, inbox)
         asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
+        least = messages.probability(min_score, "min_score")
         current = None if thread is None else messages.thread_id(thread)
+        own_scope = _zoned(scope, inbox)
 
         def own(tokens: int | None, outdated: frozenset[str] = frozenset()) -> Context:
             return self._parts.system.recall(
@@ -95,8 +102,10 @@ class Reading(Handle):
                 at=asked_at,
                 budget=tokens,
                 thread=current,
-                scope=scope,
+                scope=own_scope,
+                shown_threads=shown_threads,
                 preset=preset,
+                min_score=least,
                 moment=moment,
                 outdated=outdated,
             )
@@ -106,7 +115,9 @@ class Reading(Handle):
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         return self._together(
             own,
-            lambda space, tokens: space.recall(text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then),
+            lambda space, tokens: space.recall(
+                text, at=asked_at, budget=tokens, scope=seen, preset=preset, min_score=least, **then
+            ),
             lambda other: other.beside(text, at=asked_at, scope=seen, **then),
             settings.budget if budget is None else budget,
             limited=(preset or settings.preset) != "paper",
@@ -120,15 +131,16 @@ class Reading(Handle):
         person: str | None = None,
         since: At = None,
         until: At = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
         """Return who the user and the others are and what happened to them, by time, as text within `budget` tokens,
         with the facts it tells and what they rest on. No question is needed, and nothing is written.
 
-        `person` limits it to one person; `since` and `until` (days, both included) to what was then. `as_of` and
-        `valid_at` as in `recall`. A recall that asks for no more than this ("What do you know about Ana?") holds it
-        too. Raises NotFound for an unknown person.
+        `person` limits it to one person; `since` and `until` (days, both included) to what was then; `scope` to what
+        rests on nothing else. `as_of` and `valid_at` as in `recall`. A recall that asks for no more than this ("What do
+        you know about Ana?") holds it too. Raises NotFound for an unknown person.
         """
         from embermem.languages.dates.engine import DateSpan
 
@@ -141,6 +153,7 @@ class Reading(Handle):
         any_day = since is None and until is None
         days = () if any_day else (DateSpan(first=first, last=last, start=0, end=0),)
         named = None if person is None else messages.name(person, "person")
+        own_scope = _zoned(scope, inbox)
         moment, segments = self._moment(as_of, valid_at, inbox), self.segments(as_of=as_of, valid_at=valid_at)
 
         def own(tokens: int, outdated: frozenset[str] = frozenset()) -> Context:
@@ -150,19 +163,20 @@ class Reading(Handle):
                 days=days,
                 budget=tokens,
                 segments=segments,
+                scope=own_scope,
                 moment=moment,
                 outdated=outdated,
             )
 
         if not self._shared and self._elsewhere is None:
             return own(budget)
-        then = inbox.then(as_of, valid_at)
-        asked = {"person": person, "since": since and first, "until": until and last, **then}
+        then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
+        asked = {"scope": seen, "person": person, "since": since and first, "until": until and last, **then}
         whole = person is None and any_day
         return self._together(
             own,
             lambda space, tokens: space.overview(tokens, **asked),
-            lambda other: other.beside(**then) if whole else None,
+            lambda other: other.beside(scope=seen, **then) if whole else None,
             budget,
         )
 
@@ -186,20 +200,29 @@ class Reading(Handle):
 
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
-        self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        scope: Scope | None = None,
+        min_score: float = 0.0,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> tuple[Hit, ...]:
-        """Return the best `k` utterances for a query, with what was known `as_of` a time or true at `valid_at`.
-        Writes nothing."""
+        """Return the best `k` utterances for a query, of those with a relevance of `min_score` (0 to 1) or more, with
+        what was known `as_of` a time or true at `valid_at`. Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, inbox = _first_given(valid_at, as_of), self._inbox()
+        moment, least = self._moment(as_of, valid_at, inbox), messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
             text,
             k,
             at=None if asked is None else inbox.moment(asked, "at"),
-            scope=scope,
-            moment=self._moment(as_of, valid_at, inbox),
+            scope=_zoned(scope, inbox),
+            min_score=least,
+            moment=moment,
         )
         if not self._shared:
             return own
@@ -208,7 +231,7 @@ class Reading(Handle):
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         found: dict[str | None, tuple[Hit, ...]] = {None: own}
         for name, space in sorted(self._shared.items()):
-            found[name] = space.search(text, k, scope=seen, **then)
+            found[name] = space.search(text, k, scope=seen, min_score=least, **then)
         return merged_hits(found, k)
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:
@@ -557,6 +580,11 @@ class AsyncReading(Awaits):
     history = awaited("read", Reading.history)
     state = awaited("read", Reading.state)
     stats = awaited("read", Reading.stats)
+
+
+def _zoned(scope: Scope | None, inbox: messages.Inbox) -> Scope | None:
+    """A scope with its times in the owner's zone."""
+    return None if scope is None else scope.in_zone(inbox.zone)
 
 
 def _first_given(*times: At) -> At:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.config import load
 from embermem.core.types import (
     About,
     Fact,
     FactId,
+    Owner,
     OwnerId,
     PageId,
     Persona,
     ProfileField,
     Role,
+    Scope,
     Segment,
     SegmentId,
     Source,
@@ -26,6 +29,8 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.index.snapshot import Snapshot
+from embermem.memoryos.people import People
+from embermem.memoryos.recall.scoping import in_scope
 from embermem.protocols import Delta, PageMark
 
 if TYPE_CHECKING:
@@ -140,3 +145,9 @@ def fact(
 
 def profile(name: str, value: str) -> ProfileField:
     return ProfileField(whose=About.USER, name=name, value=value, sources=(), recorded_at=START)
+
+
+def scoped(snapshot: Snapshot, scope: Scope | None) -> Snapshot:
+    """What of a snapshot is in scope."""
+    owner = Owner(id=OwnerId("o"), user="alice", agent="tutor")
+    return in_scope(snapshot, scope, load(), lambda: People(owner, snapshot.persona))

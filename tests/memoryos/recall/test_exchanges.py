@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from talking import Line, fact, snapshot
+from talking import Line, fact, scoped, snapshot
 
 from embermem.core.config import load
 from embermem.core.types import Persona, Role, Scope, ThreadId
@@ -18,8 +18,11 @@ TALK = [
 ]
 
 
-def exchanges(lines: list[Line], query: str = "the mill", scope: Scope | None = None) -> Exchanges:
-    return Exchanges(View(snapshot(lines), Query(text=query, scope=scope), load()))
+def exchanges(
+    lines: list[Line], query: str = "the mill", scope: Scope | None = None, shown: str | None = None
+) -> Exchanges:
+    asked = Query(text=query, shown=frozenset({ThreadId(shown)} if shown else ()))
+    return Exchanges(View(scoped(snapshot(lines), scope), asked, load()))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,7 @@ def test_the_answer_is_the_next_of_another_speaker_in_the_thread() -> None:
 def test_what_the_scope_hides_answers_nothing() -> None:
     assert exchanges(TALK, scope=Scope(before_seq=2)).of(0) == (0,)
     hidden = [TALK[0], Line("The heron.", role=Role.ASSISTANT)]
-    assert exchanges(hidden, scope=Scope(not_threads=frozenset({ThreadId("s1")}))).of(0) == (0,)
+    assert exchanges(hidden, shown="s1").of(0) == (0,)
 
 
 def test_what_completes_exchanges_is_named_once() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from talking import START, Line, fact, snapshot
+from talking import START, Line, fact, scoped, snapshot
 
 from embermem import Memory
 from embermem.core import messages
@@ -49,8 +49,8 @@ def stands(
     **chosen: Any,
 ) -> list[str]:
     said = [Line(f"number {i} of the birds", thread=f"t{i}") for i in range(lines)]
-    asked = Query(text=query, at=at, scope=scope)
-    view = View(snapshot(said, persona=Persona(facts=tuple(facts))), asked, load(**chosen))
+    asked = Query(text=query, at=at)
+    view = View(scoped(snapshot(said, persona=Persona(facts=tuple(facts))), scope), asked, load(**chosen))
     return [one.text for one in standing(view, People(OWNER, view.snapshot.persona))]
 
 

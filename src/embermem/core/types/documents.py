@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from embermem.core.metadata import Metadata
+from embermem.core.record import Record
 from embermem.core.types.ids import DocumentId, ThreadId
 
 __all__ = ["Document", "DocumentAdded", "document_of", "is_of_document", "thread_of"]
@@ -14,7 +15,7 @@ _THREAD = "document:"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Document:
+class Document(Record):
     """A document as it is stored. `source` tells it from others: a path, an address, or what the caller named.
     `said_at` is when it was written, `passages` how many it has now."""
 
@@ -33,7 +34,7 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DocumentAdded:
+class DocumentAdded(Record):
     """What `add_document` did: how many passages it stored, how many were there already, and how many it removed that
     the document does not have any more."""
 

@@ -9,7 +9,18 @@ from fastapi import APIRouter
 
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
-    from embermem.http.api import changes, documents, memories, operations, owners, past, persona, search, segments
+    from embermem.http.api import (
+        changes,
+        documents,
+        memories,
+        operations,
+        owners,
+        past,
+        persona,
+        search,
+        segments,
+        spaces,
+    )
 
-    for module in (memories, documents, search, persona, segments, past, changes, operations, owners):
+    for module in (memories, documents, search, persona, segments, past, changes, operations, owners, spaces):
         yield module.routes

@@ -9,8 +9,8 @@ from embermem.core.errors import InputError
 from embermem.core.types import DocumentAdded, Forgotten
 from embermem.http.access import Accessible
 from embermem.http.api import bodies
-from embermem.http.api.dependencies import ItemId, Reading, Writing, router, written_by
-from embermem.http.api.memories import DryRun, Key
+from embermem.http.api.dependencies import ItemId, Key, Reading, Writing, router, written_by
+from embermem.http.api.memories import DryRun
 from embermem.wire.answers import Documents, DocumentWhole
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import UtteranceItem

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from embermem import chat, prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
-from embermem.core.types import OwnerId, Scope, ThreadId
+from embermem.core.types import OwnerId, Scope
 from embermem.http.proxy import histories
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Reply
@@ -146,12 +146,13 @@ class Talk:
             query = injected_blocks.strip(query, self._memory.nonce_key())
         if not query.strip():
             return Remembered(state="empty")
-        scope, told = None, frozenset[int]()
+        scope, told, held = None, frozenset[int](), frozenset[str]()
         if self._place is not None:
             told = self._place.known
-            whole = {ThreadId(self._place.thread)} if self._place.whole else set()  # the request holds all of it
-            scope = Scope(before_seq=self._before_seq, not_threads=frozenset(whole))
-        context = self._owner.recall(query, budget=self._memory.settings.proxy_budget, scope=scope)
+            held = frozenset({self._place.thread} if self._place.whole else ())  # the request holds all of it
+            scope = Scope(before_seq=self._before_seq)
+        budget = self._memory.settings.proxy_budget
+        context = self._owner.recall(query, budget=budget, scope=scope, shown_threads=held)
         text = chat.without(context.text, set(told))
         if not text:
             return Remembered(state="empty", context=context)

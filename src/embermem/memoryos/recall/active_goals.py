@@ -120,4 +120,4 @@ def _age_days(fact: Fact, rows: Sequence[int], view: View, now: datetime) -> flo
 def _rows(fact: Fact, view: View) -> list[int]:
     """The rows of a fact's sources that the query may see."""
     rows = (view.snapshot.row(source.seq) for source in fact.sources)
-    return [row for row in rows if row is not None and row < view.n and view.candidates[row]]
+    return [row for row in rows if row is not None and view.candidates[row]]

@@ -131,7 +131,7 @@ def open_page(view: View) -> tuple[int, ...]:
     if not seen.any():
         return ()
     newest = view.n - 1 - int(seen[::-1].argmax())
-    rows = tuple(row for row in snapshot.page_rows(int(snapshot.page_of(view.n)[newest])) if row < view.n)
+    rows = snapshot.page_rows(int(snapshot.page_of(view.n)[newest]))
     return () if any(snapshot.utterances[row].role.agent_side for row in rows) else rows
 
 

@@ -43,5 +43,5 @@ def _last_said(fact: Fact, view: View) -> datetime | None:
     if not fact.sources:
         return fact.valid_from or fact.recorded_at
     rows = (view.snapshot.row(source.seq) for source in fact.sources)
-    seen = (row for row in rows if row is not None and row < view.n and view.candidates[row])
+    seen = (row for row in rows if row is not None and view.candidates[row])
     return max((view.snapshot.utterances[row].said_at for row in seen), default=None)

@@ -155,7 +155,7 @@ def _known(view: View, people: People) -> Iterable[Fact]:
         if is_instruction(fact.attribute) or fact.id in view.query.outdated:
             continue
         rows = (snapshot.row(source.seq) for source in fact.sources)
-        if not fact.sources or any(row is not None and row < view.n and view.candidates[row] for row in rows):
+        if not fact.sources or any(row is not None and view.candidates[row] for row in rows):
             yield people.shown(fact)
 
 
@@ -226,7 +226,7 @@ def _of_summaries(segments: Iterable[Segment], facts: Sequence[_Told], people: P
             continue
         for line, source in zip(lines, segment.sources, strict=True):
             row = view.snapshot.row(source.seq)
-            if row is None or row >= view.n or not view.candidates[row]:
+            if row is None or not view.candidates[row]:
                 continue
             utterance, language = view.snapshot.utterances[row], told_in(line)
             person = people.find(utterance.speaker)

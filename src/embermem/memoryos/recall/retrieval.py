@@ -7,6 +7,7 @@ In both, a tier that the setting `without` names is out of reach: docs/research/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,6 +23,8 @@ from embermem.core.types import (
     Context,
     Fact,
     Hit,
+    Kind,
+    LeftOut,
     Owner,
     OwnerId,
     PageId,
@@ -40,12 +43,21 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
-from embermem.memoryos.recall.confidence import confidence, share_of_budget
+from embermem.memoryos.recall.confidence import (
+    answerable,
+    fitted_for,
+    holds,
+    pages_hold,
+    relevances,
+    relevances_of_pages,
+    share_of_budget,
+)
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
-from embermem.memoryos.recall.packing import Packing, pack, pack_all
-from embermem.memoryos.recall.summaries import SummariesOf, told
+from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
+from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
+from embermem.memoryos.recall.summaries import Summaries, SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
 from embermem.protocols import TokenCounter
 
@@ -62,6 +74,10 @@ _COMPLETED = 80
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
+NOT_FITTED = "relevance and confidence were fitted for the embedder all-MiniLM-L6-v2 and text that it reads (English)"
+"""The note of a recall by another embedder, or in another language: the probabilities are rough there."""
+
+
 def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chain]]:
     return (), ()
 
@@ -70,16 +86,43 @@ def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chai
 class Ranking:
     """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
-    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks.
+    `rows` (in the snapshot), `scores` and `relevances` run in parallel, as far down as packing looks. `answerable` is
+    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates
+    (preset `default`).
     """
 
     view: View
     rows: tuple[int, ...]
     scores: tuple[float, ...]
+    relevances: tuple[float, ...]
+    answerable: float
+    likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
+    below: tuple[Hit, ...] = ()
+    """The first hits that are less relevant than the query asks for: they are in nothing else here."""
+
+    def narrowed(self) -> Ranking:
+        """The same without what is less relevant than the query asks for."""
+        least = self.view.query.min_score
+        if least <= 0.0:
+            return self
+        kept = [place for place, relevance in enumerate(self.relevances) if relevance >= least]
+        if len(kept) == len(self.rows):
+            return self
+        return replace(
+            self,
+            rows=tuple(self.rows[place] for place in kept),
+            scores=tuple(self.scores[place] for place in kept),
+            relevances=tuple(self.relevances[place] for place in kept),
+            below=tuple(hit for hit in self.hits if (hit.relevance or 0.0) < least),
+        )
+
+    def expected(self, places: Sequence[int]) -> float:
+        """The share of the evidence that the rows at these places are expected to hold, if there is any."""
+        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in places)
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
@@ -88,7 +131,7 @@ class Ranking:
         chosen = [place for place in places if best[self._seqs[place]] == place]
         at = [self.rows[place] for place in chosen]
         return tuple(
-            _hit(self.view, row, int(page_of[row]), self.scores[place], ranks[self._seqs[place]], share)
+            _hit(self, place, int(page_of[row]), ranks[self._seqs[place]], share)
             for row, place, share in zip(at, chosen, self.shares(at), strict=True)
         )
 
@@ -114,19 +157,15 @@ class Ranking:
 
     def facts(self, people: People) -> tuple[tuple[Fact, float], ...]:
         """The facts to be told, each with its score, and with whom it is about by name."""
-        found = () if self.view.settings.without == "long_term" else self.find_facts(people)
+        silent = self.view.settings.without == "long_term" or not tells(self.view.query.scope, Kind.FACT)
+        found = () if silent else self.find_facts(people)
         found = tuple(one for one in found if one[0].id not in self.view.query.outdated)
         return tuple(zip(shown((fact for fact, _ in found), people), (score for _, score in found), strict=True))
 
     @cached_property
     def persona(self) -> Persona:
-        """Who the owner is, likewise narrowed by the scope."""
+        """Who the owner is, as far as it may be told."""
         return _seen(self.view)
-
-    @cached_property
-    def confidence(self) -> float:
-        """How likely the rows hold what was asked, in [0, 1]."""
-        return confidence(self.view, self.rows)
 
     @cached_property
     def without_vector(self) -> int:
@@ -142,7 +181,8 @@ class Ranking:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the context should know."""
         bare = self.without_vector
-        return (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
+        found = [f"{bare} utterances have no vector yet and were ranked by words"] if bare else []
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
 
 
 def recall(
@@ -156,9 +196,13 @@ def recall(
     """Rank and pack: the text for a prompt, within the budget (which preset `paper` ignores), and its sources. Facts
     name whom they are about as `people` knows them, by default as the snapshot's facts alone say. Preset `paper` tells
     what `summaries_of` gives for the pages, too."""
-    view = View(snapshot, query, _ablated(settings))
-    ranking = _ranked(view)
-    packing = _packed(view, ranking, counter, people or People(_NOBODY, snapshot.persona), summaries_of)
+    people = people or People(_NOBODY, snapshot.persona)
+    snapshot, settings = in_scope(snapshot, query.scope, settings, lambda: people), _ablated(settings)
+    known = view = View(snapshot, query, settings)
+    if (tellable := of_kinds(snapshot, query.scope)) is not snapshot:
+        view = View(tellable, query, settings)
+    ranking = _ranked(view).narrowed()
+    packing = _packed(known, view, ranking, counter, people, summaries_of)
     packed = ranking.hits_at(packing.places)
     sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
     told = (source.utterance_id for source in sources)
@@ -167,14 +211,14 @@ def recall(
         hits=ranking.hits,
         packed=packed,
         facts=packing.facts,
-        persona=ranking.persona,
+        persona=_seen(known),
         tokens=packing.tokens,
         counter=counter.name,
-        confidence=ranking.confidence,
+        confidence=_confidence(ranking, packing),
         partial=ranking.partial,
         query=query.text,
         preset=settings.preset,
-        left_out=packing.left_out,
+        left_out=(*packing.left_out, *(_too_low(view, hit) for hit in ranking.below)),
         notes=(
             *ranking.notes,
             *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
@@ -182,6 +226,21 @@ def recall(
         ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
+
+
+def _confidence(ranking: Ranking, packing: Packing) -> float:
+    """How likely the text holds the answer; an overview that was asked for holds what is known."""
+    if packing.overview:
+        return 1.0
+    settings = ranking.view.settings
+    if settings.preset == "paper":
+        return pages_hold(ranking.answerable, settings)
+    return holds(ranking.answerable, ranking.expected(packing.places), settings)
+
+
+def _too_low(view: View, hit: Hit) -> LeftOut:
+    reason = f"relevance {hit.relevance:.2f}, below min_score {view.query.min_score:g}"
+    return LeftOut(what=named(hit.utterance, hit.utterance.text), score=hit.score, reason=reason)
 
 
 def overview_of(
@@ -195,7 +254,7 @@ def overview_of(
 ) -> Context:
     """What is known of a subject, by time, within the query's budget, with what was talked about in these segments; no
     question is needed."""
-    view = View(snapshot, query, _ablated(settings))
+    view = View(in_scope(snapshot, query.scope, settings, lambda: people), query, _ablated(settings))
     of_user = not subject.people or people.user in subject.people
     persona = _seen(view)
     head = profile_lines(replace(told_profile(persona, view), agent_profile=())) if of_user and not subject.days else []
@@ -203,9 +262,11 @@ def overview_of(
     cost = sum(counter.count(f"{line}\n") for line in head)
     if 2 * cost > budget:
         head, cost = [], 0
-    known = () if settings.without == "mid_term" else segments
+    known: Sequence[Segment] = ()
+    if settings.without != "mid_term" and tells(query.scope, Kind.SEGMENT):
+        known = segments if query.scope is None else wholly_in(segments, view.snapshot)
     told = Overview()
-    if settings.without != "long_term":
+    if settings.without != "long_term" and tells(query.scope, Kind.FACT):
         told = overview(view, people, subject, counter, budget - cost, known)
     lines = (*head, *told.lines)
     talked, about = topics(known, subject, counter, budget - counter.count("\n".join((*lines, ""))))
@@ -241,18 +302,19 @@ def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
 def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
     """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
     the settings say). Reads only."""
-    return _ranked(View(snapshot, query, _ablated(settings)), first)
+    known = in_scope(snapshot, query.scope, settings, lambda: People(_NOBODY, snapshot.persona))
+    return _ranked(View(of_kinds(known, query.scope), query, _ablated(settings)), first).narrowed()
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier | None:
-    """Where a page is: in a segment, mid or archive; else among the newest, short; else pending. None for that of a
-    passage of a document."""
-    segment = snapshot.segment(page)
+    """Where a page of the memory is: in a segment, mid or archive; else among the newest, short; else pending. None for
+    that of a passage of a document."""
+    segment, newer = snapshot.segment(page), int(snapshot.newer_pages()[page])
     return paging.tier_of(
         placed=segment is not None,
         archived=segment is not None and segment[1],
-        no=snapshot.page_no(page),
-        pages=snapshot.talk_pages,
+        no=int(newer >= 0),
+        pages=newer + 1,
         short=short_term_pages,
     )
 
@@ -277,19 +339,28 @@ def _short_term(view: View) -> NDArray[np.int32]:
     return pages[-view.settings.short_term_pages :]
 
 
-def _packed(view: View, ranking: Ranking, counter: TokenCounter, people: People, summaries_of: SummariesOf) -> Packing:
-    facts = ranking.facts(people)
+def _packed(
+    known: View, view: View, ranking: Ranking, counter: TokenCounter, people: People, summaries_of: SummariesOf
+) -> Packing:
+    """What is told of the rows of `view`, and of the facts that rest on those of `known`: the same, unless the scope's
+    kinds leave out messages or documents."""
+    scope, persona = view.query.scope, _seen(known)
+    knowing = ranking if known is view or not tells(scope, Kind.FACT) else _ranked(known)
+    facts = knowing.facts(people)
     if view.settings.preset == "paper":
         pages = tuple(dict.fromkeys(view.snapshot.utterances[row].page_id for row in ranking.rows))
-        summaries = told(view, pages, summaries_of)
-        persona = told_profile(ranking.persona, view)
-        return pack_all(view.snapshot, ranking.rows, facts, persona, summaries, counter)
-    stands = shown((fact for fact in standing(view, people) if fact.id not in view.query.outdated), people)
-    wishes = shown(instructions(view, people), people)
-    subject = None if view.settings.without == "long_term" else asked_overview(view, people)
-    tell = None if subject is None else partial(overview, view, people, subject, counter)
-    sure = share_of_budget(view, ranking.confidence, people)
-    persona = replace(told_profile(ranking.persona, view), traits=bearing_traits(view, ranking.persona.traits, people))
+        summaries = told(view, pages, summaries_of) if tells(scope, Kind.SEGMENT) else Summaries()
+        return pack_all(view.snapshot, ranking.rows, facts, told_profile(persona, view), summaries, counter)
+    stands: tuple[Fact, ...] = ()
+    wishes: tuple[Fact, ...] = ()
+    tell = None
+    if tells(scope, Kind.FACT):
+        stands = shown((fact for fact in standing(known, people) if fact.id not in view.query.outdated), people)
+        wishes = shown(instructions(known, people), people)
+        subject = None if view.settings.without == "long_term" else asked_overview(known, people)
+        tell = None if subject is None else partial(overview, known, people, subject, counter)
+    sure = share_of_budget(view, ranking.answerable, people)
+    persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
 
@@ -308,6 +379,7 @@ def _rank(view: View, first: int) -> Ranking:
         unit=settings.told_unit,
         first=first,
     )
+    likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
     rows = best[places].tolist()
     scores = (fused.scores[rows] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
@@ -317,10 +389,14 @@ def _rank(view: View, first: int) -> Ranking:
             rows.append(row)
             scores.append(float(fused.scores[row]))
             known.add(row)
+    sure = answerable(view, rows)
     return Ranking(
         view=view,
         rows=tuple(rows),
         scores=tuple(scores),
+        relevances=relevances(scores, likely, sure, settings),
+        answerable=sure,
+        likely=likely,
         find_facts=lambda people: bearing(view, fused.scores, people),
         followed=fused.followed,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
@@ -368,15 +444,18 @@ def _rank_as_the_paper(view: View) -> Ranking:
     scores = {int(page): _page_score(view, int(page)) for page in np.concatenate([short, inside])}
     top = sorted((int(page) for page in inside), key=lambda page: (-scores[page], page))[: settings.top_k]
     pages = sorted({*top, *(int(page) for page in short)}, key=lambda page: (-scores[page], page))
-    rows = tuple(row for page in pages for row in snapshot.page_begins(page) if row < view.n)
+    rows = tuple(row for page in pages for row in snapshot.page_begins(page))
 
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
+    of_rows = tuple(scores[int(page_of[row])] for row in rows)
     return Ranking(
         view=view,
         rows=rows,
-        scores=tuple(scores[int(page_of[row])] for row in rows),
+        scores=of_rows,
+        relevances=relevances_of_pages(of_rows, settings),
+        answerable=answerable(view, rows),
         find_facts=lambda people: _top_facts(view),
         shares=shares,
     )
@@ -403,7 +482,7 @@ def _top_segments(view: View, places: NDArray[np.int32]) -> list[int]:
 def _page_score(view: View, page: int) -> float:
     if view.query.vector is None:
         return 0.0
-    begins = [row for row in view.snapshot.page_begins(page) if row < view.n]
+    begins = view.snapshot.page_begins(page)
     return equations.cosine(page_vector(view.snapshot.vectors_of(begins)), view.query.vector)
 
 
@@ -432,14 +511,16 @@ def _as_it_is(score: float, weight: float) -> ChannelScore:
 # ---------------------------------------------------------------------------------------------------- both presets
 
 
-def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapping[str, ChannelScore]) -> Hit:
+def _hit(ranking: Ranking, place: int, page: int, rank: int, shares: Mapping[str, ChannelScore]) -> Hit:
+    view = ranking.view
     segment = view.snapshot.segment(page)
     return Hit(
-        utterance=view.snapshot.utterances[row],
-        score=score,
-        rank=place,
+        utterance=view.snapshot.utterances[ranking.rows[place]],
+        score=ranking.scores[place],
+        rank=rank,
         tier=tier_of(view.snapshot, page, view.settings.short_term_pages),
         segment_id=None if segment is None else segment[0],
+        relevance=ranking.relevances[place],
         channels=shares,
     )
 
@@ -451,16 +532,17 @@ def told_profile(persona: Persona, view: View) -> Persona:
 
 
 def _seen(view: View) -> Persona:
-    """The persona without what rests only on utterances outside the scope; none without long-term memory."""
-    if view.settings.without == "long_term":
+    """The persona without what rests only on lines that are not told; none without long-term memory, or where the
+    scope's kinds leave out facts."""
+    if view.settings.without == "long_term" or not tells(view.query.scope, Kind.FACT):
         return Persona()
     persona = view.snapshot.persona
-    if view.query.scope is None:
+    if not view.query.shown:
         return persona
 
     def within(sources: Sequence[Source]) -> bool:
         rows = (view.snapshot.row(source.seq) for source in sources)
-        return not sources or any(row is not None and row < view.n and view.candidates[row] for row in rows)
+        return not sources or any(row is not None and view.candidates[row] for row in rows)
 
     return replace(
         persona,

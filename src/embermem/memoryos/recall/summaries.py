@@ -75,9 +75,12 @@ def _under(head: str, lines: Iterable[str]) -> list[str]:
 
 
 def _is_seen(view: View, pages: Sequence[PageId]) -> bool:
-    numbers = [view.snapshot.page_number(page) for page in pages]
+    snapshot = view.snapshot
+    numbers = [snapshot.page_number(page) for page in pages]
     return all(
-        number is not None and all(row < view.n and view.candidates[row] for row in view.snapshot.page_rows(number))
+        number is not None
+        and snapshot.is_whole(number)
+        and all(view.candidates[row] for row in snapshot.page_rows(number))
         for number in numbers
     )
 

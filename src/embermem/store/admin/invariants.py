@@ -145,7 +145,8 @@ def _logs() -> Iterator[Invariant]:
         if table is page:  # a passage's page is numbered by it
             outside = and_(outside, page.c.no != -page.c.first_seq)
         yield _invariant(area, f"{name} beyond the last one", _count(table, outside))
-    wrong = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
+    unsaid = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
+    wrong = or_(and_(receipt.c.change_no.is_(None), unsaid), _beyond(receipt.c.change_no, "revision"))
     yield _invariant(SAID, "receipts of utterances that never existed", _count(receipt, wrong))
     yield _invariant(
         DERIVED,

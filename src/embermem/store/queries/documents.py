@@ -35,7 +35,8 @@ from embermem.store.engines.words import upsert
 from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
-from embermem.store.queries.log import new_page, stored_under, write_receipt
+from embermem.store.queries.log import new_page, said_receipt
+from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, update_rows
 from embermem.store.values import value_rows
 
@@ -90,7 +91,7 @@ class Documents(Erasing):
                     raise RevisionMoved("another call stored this document meanwhile")
                 done = _put(c, owner.id, document, given, difference, now, secret)
             if key is not None:
-                write_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
+                said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
         if done.removed:
             self.wipe()
         return done
@@ -117,7 +118,7 @@ class Documents(Erasing):
 
     def _was_given(self, c: Connection, owner_id: OwnerId, given: NewDocument, key: str) -> bool:
         """Whether this call was made before under its key. Raises KeyReused."""
-        if stored_under(c, owner_id, key, given.digest, lambda: self._secret_within(c)):
+        if kept_receipt(c, owner_id, key, given.digest, lambda: self._secret_within(c)) is not None:
             return True
         secret = self._known_key(c)
         return secret is not None and is_gone(c, owner_id, key, given.digest, secret)
