@@ -5,9 +5,11 @@ Each method is a generator (`exchange.Steps`) that both senders run, so the sync
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from embermem.client import arguments, exchange
@@ -20,6 +22,7 @@ from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
     Conflict,
+    DocumentAdded,
     Fact,
     Faded,
     Forgotten,
@@ -210,6 +213,38 @@ class OwnerCalls(ReadCalls):
                 raise arguments.none_such(one, kind)
             asked = self._delete(f"/v1/memories/{arguments.id_path(one, kind)}", {}, dry_run, key)
         return read((yield asked), Forgotten)
+
+    @call
+    def add_document(
+        self,
+        document: str | bytes | Path,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        at: At = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Steps[DocumentAdded]:
+        """Store a document on the server, or replace what changed of the one with its `source`: a text, a Path that is
+        read here, or the bytes of a file whose name is `source`. The server reads its format. Raises InputError."""
+        body: dict[str, object] = {"title": title, "source": source, "metadata": metadata}
+        if isinstance(document, Path):
+            body["source"] = str(document.resolve()) if source is None else source
+            document = arguments.file_bytes(document)
+        if isinstance(document, bytes):
+            body["file"] = base64.b64encode(document).decode()
+        else:
+            body["text"] = document
+        asked = self._post("/v1/documents", {**body, "at": arguments.time_text(at, "at")}, repeatable=True)
+        if key is not None:
+            asked = replace(asked, headers={"Idempotency-Key": arguments.header(key)})
+        return read((yield asked), DocumentAdded)
+
+    @call
+    def forget_document(self, document_id: str, *, dry_run: bool = False) -> Steps[Forgotten]:
+        """Take a document and its passages away, for good; what went. Raises NotFound."""
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._delete(path, {}, dry_run)), Forgotten)
 
     @call
     def verify(self, receipt: Forgotten | str) -> Steps[Verified]:
