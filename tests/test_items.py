@@ -126,3 +126,32 @@ def test_no_item_of_another_owner_is_reached(lived: OwnerMemory, memory: Memory)
                 with pytest.raises(NotFound):
                     call(item.id)
         assert bob.items(kind) == ()
+
+
+def test_many_items_are_added_and_each_is_answered(memory: Memory) -> None:
+    alice = memory.of("alice")
+    items: list[Any] = [
+        {"messages": "I live in Lyon.", "key": "1", "thread": "a"},
+        {"messages": [{"role": "user", "content": "Hello"}, {"role": "nobody", "content": "x"}]},
+        {"messages": "Again.", "words": 1},
+        "no mapping",
+        {"messages": [{"role": "user", "content": "I keep a heron."}], "key": "1"},
+        {"messages": [{"role": "user", "content": "I keep a heron."}], "at": "2026-05-01"},
+    ]
+    done = alice.add_many(items, thread="b")
+    assert [(one.index, one.added is not None, one.error_kind) for one in done] == [
+        (0, True, ""),
+        *((index, False, "input-error") for index in (1, 2, 3)),
+        (4, False, "key-reused"),
+        (5, True, ""),
+    ]
+    assert "items[1]: messages[1]" in done[1].error
+    assert "items[2]: unknown: words" in done[2].error
+    assert [(one.text, one.thread) for one in alice.utterances()] == [
+        ("I live in Lyon.", "a"),
+        ("I keep a heron.", "b"),
+    ]
+    assert alice.add_many(items[:1]) == done[:1]
+    with pytest.raises(InputError, match="at most 500"):
+        alice.add_many(items * 100)
+    assert len(alice.utterances()) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import quote
 
@@ -40,6 +40,16 @@ def brought_fact(fact: object) -> object:
     if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
         return {**fact, "expires_at": expiry(ends)}
     return fact
+
+
+def batch_item(item: object, new_key: Callable[[], str]) -> object:
+    """An item of a batch, as it is sent, with a key."""
+    if not isinstance(item, Mapping):
+        return item
+    told = {"run_id" if name == "thread" else name: one for name, one in item.items()}
+    if isinstance(ends := told.get("expires_at"), timedelta):
+        told["expires_at"] = expiry(ends)
+    return {**told, "key": told.get("key") or new_key()}
 
 
 def item_path(item_id: object) -> str:

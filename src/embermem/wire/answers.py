@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Link, PageId, Retention, Webhook
+from embermem.core.types import Conflict, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -192,6 +192,7 @@ class BatchKept:
     status: Literal[201] = 201
     results: tuple[Addition, ...]
     page_ids: tuple[PageId, ...]
+    redactions: tuple[Redaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

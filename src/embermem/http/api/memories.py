@@ -181,7 +181,7 @@ def _kept(
     except EmberError as error:
         problem = problem_of(error)
         return BatchRefused(status=problem.status, problem=problem.body())
-    return BatchKept(results=added.results, page_ids=added.page_ids)
+    return BatchKept(results=added.results, page_ids=added.page_ids, redactions=added.redactions)
 
 
 def _add(
