@@ -155,3 +155,27 @@ def test_many_items_are_added_and_each_is_answered(memory: Memory) -> None:
     with pytest.raises(InputError, match="at most 500"):
         alice.add_many(items * 100)
     assert len(alice.utterances()) == 2
+
+
+def test_what_changed_of_an_item_is_told_from_what_to_what(lived: OwnerMemory) -> None:
+    (fact,) = lived.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon"}])
+    lived.pin(fact.id)
+    corrected = lived.correct(fact.id, "lives in Paris", value="Paris")
+    told = [(one.field, one.before, one.after, one.cause, one.by) for one in lived.edits(fact.id)]
+    assert ("value", None, "Lyon", "import", "caller") in told
+    assert ("pinned", None, "True", "correction", "caller") in told
+    assert ("superseded_by", None, corrected.id, "correction", "caller") in told
+    lived.set_profile(name="Alice")
+    lived.set_profile(name="Alicia")
+    lived.set_profile(name=None)
+    names = [(one.before, one.after) for one in lived.edits("user.name") if one.field == "value"]
+    assert names == [(None, "Alice"), ("Alice", "Alicia"), ("Alicia", None)]
+    link = lived.links()[0]
+    lived.unlink(link.id)
+    assert [one.field for one in lived.edits(link.id)] == ["from_id", "to_id", "reason", "retired_at"]
+    for kind in ("page", "segment", "chain"):
+        assert [one for one in lived.edits(lived.items(kind, order="oldest")[0].id) if one.before is None], kind
+    assert lived.edits(lived.utterances()[0].id) == ()
+    for unknown in ("user.nothing", "f0-000", "openness"):
+        with pytest.raises(NotFound):
+            lived.edits(unknown)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Link, PageId, Redaction, Retention, Webhook
+from embermem.core.types import Conflict, Edit, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -119,9 +119,10 @@ class Fields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class History:
-    """What was decided of one memory, oldest first."""
+    """What was decided of one memory, oldest first; and what of it changed from what to what."""
 
     results: tuple[ChangeItem, ...]
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
