@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -49,6 +49,16 @@ def file_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def batch_item(item: object, new_key: Callable[[], str]) -> object:
+    """An item of a batch, as it is sent, with a key."""
+    if not isinstance(item, Mapping):
+        return item
+    told = {"run_id" if name == "thread" else name: one for name, one in item.items()}
+    if isinstance(ends := told.get("expires_at"), timedelta):
+        told["expires_at"] = expiry(ends)
+    return {**told, "key": told.get("key") or new_key()}
 
 
 def item_path(item_id: object) -> str:

@@ -16,6 +16,7 @@ from embermem.core.types import (
     About,
     Context,
     Document,
+    Edit,
     Fact,
     Hit,
     OwnerStats,
@@ -270,6 +271,13 @@ class ReadCalls(OwnerRequests):
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
         return _changes(read(answer, answers.History).results)
+
+    @call
+    def edits(self, item_id: str) -> Steps[tuple[Edit, ...]]:
+        """What changes did to a page, fact, segment, chain or link: each field from what to what, when, why and by
+        whom. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
+        return read(answer, answers.History).edits
 
     @call
     def stats(self) -> Steps[OwnerStats]:
