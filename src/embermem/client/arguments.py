@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 from embermem.core.errors import InputError, NotFound
-from embermem.core.messages import At, Expiry
+from embermem.core.messages import At, Expiry, checked
 
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
 
@@ -34,6 +35,15 @@ def expiry(at: Expiry) -> datetime | date | str | None:
         return datetime.now(UTC) + at if isinstance(at, timedelta) else at
     except OverflowError as error:
         raise InputError(f"{at} from now is outside the times that can be stored") from error
+
+
+def several(given: object, where: str) -> list[str]:
+    """Several texts. Raises InputError."""
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise InputError(f"{where} is {type(given).__name__}; give several texts, such as a list")
+    for place, one in enumerate(given):
+        checked(one, f"{where}[{place}]", sys.maxsize)
+    return [*given]
 
 
 def brought_fact(fact: object) -> object:

@@ -451,7 +451,7 @@ class OwnerCalls(ReadCalls):
     ) -> Steps[Webhook]:
         """Send what is new to an address, signed; the webhook with its `secret`, which no later call returns. Raises
         InputError for an address that the server does not allow."""
-        told = {"url": url, "events": list(events), "text": bool(text), "since": since}
+        told = {"url": url, "events": arguments.several(events, "events"), "text": bool(text), "since": since}
         return read((yield self._write("/v1/webhooks", told, key)), Webhook)
 
     @call

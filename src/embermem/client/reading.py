@@ -255,6 +255,8 @@ class ReadCalls(OwnerRequests):
         limit must be longer."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        if not isinstance(wait_s, (int, float)):
+            raise InputError(f"wait_s is {type(wait_s).__name__}; give a number of seconds")
         asked |= {"wait_s": f"{wait_s:g}"} if wait_s else {}
         return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
