@@ -220,15 +220,15 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    GrantBody PersonShareBody ShareItem SharedPart Shares Spaces
+    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
     "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
     "add_document": ("source text title", "StoredDocument"),
-    "retrieve_memory": ("as_of budget min_score query thread valid_at", "Recalled"),
-    "search_memory": ("as_of k min_score query valid_at", "Found"),
+    "retrieve_memory": ("as_of budget min_score query scope thread valid_at", "Recalled"),
+    "search_memory": ("as_of k min_score query scope valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
     "correct_memory": ("fact_id text", "Corrected"),
     "forget_memory": ("confirm id", "ForgottenShown"),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At, Expiry, checked
+from embermem.core.types import Scope
 
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
 
@@ -18,6 +21,20 @@ def moment(as_of: At, valid_at: At) -> Mapping[str, str]:
     """The moment that a read looks back to, as parameters of a query; none for now. Raises InputError."""
     times = (("as_of", as_of), ("valid_at", valid_at))
     return {name: told for name, time in times if (told := time_text(time, name)) is not None}
+
+
+def scope_text(scope: Scope | None) -> str | None:
+    """A scope as a parameter of a query. Raises InputError."""
+    return None if scope is None else json.dumps(scope_fields(scope), ensure_ascii=False)
+
+
+def scope_fields(scope: Scope | None) -> Mapping[str, Any] | None:
+    """A scope as a field of a body. Raises InputError."""
+    if scope is None:
+        return None
+    if not isinstance(scope, Scope):
+        raise InputError(f"scope is {type(scope).__name__}; give a Scope such as Scope(threads=['s1']), or None")
+    return scope.to_dict()
 
 
 def time_text(at: object, where: str) -> str | None:

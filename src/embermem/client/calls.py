@@ -31,6 +31,7 @@ from embermem.core.types import (
     Page,
     PageId,
     Retention,
+    Scope,
     Share,
     Verified,
     Webhook,
@@ -205,21 +206,24 @@ class OwnerCalls(ReadCalls):
         before: At = None,
         matching: str | None = None,
         limit: int | None = None,
+        scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Steps[Forgotten]:
         """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
         that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
-        also so many of those that search finds for it. The answer says what went, and is a receipt for `verify`.
+        also so many of those that search finds for it; all of a `scope`, which may cut no page. The answer says what
+        went, and is a receipt for `verify`.
 
         With `dry_run` nothing changes: the answer says what would go. Raises InputError unless exactly one is named,
         NotFound for none such.
         """
         items = {"page": page, "fact": fact, "segment": segment}
         many = {"run_id": thread, "before": arguments.time_text(before, "before"), "matching": matching}
+        many["scope"] = arguments.scope_text(scope)
         named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
         if len(named) != 1:
-            raise InputError("give exactly one of page, fact, segment, thread, before and matching")
+            raise InputError("give exactly one of page, fact, segment, thread, before, matching and scope")
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
