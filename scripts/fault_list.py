@@ -123,7 +123,7 @@ _OWNERS = (
     Fault(
         name="keys-of-all-owners",
         breaks="a key of `add` that another owner used is refused",
-        file="store/queries/log.py",
+        file="store/receipts.py",
         was="stores/log.py",
         old="select(table).where(table.c.owner_id == owner_id, table.c.key == key)",
         new="select(table).where(table.c.key == key)",
@@ -189,10 +189,11 @@ _FILES_AND_LOGS = (
     Fault(
         name="content-uncompared",
         breaks="other content under a key that was used before is dropped without an error",
-        file="store/queries/log.py",
+        file="store/receipts.py",
         was="stores/log.py",
         old=(
-            '    if not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):\n'
+            "    if row is not None and not same_digest(row.digest, digest, secret() if is_keyed(row.digest) "
+            'else b""):\n'
             '        raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; '
             'give a new key")\n'
         ),
@@ -710,8 +711,8 @@ _SERVICE = (
         breaks="a key for one user reaches every user of that agent",
         file="api_keys.py",
         was="apps/http/keys.py",
-        old="grant.user in (None, user) and grant.agent in (None, agent)",
-        new="grant.user in (None, user) or grant.agent in (None, agent)",
+        old="one.user in (None, owner.user) and one.agent in (None, owner.agent)",
+        new="one.user in (None, owner.user) or one.agent in (None, owner.agent)",
         tests=("test_keys.py", "test_api_keys.py"),
     ),
     Fault(

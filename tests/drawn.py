@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta, timezone
 from enum import Enum
@@ -16,6 +17,10 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 counts = st.integers(0, 2**53)
 levels = st.floats(-1, 1)
 
+metadata = st.dictionaries(
+    st.sampled_from(("a", "b.c")), st.one_of(texts, st.booleans(), st.integers(-9, 9), st.lists(texts).map(tuple))
+)
+
 
 def records(kind: Any) -> st.SearchStrategy[Any]:
     """Values of a type that a decision is made of."""
@@ -23,6 +28,8 @@ def records(kind: Any) -> st.SearchStrategy[Any]:
         return records(kind.__supertype__)
     if get_origin(kind) is tuple:
         return st.lists(records(get_args(kind)[0]), max_size=2).map(tuple)
+    if get_origin(kind) is Mapping:
+        return metadata
     if get_origin(kind) in (UnionType, Union):
         return st.one_of([records(one) for one in get_args(kind)])
     if isinstance(kind, type) and is_dataclass(kind):

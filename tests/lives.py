@@ -74,6 +74,7 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         call(store, mine)
         thoughts(store, mine)
         ties(store, mine)
+        mine.share_person_with("other")
     key(store)
 
 

@@ -75,7 +75,10 @@ NEWER = {
     ("utterance", "metadata"),
     *(("embedding", name) for name in ("tokens", "passages")),
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
-    *(("fact", name) for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector")),
+    *(
+        ("fact", name)
+        for name in ("expires_at", "expires_offset", "visits", "visited_at", "embedder", "vector", "metadata")
+    ),
     *((table, name) for table in ("trait", "profile") for name in ("valid_from", "valid_from_offset")),
     *(("segment_text", name) for name in ("title", "shown")),
 }
@@ -85,7 +88,7 @@ NEWER = {
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
     *("fact_state", "conflict", "link", "evolution", "barred", "person"),
-    "utterance_value",
+    *("utterance_value", "share"),
 )
 """Tables that a migration made."""
 

@@ -22,7 +22,7 @@ from scripted import SMALL, Clock, Place
 
 PAIRS = [(AsyncMemory, Memory), (AsyncOwnerMemory, OwnerMemory), (AsyncChatStream, ChatStream)]
 RENAMED = {"close": "aclose"}
-INSTANCE = {"settings", "context", "page_id", "reply", "shared"}
+INSTANCE = {"settings", "context", "page_id", "reply"}
 """Properties here, attributes of the instance there."""
 OURS = {"open", "aclose"}
 """What only the async side has: a constructor cannot be awaited, and a thread must be waited for."""

@@ -31,7 +31,7 @@ from embermem.core import changes, errors, types
 from embermem.core.changes import BY_TAG, Decision, api_kind
 from embermem.core.errors import EmberError
 from embermem.http import connections, problems
-from embermem.http.api import items, working
+from embermem.http.api import working
 from embermem.http.app import create_app
 from embermem.http.inspector import imports
 from embermem.http.proxy import upstream
@@ -51,7 +51,7 @@ DECISIONS = {
     "Placed": ("placed", "page_id segment_id f_score"),
     "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to title shown"),
     "Analysed": ("analysed", "page_id upto_seq"),
-    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at"),
+    "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at metadata"),
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),
     "FactRetired": ("fact_retired", "fact_id superseded_by valid_to"),
     "FactArchived": ("fact_archived", "fact_id"),
@@ -94,7 +94,7 @@ PARTS = {
 """The fields of what stands in decisions, and in recordings of models' replies."""
 
 ERRORS = """
-    analyst-error budget-spent config-error embedder-error embedder-mismatch embedder-missing ember-error
+    analyst-error budget-spent config-error conflict embedder-error embedder-mismatch embedder-missing ember-error
     forgotten-key-lost input-error key-reused model-busy model-error model-gave-way model-missing model-refused
     model-reply-error model-resting model-timeout model-too-long model-unreachable model-wait not-found not-granted
     revision-moved
@@ -112,7 +112,6 @@ OF_A_SERVER: dict[str, type[EmberError]] = {
     "too-many-requests": problems.TooManyRequests,
     "request-too-slow": connections.RequestTooSlow,
     "too-many-connections": connections.TooManyConnections,
-    "conflict": items.Conflict,
     "too-many-operations": working.TooManyOperations,
     "too-large": imports.TooLarge,
     "no-upstream": upstream.NoUpstream,
@@ -152,7 +151,7 @@ EXPORTED = {
     "owner": "user agent timezone created_at seq pages",
     "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
     "change": "no cause analyst recorded_at decisions",
-    "receipt": "key digest first_seq last_seq recorded_at",
+    "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
@@ -197,22 +196,26 @@ SCHEMAS: dict[str, type[Any]] = {
 OPERATIONS = """
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
-    get_profile get_segment get_stats get_why health_health_get learn_facts list_changes list_conflicts list_facts
-    get_overview list_instructions list_links list_memories list_owners list_pages list_people list_retention
-    list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo ready_ready_get
-    remove_link retire_fact search_memories set_user settle settle_conflict split_people undo_change update_memory
-    update_profile verify_receipt
+    get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
+    list_conflicts list_facts
+    get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
+    list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
+    ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
+    undo_change update_memory update_profile verify_receipt
+    list_grants list_person_shares list_spaces revoke_grants share_person
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
+    ChainData ChainMemory LinkData LinkMemory Order SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
-    FadeBody Faded Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions Items Kind
-    LearnBody Learnt LeftOutItem
+    FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
+    Items Kind LearnBody Learnt LeftOutItem
     Link LinkBody Links MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
+    GrantBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
@@ -228,20 +231,22 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    add bench chat conflicts copy correct cost diff doctor expire export fade forget import ingest instructions keys
-    learn links
-    mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show stats undo verify why
-    worker
+    add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
+    keys learn links
+    mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
+    why worker
 """
 GROUPS = {
     "bench": "cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "people": "merge set-user split",
+    "space": "grant grants list revoke",
 }
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
     "add add_messages correct expire fade forget forget_owner forget_pages learn link overview recall search unlink"
+    " update"
 )
 """The operations that `ember_operations_total` counts."""
 

@@ -32,7 +32,7 @@ from embermem.languages.words import terms
 from embermem.memoryos.recall.confidence import Signs, signs
 from embermem.memoryos.recall.retrieval import rank
 from embermem_bench import metrics
-from embermem_bench.datasets import LOCOMO_HEADLINE, load
+from embermem_bench.datasets import LOCOMO_HEADLINE, Question, load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,10 +171,7 @@ def _table(talks: Sequence[Talk], mode: Mode) -> Table:
     fold, group, found = [], [], []
     settings = Settings()
     for number, talk in enumerate(talks):
-        for name, query in [*_own(talk), *_others(talks, number)]:
-            query = replace(
-                query, vector=query.vector if mode.vectors else None, tokens=query.tokens if mode.tokens else None
-            )
+        for name, _, query in queries(talks, number, mode):
             ranking = rank(talk.memory, query, settings)
             if ranking.rows:
                 fold.append(number)
@@ -183,15 +180,22 @@ def _table(talks: Sequence[Talk], mode: Mode) -> Table:
     return Table(fold=np.array(fold), group=np.array(group), signs=np.array(found))
 
 
-def _own(talk: Talk) -> Iterator[tuple[str, Query]]:
+def queries(talks: Sequence[Talk], number: int, mode: Mode) -> Iterator[tuple[str, Question | None, Query]]:
+    """What one conversation is asked, each with its group: its own questions, and those of others."""
+    for name, question, query in [*_own(talks[number]), *_others(talks, number)]:
+        vector, tokens = query.vector if mode.vectors else None, query.tokens if mode.tokens else None
+        yield name, question, replace(query, vector=vector, tokens=tokens)
+
+
+def _own(talk: Talk) -> Iterator[tuple[str, Question, Query]]:
     for question, query in talk.asked:
         if not _has_category_5(talk):
-            yield "asked", query
+            yield "asked", question, query
         else:
-            yield "answerable" if question.category in LOCOMO_HEADLINE else "adversarial", query
+            yield "answerable" if question.category in LOCOMO_HEADLINE else "adversarial", question, query
 
 
-def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, Query]]:
+def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, None, Query]]:
     """The same questions every time; of a set with names, from the same set, and with this conversation's names."""
     talk, chance = talks[number], np.random.default_rng(number)
     named = _has_category_5(talk)
@@ -207,7 +211,8 @@ def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, Query]]:
     vectors, tokens = MiniLM().embed_tokens(texts)
     for text, vector, its_tokens in zip(texts, vectors, tokens, strict=True):
         keywords = frozenset(terms(text))
-        yield "never" if named else "foreign", Query(text=text, vector=vector, tokens=its_tokens, keywords=keywords)
+        query = Query(text=text, vector=vector, tokens=its_tokens, keywords=keywords)
+        yield "never" if named else "foreign", None, query
 
 
 def _has_category_5(talk: Talk) -> bool:

@@ -34,14 +34,12 @@ from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
 from embermem.owner_memory.awaiting import Awaits, Way, awaited
-from embermem.owner_memory.forgetting import AsyncForgetting
-from embermem.owner_memory.linking import AsyncLinking
-from embermem.owner_memory.retaining import AsyncRetaining
-from embermem.owner_memory.ruling import AsyncRuling
+from embermem.owner_memory.items import AsyncItems
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
     from embermem.core.config import Settings
+    from embermem.core.fields import Field
     from embermem.core.sensitive import Finder
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.protocols import LanguageModel
@@ -187,6 +185,11 @@ class AsyncMemory(_Async):
         return self._reached().settings
 
     @property
+    def fields(self) -> tuple[Field, ...]:
+        """As `Memory.fields`."""
+        return self._reached().fields
+
+    @property
     def embedder_name(self) -> str:
         """The embedder whose vectors this store holds."""
         return self._reached().embedder_name
@@ -278,7 +281,7 @@ class AsyncMemory(_Async):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+class AsyncOwnerMemory(_Async, AsyncItems):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(
@@ -289,11 +292,16 @@ class AsyncOwnerMemory(_Async, AsyncRuling, AsyncForgetting, AsyncLinking, Async
         shares: Sequence[str] = (),
     ) -> None:
         self.owner: Owner = plain.owner
-        self.shared: Mapping[str, AsyncOwnerMemory] = {name: _AsyncShared(threads, self, name) for name in shares}
+        self._shared = {name: _AsyncShared(threads, self, name) for name in shares}
         self._threads = threads
         self._plain = plain
         self._first = first
         self._firstly = threading.Lock()
+
+    @property
+    def shared(self) -> Mapping[str, AsyncOwnerMemory]:
+        """The spaces that this handle was bound with, by name; see `OwnerMemory.shared`."""
+        return self._shared
 
     def _reached(self) -> OwnerMemory:
         if self._first is not None:
@@ -369,7 +377,7 @@ class _AsyncShared(AsyncOwnerMemory):
 
     def __init__(self, threads: _Threads, bound: AsyncOwnerMemory, name: str) -> None:
         self.owner = messages.space(name)
-        self.shared = {}
+        self._shared = {}
         self._threads = threads
         self._bound = bound
 

@@ -15,6 +15,7 @@ from embermem.core.errors import InputError
 from embermem.protocols import ApiKey, Grant
 
 if TYPE_CHECKING:
+    from embermem.core.types import Owner
     from embermem.protocols import KeyStore
 
 PREFIX = "ember_"
@@ -28,21 +29,28 @@ _NO_DIGEST = "0" * 64
 
 
 class Right(StrEnum):
-    """What a key allows with an owner's memory; `write` includes `read`."""
+    """What a key allows with an owner's memory; `write` includes `read`, and `grant`, which is of spaces, both."""
 
     READ = "read"
     WRITE = "write"
+    GRANT = "grant"
 
 
-def make(name: str, owners: Sequence[str], *, read_only: bool, now: datetime) -> tuple[ApiKey, str]:
+_RIGHTS = tuple(Right)
+"""Each includes those before it."""
+
+
+def make(
+    name: str, owners: Sequence[str], *, spaces: Sequence[str] = (), read_only: bool, now: datetime
+) -> tuple[ApiKey, str]:
     """A new key, and the text that its holder sends: `ember_<id>_<secret>`. Only a hash of it is in the record.
 
     The secret is 32 random bytes, so a plain SHA-256 is enough: slow hashes guard what people think up. Raises
     InputError for a name or an owner that cannot be.
     """
-    if not owners:
-        raise InputError("a key needs at least one owner: USER, USER/AGENT, or * for any")
-    if len(owners) > _MOST_GRANTS:
+    if not owners and not spaces:
+        raise InputError("a key needs at least one owner: USER, USER/AGENT, or * for any; or a space")
+    if len(owners) + len(spaces) > _MOST_GRANTS:
         raise InputError(f"a key takes at most {_MOST_GRANTS} owners")
     key_id = secrets.token_hex(_ID_BYTES)
     text = f"{PREFIX}{key_id}_{secrets.token_urlsafe(_SECRET_BYTES)}"
@@ -50,7 +58,7 @@ def make(name: str, owners: Sequence[str], *, read_only: bool, now: datetime) ->
         id=key_id,
         name=messages.name(name, "name"),
         digest=digest_of(text),
-        grants=tuple(dict.fromkeys(grant_of(owner) for owner in owners)),
+        grants=tuple(dict.fromkeys((*map(grant_of, owners), *map(space_grant_of, spaces)))),
         read_only=read_only,
         created_at=now,
         revoked_at=None,
@@ -70,16 +78,34 @@ def grant_of(text: str) -> Grant:
     )
 
 
+def space_grant_of(text: str) -> Grant:
+    """What `SPACE`, `SPACE:read`, `SPACE:write` or `SPACE:grant` names. Raises InputError."""
+    name, colon, right = text.partition(":")
+    owner = messages.space(name)
+    told = messages.one_of(Right, right if colon else Right.READ, f"the right to the space {name}")
+    return Grant(user=owner.user, agent=owner.agent, right=told.value)
+
+
 def shown(grant: Grant) -> str:
     """A grant as it is written."""
+    if grant.space is not None:
+        return f"{grant.space}:{grant.right}"
     if grant == Grant(user=None, agent=None):
         return ANY
     return f"{ANY if grant.user is None else grant.user}/{ANY if grant.agent is None else grant.agent}"
 
 
-def covers(key: ApiKey, user: str, agent: str) -> bool:
-    """Whether the key holds this owner."""
-    return any(grant.user in (None, user) and grant.agent in (None, agent) for grant in key.grants)
+def covers(key: ApiKey, owner: Owner, right: Right) -> bool:
+    """Whether the key holds this owner, and this right. A space is held by name, or by a key of all owners: never by a
+    user's or an agent's that is called the same."""
+    if key.read_only and right is not Right.READ:
+        return False
+    if owner.space is None:
+        return any(one.user in (None, owner.user) and one.agent in (None, owner.agent) for one in key.of_users)
+    if Grant(user=None, agent=None) in key.grants:
+        return True
+    held = (one.right for one in key.grants if one.space == owner.space)
+    return any(one is not None and _RIGHTS.index(Right(one)) >= _RIGHTS.index(right) for one in held)
 
 
 def verified(text: str, store: KeyStore) -> ApiKey | None:

@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.types import Forgotten, Hit, Owner, Scope, Segment
 
-__all__ = ["checked"]
+__all__ = ["checked", "checked_call"]
 
 _Class = TypeVar("_Class")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _Check = Callable[[Any, str], Any]
 """Of a value and its name: gives the value to go on with. Raises _Wrong, or InputError that says all."""
 
@@ -45,22 +46,46 @@ def checked(kind: type[_Class]) -> type[_Class]:
     return kind
 
 
+def checked_call(function: _Function) -> _Function:
+    """A function, checked as `checked` does the methods of a class."""
+    passed = _passing(list(inspect.signature(function).parameters.values()), function.__name__)
+
+    @wraps(function)
+    def checking(*given: Any, **named: Any) -> Any:
+        given, named = passed(given, named)
+        return function(*given, **named)
+
+    return cast("_Function", checking)
+
+
 def _checking(method: Callable[..., Any], called: str) -> Callable[..., Any]:
-    parameters = list(inspect.signature(method).parameters.values())[1:]
+    passed = _passing(list(inspect.signature(method).parameters.values())[1:], called)
+
+    @wraps(method)
+    def checking(self: Any, /, *given: Any, **named: Any) -> Any:
+        given, named = passed(given, named)
+        return method(self, *given, **named)
+
+    return checking
+
+
+def _passing(
+    parameters: list[inspect.Parameter], called: str
+) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
+    """What checks the arguments of a call."""
     checks = {one.name: _CHECKS[one.annotation] for one in parameters}
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
     rest = next((checks[one.name] for one in parameters if one.kind is one.VAR_KEYWORD), _anything)
     more = [one.name for one in parameters if one.kind is one.VAR_POSITIONAL]
 
-    @wraps(method)
-    def checking(self: Any, /, *given: Any, **named: Any) -> Any:
+    def passed(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         names = places if len(given) <= len(places) else places + more * (len(given) - len(places))
         if len(names) >= len(given):  # else the call itself is wrong, which Python says
             given = tuple(_passed(checks[name], one, name, called) for name, one in zip(names, given, strict=False))
         named = {name: _passed(checks.get(name, rest), one, name, called) for name, one in named.items()}
-        return method(self, *given, **named)
+        return given, named
 
-    return checking
+    return passed
 
 
 def _passed(check: _Check, value: Any, name: str, called: str) -> Any:
@@ -166,6 +191,8 @@ _CHECKS: Mapping[str, _Check] = {
     "str | int | None": _field,
     "int": _number,
     "int | None": _number_or_none,
+    "bool | None": _one_of("True or False", bool, none=True),
+    "float": _one_of("a number", int, float),
     "float | None": _one_of("a number of seconds", int, float, none=True),
     "bool": _one_of("True or False", bool),
     "At": _one_of(_time, str, date, none=True),
@@ -184,6 +211,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Mapping[str, str | int | None] | None": _fields,
     "Mapping[str, Any] | None": _anything,
+    "Mapping[str, object] | None": _one_of("a mapping of names and values", Mapping, none=True),
     "Callable[[], bool]": _function("a function without arguments", none=False),
     "Callable[[], datetime] | None": _function("a function that says the time, or None", none=True),
     "Callable[[int, int], None] | None": _function("a function of two numbers, or None", none=True),

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 from embermem import languages
 from embermem.core import injected_blocks, sensitive
+from embermem.core.attributes import Attributes
 from embermem.core.config import Settings
 from embermem.core.errors import ConfigError, EmbedderMismatch, NotFound, StoreError
+from embermem.core.fields import fields_as_json, fields_from_json
 from embermem.core.sensitive import Finder
 from embermem.core.types import Page, Source
 from embermem.memoryos.ingest.claim import Clock, Parts
@@ -317,6 +320,33 @@ def finders(settings: Settings, own: Finder | None = None) -> tuple[Finder, ...]
     return (*built_in, *settings.never_kept.finders(lambda: sensitive.secrets(languages.secret_words())))
 
 
+def fields_of(store: StoredSettings, settings: Settings) -> Settings:
+    """The settings with the fields that the store remembers, where none are set. Raises ConfigError."""
+    known = store.setting(FIELDS)
+    if settings.fields is not None or known is None:
+        return settings
+    return replace(settings, fields=fields_from_json(known))
+
+
+def adopt_fields(store: SqlStore, settings: Settings, clock: Clock) -> None:
+    """Bring every owner's memory in line with the fields, where they are not those that the store remembers; then it
+    remembers them. What is interrupted is done when the store is opened next. Raises StoreError."""
+    known, own = store.setting(FIELDS), settings.attributes.own
+    wanted = fields_as_json(own)
+    if settings.fields is None or wanted == (known or fields_as_json(())):
+        return
+    from embermem.memoryos.correct.field_changes import conform
+
+    before = Attributes(fields_from_json(known) if known else ())
+    owners = store.owners()
+    changed = sum(conform(store, owner, before, settings.attributes, clock) > 0 for owner in owners)
+    store.remember({FIELDS: wanted})
+    if changed:
+        logger.warning(
+            "the fields have changed: %d of %d memories were brought in line with them", changed, len(owners)
+        )
+
+
 def check_instructions(settings: Settings, model: LanguageModel | None) -> None:
     """Say what of the instructions only a model can hold. Raises ConfigError for a sentence in `never` where there is
     no model: nothing would hold it."""
@@ -380,6 +410,8 @@ _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""
 _NONCE_KEY = "nonce_key"
 """The store's setting that holds the key of `nonce_key`, in hexadecimal."""
+FIELDS = "fields"
+"""The store's setting that holds the fields with which memory was worked on last, as JSON."""
 _SYSTEM = "system"
 """The store's setting that names the system it was made by; MemoryOS sets none."""
 

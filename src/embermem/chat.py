@@ -17,6 +17,7 @@ from embermem import prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, ModelMissing, ModelReplyError
+from embermem.core.record import Record
 from embermem.core.types import Context, Owner, Page, PageId, ProfileField, Role, ThreadId, Utterance
 from embermem.index.tokens import counter
 from embermem.prompts import data
@@ -47,7 +48,7 @@ _DATED = re.compile(r"\d{4}-\d\d-\d\d [^(]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChatReply:
+class ChatReply(Record):
     """A stored reply: its text, the context used for it, and the page of query and reply."""
 
     text: str

@@ -24,6 +24,7 @@ from embermem.owner_memory.granting import Granting
 from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
+    from embermem.core.fields import Field
     from embermem.core.types import Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
@@ -81,6 +82,7 @@ class Memory(Granting):
         self._store = store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
             bootstrap.claim(store, "memoryos")
+            self.settings = bootstrap.fields_of(store, self.settings)
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO
             self._embedder_changes = threading.Lock()
@@ -90,6 +92,9 @@ class Memory(Granting):
                 bootstrap.check_instructions(self.settings, made)
             asker = bootstrap.make_asker(made, store, self.settings, clock)
             system = bootstrap.make_system(store, self._embedder, self.settings, clock, asker)
+            if not read_only:
+                bootstrap.adopt_fields(store, self.settings, clock)
+            self._fields_known = store.setting(bootstrap.FIELDS)
         except BaseException:
             store.close()
             raise
@@ -146,6 +151,12 @@ class Memory(Granting):
     def owners(self) -> tuple[Owner, ...]:
         """Return all owners in the store, those of spaces too (`Owner.space`)."""
         return self._store.owners()
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of your own that this memory works with: those that were set, else those that the store
+        remembers."""
+        return self.settings.attributes.own
 
     @property
     def embedder_name(self) -> str:
@@ -394,11 +405,21 @@ class Memory(Granting):
         """Once for each object what waits for another analyst is made ready: two processes whose models both fail do
         not end each other's waits again and again."""
         self._renew_embedder()
+        self._tell_of_other_fields()
         if not self._analyst_noted:
             ready = self._store.worked_on_by(self._parts.system.analyst_name, self._parts.clock())
             self._analyst_noted = True
             if ready:
                 logger.info("%d pages that waited for another analyst are ready", ready)
+
+    def _tell_of_other_fields(self) -> None:
+        """Say once that another process has changed the fields: this one goes on with its own."""
+        from embermem import bootstrap
+
+        known = self._store.setting(bootstrap.FIELDS)
+        if known != self._fields_known:
+            self._fields_known = known
+            logger.warning("another process has changed the fields of this store; open it again to work with them")
 
     def _renew_embedder(self) -> None:
         """Switch to the embedder that the store has by now, or to the one that replaces it. Utterances that it has not

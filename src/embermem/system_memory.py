@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 from zoneinfo import ZoneInfo
 
-from embermem.arguments import checked
+from embermem.arguments import checked, checked_call
 from embermem.core import config as configuration
 from embermem.core import messages
 from embermem.core.errors import StoreError
@@ -39,6 +39,7 @@ __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 logger = logging.getLogger(__name__)
 
 
+@checked_call
 def open_system(
     name: str,
     place: str | Path,
@@ -66,6 +67,7 @@ def open_system(
     return SystemMemory(name, place, options, model, clock, loaded)
 
 
+@checked
 class SystemMemory:
     """A store and the system that works on it; created by `open_system`."""
 

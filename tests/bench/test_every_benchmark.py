@@ -28,6 +28,7 @@ COMMANDS = {
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",
     "fit_recall.sh": "{talk} {threads}",
+    "fit_relevance.sh": "{talk} {threads}",
     "forgetting.sh": "--pages 120",
     "gvd.sh": "{out} {gvd} --limit 1",
     "hostile_upstream.sh": "--gb 0.01 --timeout-s 1 --only gzip",
@@ -54,6 +55,7 @@ COMMANDS = {
 }
 """The arguments that make each of them small."""
 DIRECTLY = {
+    "calibration": "{threads} --unrelated 2",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
@@ -74,6 +76,7 @@ COVERED_BY = {
     "run": "systems.sh",
     "report": "systems.sh",
     "paper": "paper",
+    "calibration": "calibration",
     "understanding": "understanding",
     "year": "year",
 }

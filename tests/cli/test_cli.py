@@ -278,3 +278,17 @@ def test_reindex_embeds_every_utterance(filled: Path) -> None:
     count = run(filled, "stats", "--json").json["store"]["utterances"]
     done = run(filled, "reindex", "--embedder", "hashed", "--json")
     assert done.json["reembedded"] in (0, count)
+
+
+def test_labels_given_with_add_are_shown(tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    given = ("--metadata", "ticket=T-7", "--metadata", "n=7", "--metadata", 'tags=["a", "b=c"]', "--metadata", 's="7"')
+    page = run(store, "add", "I live in Lyon.", *given, "--metadata", "late=false", "--json").json["page_id"]
+    labels = {"ticket": "T-7", "n": 7, "tags": ["a", "b=c"], "s": "7", "late": False}
+    shown = run(store, "show", "page", page, "--json").json
+    assert shown["metadata"] == shown["utterances"][0]["metadata"] == labels
+    assert 'tags=["a", "b=c"]' in run(store, "show", "page", page).out
+    wrong = run(store, "add", "Hi", "--metadata", "ticket")
+    assert (wrong.code, "KEY=VALUE" in wrong.err) == (2, True)
+    wrong = run(store, "add", "Hi", "--metadata", "a b=1")
+    assert (wrong.code, "metadata has the name 'a b'" in wrong.err) == (1, True)

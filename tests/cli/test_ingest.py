@@ -226,3 +226,18 @@ def test_last_years_chat_keeps_last_years_dates(tmp_path: Path) -> None:
     assert run(at, "ingest", str(file)).code == 0
     (page,) = run(at, "show", "short", "--json").json
     assert page["said_at"].startswith("2025-03-04T")
+
+
+def test_lines_carry_metadata_and_wrong_ones_are_named(tmp_path: Path) -> None:
+    lines = [
+        {"role": "user", "content": "Hi", "metadata": {"ticket": "T-1"}},
+        {"query": "Is it late?", "response": "No.", "metadata": {"n": 2, "tags": ["a"]}},
+        {"role": "user", "content": "Bye", "metadata": {"a": {}}},
+    ]
+    file, at = write(tmp_path / "said.jsonl", *lines), tmp_path / "m.db"
+    done = run(at, "ingest", str(file), "--skip-bad", "--json").json
+    assert ["metadata.a is dict" in str(one) for one in done["owners"][0]["bad"]] == [True]
+    run(at, "ingest", str(file), "--skip-bad")
+    with Memory(at, embedder="hashed", background=False) as memory:
+        told = [dict(one.metadata) for one in memory.of("default").utterances()]
+    assert told == [{"ticket": "T-1"}, {"n": 2, "tags": ("a",)}, {"n": 2, "tags": ("a",)}]

@@ -72,6 +72,7 @@ def test_what_the_api_does_not_offer_is_this() -> None:
         "diff",
         "forget_pages",
         "readmit",
+        "shared",
         "state",
         "understand_anew",
         "undo_plan",

@@ -65,6 +65,37 @@ def test_an_exchange_comes_back_as_it_was_said(of: Of) -> None:
     assert alice.utterance(page.utterances[0].id) == page.utterances[0]
 
 
+@every_face
+def test_metadata_come_back_as_they_were_given_and_with_what_rests_on_them(of: Of) -> None:
+    alice = of("alice")
+    labels = {"ticket": "T-7", "n": 2**40, "x": 1.5, "late": False, "tags": ["a", "b"], "none": []}
+    kept = {name: tuple(one) if isinstance(one, list) else one for name, one in labels.items()}
+    page_id = alice.add("I live in Lyon.", "Good.", metadata=labels)
+    said = {"role": "user", "content": "I like figs.", "metadata": {"n": 1}}
+    alice.add_messages([said, {"role": "assistant", "content": "Yes"}], thread="b", metadata={"n": 2, "m": 3})
+    page = alice.page(page_id)
+    assert page.metadata == page.utterances[0].metadata == alice.utterance(page.utterances[1].id).metadata == kept
+    assert [one.metadata for one in alice.pages()[1].utterances] == [{"n": 1, "m": 3}, {"n": 2, "m": 3}]
+    alice.settle()
+    assert {fact.value: fact.metadata for fact in alice.facts()} == {"Lyon": kept, "figs": {"n": 1, "m": 3}}
+    assert alice.search("Lyon", k=1)[0].utterance.metadata == kept
+    assert alice.recall("Where do I live?").packed[0].utterance.metadata == kept
+    (fact,) = alice.learn([{"text": "sings", "metadata": {"crm": ["x"]}}])
+    assert alice.fact(fact.id).metadata == {"crm": ("x",)}
+
+
+@every_face
+def test_wrong_metadata_are_refused_and_the_error_says_where(of: Of) -> None:
+    alice = of("alice")
+    with pytest.raises(InputError, match=r"metadata\.a"):
+        alice.add("Hello", metadata={"a": {"b": 1}})
+    with pytest.raises(InputError, match=r"metadata\.tags\[1\]"):
+        alice.add_messages([{"role": "user", "content": "Hello", "metadata": {"tags": ["x", 1]}}])
+    with pytest.raises(InputError, match=r"metadata\.a"):
+        alice.learn([{"text": "sings", "metadata": {"a": None}}])
+    assert alice.pages() == ()
+
+
 TEXTS = [
     "我昨天去了湿地公园，看见一只紫色的鹭。",
     "🦩👩‍👩‍👧‍👦🇫🇷\u202eשלום\u202c",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import embermem
 from drawn import records
+from embermem.core import metadata
 from embermem.core.changes import (
     KINDS,
     ByRule,
@@ -88,6 +89,8 @@ def leaves(hint: Any, value: Any, path: str) -> Iterator[tuple[str, object, Any]
         hints = get_type_hints(hint)
         for one in fields(hint):
             yield from leaves(hints[one.name], getattr(value, one.name), f"{path}.{one.name}".lstrip("."))
+    elif get_origin(hint) is Mapping:
+        yield from ((path, str, text) for _, text in metadata.texts(value))
     elif hint is str:
         yield path, str, value
 
@@ -125,7 +128,7 @@ def test_every_field_that_holds_an_id_a_source_or_a_text_is_in_the_table(entry: 
 
 def paths(hint: Any, path: str) -> Iterator[str]:
     """The paths of a type that lead to an id, a source or a text."""
-    if isinstance(hint, NewType) or hint in (Source, str):
+    if isinstance(hint, NewType) or hint in (Source, str) or get_origin(hint) is Mapping:
         yield path
     elif get_origin(hint) is tuple:
         yield from paths(get_args(hint)[0], path)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from embermem.core.errors import InputError
-from embermem.core.metadata import checked, checked_filter, matches
+from embermem.core.metadata import checked, checked_filter, inherited, matches
 
 VALUES = some.one_of(some.integers(-5, 5), some.booleans(), some.sampled_from(["a", "b", "1"]), some.floats(-2, 2))
 LABELS = some.dictionaries(
@@ -126,3 +126,25 @@ def test_not_and_the_opposite_operators_agree(metadata: Any, value: Any) -> None
 def test_metadata_are_the_same_after_json(metadata: Any) -> None:
     stored = checked(metadata, "metadata")
     assert checked(json.loads(json.dumps(stored)), "metadata") == stored
+
+
+@pytest.mark.parametrize(
+    ("several", "expected"),
+    [
+        ([], {}),
+        ([{"a": 1}, {}], {"a": 1}),
+        ([{"a": 1}, {"a": 1.0}], {"a": 1}),
+        ([{"a": 1}, {"a": 2}], {}),
+        ([{"a": 1}, {"a": True}], {}),
+        ([{"a": 1}, {"a": 2}, {"a": 1}], {}),
+        ([{"a": "x"}, {"a": "x"}, {"b": "y"}], {"a": "x", "b": "y"}),
+        ([{"a": "x"}, {"a": "y"}, {"a": "x"}], {"a": ("x", "y")}),
+        ([{"a": "x"}, {"a": ["y", "x"]}], {"a": ("x", "y")}),
+        ([{"a": ["x"]}, {"a": ["x"]}], {"a": ("x",)}),
+        ([{"a": "x"}, {"a": 1}], {}),
+    ],
+)
+def test_what_derives_from_several_has_what_they_agree_on_and_all_of_their_texts(several: Any, expected: Any) -> None:
+    found = inherited([checked(one, "metadata") for one in several])
+    assert found == expected
+    assert [type(one) for one in found.values()] == [type(one) for one in expected.values()]

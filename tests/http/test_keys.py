@@ -222,7 +222,9 @@ NO_OWNER = {
     ("HEAD", "/openapi.json"),
     ("GET", "/docs"),
     ("GET", "/docs.css"),
+    ("GET", "/v1/fields"),
     ("GET", "/v1/owners"),
+    ("GET", "/v1/spaces"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{name:path}"),
     # The inspector: what belongs to nobody, and the list of those whom the key may reach.

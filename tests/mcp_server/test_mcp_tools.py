@@ -417,3 +417,17 @@ def test_a_closed_store_is_told_as_an_error(opened: Opener) -> None:
         return await refused(client, "search_memory", query="tea")
 
     assert "clos" in talk(memory, script)
+
+
+def test_metadata_go_in_with_an_exchange_and_come_back_with_what_rests_on_it(memory: Memory) -> None:
+    labels = {"ticket": "T-7", "tags": ["a", "b"], "late": False, "n": 7}
+
+    async def script(client: Client) -> None:
+        await told(client, "add_memory", user_input="I live in Lyon.", metadata=labels)
+        tutor_of(memory).settle()
+        (hit,) = (await told(client, "search_memory", query="Lyon"))["results"]
+        (fact,) = (await told(client, "get_user_profile"))["knowledge"]
+        assert hit["metadata"] == fact["metadata"] == labels
+        assert "metadata.a is dict" in await refused(client, "add_memory", user_input="Hi", metadata={"a": {}})
+
+    talk(memory, script)

@@ -30,6 +30,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8
 """Okabe and Ito's, told apart by the colour-blind too; yellow is darkened, to be seen on white."""
 OTHERS = "#c8c8c8"
 """Points of no named group."""
+TICKS = 16
+"""Values of x that are marked each; more would cover one another."""
 DPI = 150
 """Of the PNG: sharp on a page of a paper."""
 
@@ -85,7 +87,9 @@ def lines(
                 color=COLOURS[n % len(COLOURS)],
                 label=name,
             )
-        axes.set_xticks(sorted({x for points in series.values() for x, _ in points}))
+        ticks = sorted({x for points in series.values() for x, _ in points})
+        if len(ticks) <= TICKS:
+            axes.set_xticks(ticks)
         axes.grid(axis="y", alpha=0.3)
         _name(axes, title, x_label, label, legend=len(series) > 1)
     return paths

@@ -122,7 +122,7 @@ def languages_of(batch: Sequence[PageView]) -> str:
 @cache
 def field_lines(settings: Settings) -> list[str]:
     """What the application asks for: its fields that a model may set, and what to note and what never to."""
-    lines = [_field_line(one) for one in settings.fields if one.set_by == "model"]
+    lines = [_field_line(one) for one in settings.attributes.own if one.set_by == "model"]
     lines += [f"note: {one_line(text, _INSTRUCTION)}" for text in settings.remember]
     never = settings.never_kept
     names = (name.replace("_", " ") for name in never.attributes)

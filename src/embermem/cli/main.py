@@ -14,7 +14,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from embermem.cli.commands import adding, correcting, instructions, keys, moving, past, people, serving, showing, upkeep
+from embermem.cli.commands import (
+    adding,
+    correcting,
+    fields,
+    instructions,
+    keys,
+    moving,
+    past,
+    people,
+    serving,
+    showing,
+    spaces,
+    upkeep,
+)
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
@@ -88,6 +101,7 @@ for command in (
     past.links,
     past.learn,
     instructions.instructions,
+    fields.fields,
     past.fade,
     past.expire,
     past.verify,
@@ -105,6 +119,7 @@ for command in (
 app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
 app.add_typer(keys.app, name="keys")
+app.add_typer(spaces.app, name="space")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -123,10 +138,13 @@ def _globals(
     ] = "~/.embermem/memory.db",
     user: Annotated[str, typer.Option(envvar="EMBERMEM_USER", help="The user.")] = "default",
     agent: Annotated[str, typer.Option(envvar="EMBERMEM_AGENT", help="The agent.")] = "default",
+    space: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A shared space's memory, in place of a user's.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="`default`, or `paper` for the exact steps of the paper.")] = None,
     version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda on: _version(on))] = False,
 ) -> None:
-    ctx.obj = Session(store=store, user=user, agent=agent, preset=preset)
+    ctx.obj = Session(store=store, user=user, agent=agent, space=space, preset=preset)
 
 
 def _version(on: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from embermem.cli.session import Session
 
 
-def over_stdio(session: Session, wire: int) -> None:
+def over_stdio(session: Session, wire: int, shares: Sequence[str] = (), person_from: str | None = None) -> None:
     """Serve the owner of the session to whoever started this process, until they close stdin.
 
     `wire` is where the protocol is written; see `take_stdout`.
@@ -27,7 +27,7 @@ def over_stdio(session: Session, wire: int) -> None:
     _log()
     with session.for_writing(background=True) as memory:
         memory.wake()
-        server = make_server(memory, session.user, session.agent)
+        server = make_server(memory, session.user, session.agent, shares=shares, person_from=person_from)
         with open(wire, "w", encoding="utf-8", newline="", closefd=False) as out:
             anyio.run(_speak, server, out)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embermem.core.errors import ConfigError, NotFound, StoreError
+from embermem.core.errors import ConfigError, InputError, NotFound, StoreError
 
 if TYPE_CHECKING:
     from embermem.memory import Memory, OwnerMemory
@@ -20,6 +21,7 @@ class Session:
     user: str
     agent: str
     preset: str | None
+    space: str | None = None
 
     @property
     def path(self) -> Path | None:
@@ -62,9 +64,14 @@ class Session:
             raise self._missing()
         return self._open(reindex=True)
 
-    def owner(self, memory: Memory) -> OwnerMemory:
-        """The memory that the global options name."""
-        return memory.of(self.user, self.agent)
+    def owner(self, memory: Memory, shares: Sequence[str] = (), person_from: str | None = None) -> OwnerMemory:
+        """The memory that the global options name; a user's is bound with spaces and another agent. Raises
+        InputError where a space is to be bound with others."""
+        if self.space is None:
+            return memory.of(self.user, self.agent, shares=shares, person_from=person_from)
+        if shares or person_from is not None:
+            raise InputError("--space works on a space alone: leave --share and --person-from out")
+        return memory.space(self.space)
 
     def _refuse_memory(self, *, used: bool = False) -> None:
         from embermem.bootstrap import in_memory

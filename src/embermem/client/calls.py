@@ -6,6 +6,7 @@ Each method is a generator (`exchange.Steps`) that both senders run, so the sync
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
 from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry, whole
-from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Verified, Why
+from embermem.core.types import Added, Conflict, Fact, Faded, Forgotten, Link, PageId, Retention, Share, Verified, Why
 from embermem.wire import answers, memories
 from embermem.wire.mapping import from_record
 
@@ -41,19 +42,27 @@ class OwnerCalls(ReadCalls):
         thread: str = "main",
         key: str | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
         It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
-        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. Raises InputError, of
-        which KeyReused for a key of other content, or of what was forgotten.
+        joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. `metadata` is a small
+        JSON object of your own. Raises InputError, of which KeyReused for a key of other content, or of what was
+        forgotten.
         """
         sides = (("user", query), ("assistant", response))
         messages = [{"role": role, "content": text} for role, text in sides if text is not None]
         if not messages:
             raise InputError("query and response are both None: there is nothing to add")
         added = yield from self.add_messages(
-            messages, thread=thread, at=at, key=key, fresh=query is not None, expires_at=expires_at
+            messages,
+            thread=thread,
+            at=at,
+            key=key,
+            fresh=query is not None,
+            expires_at=expires_at,
+            metadata=metadata,
         )
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
@@ -71,18 +80,19 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
         fresh: bool = False,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
-        """Add messages in OpenAI's format, in one transaction. Each may carry a `name` and an `at` of its own.
+        """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
+        own; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
         """
-        headers = {"Idempotency-Key": self._new_key() if key is None else arguments.header(key)}
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         times = {"at": at, "expires_at": arguments.expiry(expires_at)}
-        body = exchange.encoded({"messages": messages, "run_id": thread, "fresh": bool(fresh), **times, **self._owner})
-        answer = yield Request(method="POST", path="/v1/memories", headers=headers, body=body, repeatable=True)
+        given = {"messages": messages, "run_id": thread, "fresh": bool(fresh), "metadata": metadata}
+        answer = yield self._write("/v1/memories", {**given, **times}, key)
         added = read(answer, memories.Added)
         return Added(
             page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
@@ -124,29 +134,30 @@ class OwnerCalls(ReadCalls):
         *,
         user: Mapping[str, str | int | None] | None = None,
         agent: Mapping[str, str | int | None] | None = None,
+        key: str | None = None,
     ) -> Steps[None]:
         """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
-        yield self._profiles_set(user, agent)
+        yield self._profiles_set(user, agent, key)
 
     # ------------------------------------------------------------------------------------- corrected and forgotten
 
     @call
-    def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Steps[Fact]:
+    def correct(self, fact_id: str, text: str, *, value: str | None = None, key: str | None = None) -> Steps[Fact]:
         """A fact was wrong: the new one, which takes its place. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/correct"
-        return fact_of((yield self._post(path, {"text": text, "value": value})))
+        return fact_of((yield self._write(path, {"text": text, "value": value}, key)))
 
     @call
-    def pin(self, fact_id: str, pinned: bool = True) -> Steps[Fact]:
+    def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Steps[Fact]:
         """Keep a fact from the cap of 100, or no longer; the fact as it is then. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/pin"
-        return fact_of((yield self._post(path, {"pinned": bool(pinned)})))
+        return fact_of((yield self._write(path, {"pinned": bool(pinned)}, key)))
 
     @call
-    def retire(self, fact_id: str) -> Steps[Fact]:
+    def retire(self, fact_id: str, *, key: str | None = None) -> Steps[Fact]:
         """A fact is true no longer, from now on. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/retire"
-        return fact_of((yield self._post(path, {})))
+        return fact_of((yield self._write(path, {}, key)))
 
     @call
     def forget(
@@ -160,6 +171,7 @@ class OwnerCalls(ReadCalls):
         matching: str | None = None,
         limit: int | None = None,
         dry_run: bool = False,
+        key: str | None = None,
     ) -> Steps[Forgotten]:
         """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
         that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
@@ -176,11 +188,11 @@ class OwnerCalls(ReadCalls):
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
-            asked = self._delete("/v1/memories", {kind: one, **found, "confirm": "true"}, dry_run)
+            asked = self._delete("/v1/memories", {kind: one, **found, "confirm": "true"}, dry_run, key)
         else:
             if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone
                 raise arguments.none_such(one, kind)
-            asked = self._delete(f"/v1/memories/{arguments.id_path(one, kind)}", {}, dry_run)
+            asked = self._delete(f"/v1/memories/{arguments.id_path(one, kind)}", {}, dry_run, key)
         return read((yield asked), Forgotten)
 
     @call
@@ -196,42 +208,56 @@ class OwnerCalls(ReadCalls):
     @call
     def forget_owner(self, *, dry_run: bool = False) -> Steps[Forgotten]:
         """Take all of this memory away, for good; what went. With `dry_run`, say what would go."""
-        return read((yield self._delete("/v1/memories", {"confirm": "true"}, dry_run)), Forgotten)
+        asked = replace(self._delete("/v1/memories", {"confirm": "true"}, dry_run), headers={}, repeatable=dry_run)
+        return read((yield asked), Forgotten)
 
     @call
-    def undo(self, change_no: int) -> Steps[int]:
+    def undo(self, change_no: int, *, key: str | None = None) -> Steps[int]:
         """Take back what a change taught the persona; the number of the change that does so.
 
         Raises NotFound for no such change, InputError where nothing can be taken back.
         """
-        answer = yield self._post(f"/v1/changes/{arguments.id_path(str(change_no), 'change')}/undo", {})
+        answer = yield self._write(f"/v1/changes/{arguments.id_path(str(change_no), 'change')}/undo", {}, key)
         return read(answer, answers.Undoing).change_no
 
     @call
-    def add_instruction(self, text: str, *, expires_at: Expiry = None) -> Steps[Fact]:
+    def add_instruction(self, text: str, *, expires_at: Expiry = None, key: str | None = None) -> Steps[Fact]:
         """Add a standing instruction of the user's, in the user's words; returns the fact. It ends an earlier one about
         the same matter; `retire` ends it, or `expires_at` does. Raises InputError."""
         told = {"text": text, "expires_at": arguments.expiry(expires_at)}
-        return fact_of((yield self._post("/v1/instructions", told)))
+        return fact_of((yield self._write("/v1/instructions", told, key)))
 
     @call
-    def set_user(self, name: str) -> Steps[int]:
+    def set_user(self, name: str, *, key: str | None = None) -> Steps[int]:
         """Say which speaker is the user; what is known of that person becomes the user's profile. Returns and raises as
         `merge_people`."""
-        return read((yield self._post("/v1/people/user", {"name": name})), answers.PeopleRuled).change_no
+        return read((yield self._write("/v1/people/user", {"name": name}, key)), answers.PeopleRuled).change_no
 
     @call
-    def merge_people(self, one: str, other: str) -> Steps[int]:
+    def merge_people(self, one: str, other: str, *, key: str | None = None) -> Steps[int]:
         """Say that two names belong to one person; the number of the change, which `undo` takes. Raises NotFound for an
         unknown name, InputError if they are one person already."""
         names = {"one": one, "other": other}
-        return read((yield self._post("/v1/people/merge", names)), answers.PeopleRuled).change_no
+        return read((yield self._write("/v1/people/merge", names, key)), answers.PeopleRuled).change_no
 
     @call
-    def split_people(self, one: str, other: str) -> Steps[int]:
+    def split_people(self, one: str, other: str, *, key: str | None = None) -> Steps[int]:
         """Say that two names belong to different people. Returns and raises as `merge_people`."""
         names = {"one": one, "other": other}
-        return read((yield self._post("/v1/people/split", names)), answers.PeopleRuled).change_no
+        return read((yield self._write("/v1/people/split", names, key)), answers.PeopleRuled).change_no
+
+    @call
+    def share_person_with(self, agent: str, shared: bool = True) -> Steps[Share]:
+        """Let another agent of this user tell what this one knows of the user, or no longer. Returns the grant. Raises
+        NotFound if it was not shared."""
+        answer = yield self._post("/v1/person-shares", {"with_agent": agent, "shared": bool(shared)})
+        return from_record(Share, read(answer, memories.ShareItem))
+
+    @call
+    def person_shares(self, *, past: bool = False) -> Steps[tuple[Share, ...]]:
+        """The agents with which this one shares what it knows of the user; with `past` also those with which it did."""
+        answer = yield self._get("/v1/person-shares", {"past": "true"} if past else {})
+        return tuple(from_record(Share, one) for one in read(answer, answers.Shares).results)
 
     # ------------------------------------------------------------------------- where it comes from, and when it ends
 
@@ -248,14 +274,14 @@ class OwnerCalls(ReadCalls):
         return read((yield self._get("/v1/conflicts", arguments.moment(as_of, None))), answers.Conflicts).results
 
     @call
-    def settle_conflict(self, fact_id: str, other_id: str) -> Steps[None]:
+    def settle_conflict(self, fact_id: str, other_id: str, *, key: str | None = None) -> Steps[None]:
         """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
         facts, InputError if they are not in conflict."""
         both = {"fact_id": arguments.id_path(fact_id, "fact"), "other_id": arguments.id_path(other_id, "fact")}
-        yield self._post("/v1/conflicts/settle", both)
+        yield self._write("/v1/conflicts/settle", both, key)
 
     @call
-    def learn(self, facts: Sequence[Mapping[str, Any]]) -> Steps[tuple[Fact, ...]]:
+    def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Steps[tuple[Fact, ...]]:
         """Learn facts that the caller brings himself, in one change; what each became, in their order.
 
         Each has a `text`, and may have a `subject`, an `attribute`, a `value`, `about`, `valid_from` and `expires_at`.
@@ -265,7 +291,7 @@ class OwnerCalls(ReadCalls):
             raise InputError(
                 "facts must be a list of mappings such as {'text': 'lives in Lyon', 'attribute': 'lives_in'}"
             )
-        answer = yield self._post("/v1/facts", {"facts": [arguments.brought_fact(one) for one in facts]})
+        answer = yield self._write("/v1/facts", {"facts": [arguments.brought_fact(one) for one in facts]}, key)
         return tuple(from_record(Fact, one) for one in read(answer, answers.Learnt).results)
 
     @call
@@ -276,18 +302,18 @@ class OwnerCalls(ReadCalls):
         return read((yield self._get("/v1/links", {**one, **arguments.moment(as_of, None)})), answers.Links).results
 
     @call
-    def link(self, from_id: str, to_id: str, reason: str) -> Steps[Link]:
+    def link(self, from_id: str, to_id: str, reason: str, *, key: str | None = None) -> Steps[Link]:
         """Link two memories, facts or segments, and say why. `unlink` takes it back. Raises NotFound, InputError."""
         ends = {
             "from_id": arguments.id_path(from_id, "fact or segment"),
             "to_id": arguments.id_path(to_id, "fact or segment"),
         }
-        return read((yield self._post("/v1/links", {**ends, "reason": reason})), Link)
+        return read((yield self._write("/v1/links", {**ends, "reason": reason}, key)), Link)
 
     @call
-    def unlink(self, link_id: str) -> Steps[Link]:
+    def unlink(self, link_id: str, *, key: str | None = None) -> Steps[Link]:
         """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
-        return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False)), Link)
+        return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False, key)), Link)
 
     @call
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:
@@ -297,14 +323,16 @@ class OwnerCalls(ReadCalls):
         return read(answer, answers.Retained).results
 
     @call
-    def fade(self, *, dry_run: bool = False) -> Steps[Faded]:
+    def fade(self, *, dry_run: bool = False, key: str | None = None) -> Steps[Faded]:
         """Move to the archive what is retained less than the server's setting `retention_floor`; with `dry_run`, say
         what would go."""
-        asked = self._post("/v1/fade", {"dry_run": bool(dry_run)}, repeatable=bool(dry_run))
+        asked = self._write("/v1/fade", {"dry_run": bool(dry_run)}, key)
         return read((yield asked), Faded)
 
     @call
-    def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> Steps[None]:
+    def expire(
+        self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry, key: str | None = None
+    ) -> Steps[None]:
         """Say when a fact or a page ends by itself: a time, or a timedelta from now; None takes that back. Raises
         NotFound, and InputError unless exactly one is named, for a time that is over, and for a fact that no longer
         holds."""
@@ -312,12 +340,13 @@ class OwnerCalls(ReadCalls):
             raise InputError("give exactly one of fact_id and page_id")
         kind, item_id = ("fact", fact_id) if page_id is None else ("page", page_id)
         ends = arguments.expiry(at)
-        yield self._post(
-            f"/v1/{kind}s/{arguments.id_path(item_id, kind)}/expire", {"at": exchange.NULL if ends is None else ends}
-        )
+        path = f"/v1/{kind}s/{arguments.id_path(item_id, kind)}/expire"
+        yield self._write(path, {"at": exchange.NULL if ends is None else ends}, key)
 
     def _profiles_set(
-        self, user: Mapping[str, str | int | None] | None, agent: Mapping[str, str | int | None] | None
+        self,
+        user: Mapping[str, str | int | None] | None,
+        agent: Mapping[str, str | int | None] | None,
+        key: str | None = None,
     ) -> Request:
-        body = exchange.encoded({"user": user or None, "agent": agent or None, **self._owner})
-        return Request(method="PATCH", path="/v1/profile", body=body)
+        return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")

@@ -42,11 +42,13 @@ class ReadCalls(OwnerRequests):
         at: At = None,
         budget: int | None = None,
         thread: str | None = None,
+        min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[Context]:
         """The little that matters for a query, as text within `budget` tokens, with its sources.
 
+        Utterances with a relevance below `min_score` (0 to 1) are left out.
         `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
         unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
         for it.
@@ -54,7 +56,8 @@ class ReadCalls(OwnerRequests):
         if budget is not None:
             messages.whole(budget, "budget", 1)
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
-        body = {"query": query, "budget": budget, "run_id": thread, "explain": True, **times}
+        asked = {"query": query, "min_score": messages.probability(min_score, "min_score"), "run_id": thread}
+        body = {**asked, "budget": budget, "explain": True, **times, **self._bound}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
     @call
@@ -77,13 +80,19 @@ class ReadCalls(OwnerRequests):
         times = (("since", since), ("until", until))
         asked |= {name: told for name, time in times if (told := arguments.time_text(time, name)) is not None}
         asked |= {} if person is None else {"person": messages.name(person, "person")}
-        return memories.context_of(read((yield self._get("/v1/overview", asked)), memories.ContextAnswer), "")
+        answer = yield self._get("/v1/overview", asked, bound=True)
+        return memories.context_of(read(answer, memories.ContextAnswer), "")
 
     @call
-    def search(self, query: str, k: int = 10, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Hit, ...]]:
-        """The best `k` utterances for a query; by what was known `as_of` a time, or true at `valid_at`. Writes
-        nothing."""
-        body = {"query": query, "top_k": messages.whole(k, "k", 1), "as_of": as_of, "valid_at": valid_at}
+    def search(
+        self, query: str, k: int = 10, *, min_score: float = 0.0, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[Hit, ...]]:
+        """The best `k` utterances for a query, of those with a relevance of `min_score` or more; by what was known
+        `as_of` a time, or true at `valid_at`. Writes nothing."""
+        least = messages.probability(min_score, "min_score")
+        asked = {"query": query, "top_k": messages.whole(k, "k", 1), "min_score": least}
+        body = {**asked, "as_of": as_of, "valid_at": valid_at}
+        body |= self._bound
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import secrets
 import ssl
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -17,9 +18,11 @@ from embermem.client import exchange, requests
 from embermem.client.calls import OwnerCalls
 from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
 from embermem.client.handles import Awaits, Sends
+from embermem.client.requests import Reached
 from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
-from embermem.core.types import Owner
+from embermem.core.fields import Field
+from embermem.core.types import Owner, Share
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,22 +45,54 @@ class Client:
     reads, and adds, which carry a key. Connections go to this URL alone: proxies that the environment names are not
     used, and redirects are not followed. Safe to use from several threads. `with` closes it.
 
-    Raises ConfigError for a URL or key that cannot be, and where the package httpx2 is not installed.
+    Raises ConfigError for an argument that cannot be, and where the package httpx2 is not installed.
     """
 
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s))
+        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s, retries))
         self._retries = retries
 
-    def of(self, user: str, agent: str = "default") -> OwnerClient:
-        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return OwnerClient(self, messages.owner(user, agent))
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+        space: str | None = None,
+    ) -> OwnerClient:
+        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing.
+
+        `shares` and `person_from` as in `Memory.of`; with `space` it is that shared space in place of the user's own
+        memory, as it was granted to them. Calls raise NotGranted for what was not granted.
+        """
+        return OwnerClient(self, messages.owner(user, agent), Reached(shares, person_from, space))
 
     def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return self._run(requests.owners())
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return self._run(requests.fields())
+
+    def spaces(self) -> tuple[str, ...]:
+        """The names of the spaces there that the key may read."""
+        return self._run(requests.spaces())
+
+    def grant(self, space: str, *, user: str | None, agent: str | None = None, write: bool = False) -> Share:
+        """Let a user read a space, or write to it too, as `Memory.grant`; the key must allow granting it."""
+        return self._run(requests.grant(space, user=user, agent=agent, write=write))
+
+    def revoke(self, space: str, *, user: str | None, agent: str | None = None) -> tuple[Share, ...]:
+        """End a user's grants of a space, as `Memory.revoke`."""
+        return self._run(requests.revoke(space, user=user, agent=agent))
+
+    def grants(self, space: str, *, past: bool = False) -> tuple[Share, ...]:
+        """The grants of a space, as `Memory.grants`."""
+        return self._run(requests.grants(space, past=past))
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -100,16 +135,48 @@ class AsyncClient:
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s))
+        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s, retries))
         self._retries = retries
 
-    def of(self, user: str, agent: str = "default") -> AsyncOwnerClient:
-        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing."""
-        return AsyncOwnerClient(self, messages.owner(user, agent))
+    def of(
+        self,
+        user: str,
+        agent: str = "default",
+        *,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+        space: str | None = None,
+    ) -> AsyncOwnerClient:
+        """The memory of one (user, agent) pair there: the handle through which everything goes. Asks nothing.
+
+        `shares` and `person_from` as in `Memory.of`; with `space` it is that shared space in place of the user's own
+        memory, as it was granted to them. Calls raise NotGranted for what was not granted.
+        """
+        return AsyncOwnerClient(self, messages.owner(user, agent), Reached(shares, person_from, space))
 
     async def owners(self) -> tuple[Owner, ...]:
         """Everyone with a memory there whom the key may reach."""
         return await self._run(requests.owners())
+
+    async def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own that the memory there works with."""
+        return await self._run(requests.fields())
+
+    async def spaces(self) -> tuple[str, ...]:
+        """The names of the spaces there that the key may read."""
+        return await self._run(requests.spaces())
+
+    async def grant(self, space: str, *, user: str | None, agent: str | None = None, write: bool = False) -> Share:
+        """Let a user read a space, or write to it too, as `Memory.grant`; the key must allow granting it."""
+        return await self._run(requests.grant(space, user=user, agent=agent, write=write))
+
+    async def revoke(self, space: str, *, user: str | None, agent: str | None = None) -> tuple[Share, ...]:
+        """End a user's grants of a space, as `Memory.revoke`."""
+        return await self._run(requests.revoke(space, user=user, agent=agent))
+
+    async def grants(self, space: str, *, past: bool = False) -> tuple[Share, ...]:
+        """The grants of a space, as `Memory.grants`."""
+        return await self._run(requests.grants(space, past=past))
 
     async def aclose(self) -> None:
         """Let go of the connections."""
@@ -176,10 +243,10 @@ class OwnerClient(OwnerCalls, Sends):
 
     _method_of = staticmethod(_sent)
 
-    def __init__(self, client: Client, owner: Owner) -> None:
-        super().__init__(owner, _new_key)
+    def __init__(self, client: Client, owner: Owner, reached: Reached) -> None:
+        super().__init__(owner, _new_key, reached)
         self._client = client
-        self._calls = OwnerCalls(owner, _new_key)
+        self._calls = OwnerCalls(owner, _new_key, reached)
 
 
 class AsyncOwnerClient(OwnerCalls, Awaits):
@@ -187,10 +254,10 @@ class AsyncOwnerClient(OwnerCalls, Awaits):
 
     _method_of = staticmethod(_awaited)
 
-    def __init__(self, client: AsyncClient, owner: Owner) -> None:
-        super().__init__(owner, _new_key)
+    def __init__(self, client: AsyncClient, owner: Owner, reached: Reached) -> None:
+        super().__init__(owner, _new_key, reached)
         self._client = client
-        self._calls = OwnerCalls(owner, _new_key)
+        self._calls = OwnerCalls(owner, _new_key, reached)
 
 
 # --------------------------------------------------------------------------------------------------------- httpx2
@@ -204,9 +271,16 @@ def _httpx2() -> ModuleType:
     return httpx2
 
 
-def _settings(url: str, key: str | None, timeout_s: float) -> dict[str, Any]:
+def _settings(url: str, key: str | None, timeout_s: float, retries: int) -> dict[str, Any]:
     """The arguments of either kind of connection. Raises ConfigError."""
     refusal = ConfigError("url is not an http:// or https:// address, such as http://127.0.0.1:8765")
+    for name, one in {"url": url, "key": key or ""}.items():
+        if not isinstance(one, str):
+            raise ConfigError(f"{name} is {type(one).__name__}; give a text")
+    if isinstance(timeout_s, bool) or not isinstance(timeout_s, (int, float)) or not 0 < timeout_s < math.inf:
+        raise ConfigError(f"timeout_s = {timeout_s!r} is not allowed; give seconds, more than 0")
+    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+        raise ConfigError(f"retries = {retries!r} is not allowed; give a whole number from 0")
     try:
         address = urlsplit(url)
         _ = address.port  # read here for what it raises

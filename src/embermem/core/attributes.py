@@ -242,6 +242,11 @@ class Attributes:
             return known.profile if known is not None and known.profile in _OF_PERSONS else name
         return None if known is None else known.profile
 
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """The names under which values of an attribute were told: its own, and its former one."""
+        own = self._own.get(name)
+        return (name, own.was) if own is not None and own.was else (name,)
+
     def is_kept(self, name: str) -> bool:
         """Whether facts of an attribute may be kept."""
         return name not in self._never and self.kind(name).name.lower() not in self._never
@@ -263,11 +268,11 @@ def _check_beside_built_in(field: Field) -> None:
     if field.name in _RESERVED or _family(field.name) is not None or is_instruction(field.name):
         raise ConfigError(f"{where}: the name is kept for built-in attributes; choose another, such as my_{field.name}")
     if known is None:
-        names = {**_names(), **{a.profile: a.name for a in _TABLE if a.profile}}
-        if built_in := names.get(field.name):
+        lines = {a.profile: a.name for a in _TABLE if a.profile}
+        if built_in := lines.get(field.name):
             raise ConfigError(
-                f"{where}: the name means the built-in attribute {built_in}; call it {built_in} to add to that, or "
-                f"choose another name, such as my_{field.name}"
+                f"{where}: that line of a profile belongs to the built-in attribute {built_in}; call it {built_in} to "
+                f"add to that, or choose another name, such as my_{field.name}"
             )
     elif known.single != field.single or field.type not in ("text", "choice"):
         count = "one value" if known.single else "many values"

@@ -40,7 +40,9 @@ _LONGEST_S = 1e9
 _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
-_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Confidence"
+_CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
+_FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
+_FITTED_PAPER = "preset `paper`, fitted on `embermem bench calibration`; docs/research/recall.md, Calibration"
 
 
 def _number(
@@ -246,6 +248,16 @@ class Settings:
         0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
+    relevance_base: float = _number(0.17, _FITTED)
+    relevance_answerable: float = _number(1.6, _FITTED)
+    relevance_share: float = _number(0.48, _FITTED, low=0.0)
+    relevance_paper_base: float = _number(-6.0, _FITTED_PAPER)
+    relevance_paper_page: float = _number(8.0, _FITTED_PAPER, low=0.0)
+    holds_base: float = _number(-0.65, _FITTED)
+    holds_answerable: float = _number(0.66, _FITTED)
+    holds_share: float = _number(0.26, _FITTED)
+    holds_paper_base: float = _number(-0.5, _FITTED_PAPER)
+
     # Packing, preset `default`: docs/concepts/recall.md
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
     pack_token_floor: float = _number(6.0, "tokens added to the cost of every line", low=0.0)
@@ -316,8 +328,10 @@ class Settings:
     )
 
     # What is remembered
-    fields: tuple[Field, ...] = _plain(
-        (), "fields of one's own: a TOML file with a table for each, or the tables [fields.NAME]; docs/guides/fields.md"
+    fields: tuple[Field, ...] | None = _plain(
+        None,
+        "fields of one's own: a TOML file with a table for each, or the tables [fields.NAME]; none: those that the "
+        "store remembers; docs/guides/fields.md",
     )
     remember: tuple[str, ...] = _plain((), "a list of what to remember, for the model; docs/guides/fields.md")
     never: tuple[str, ...] = _plain(
@@ -434,12 +448,12 @@ class Settings:
     @property
     def attributes(self) -> Attributes:
         """The attributes of facts: those that are built in, and the fields."""
-        return vocabulary(self.fields, self.never).attributes
+        return vocabulary(self.fields or (), self.never).attributes
 
     @property
     def never_kept(self) -> Never:
         """What `never` names."""
-        return vocabulary(self.fields, self.never).never
+        return vocabulary(self.fields or (), self.never).never
 
 
 PRESETS: Mapping[str, Mapping[str, object]] = {
@@ -619,15 +633,17 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     values: dict[str, Any] = {**PRESETS[str(chosen)], **checked, "preset": chosen}
     settings = Settings(**values)
     try:
-        vocabulary(settings.fields, settings.never)
+        vocabulary(settings.fields or (), settings.never)
     except ConfigError as error:
         origins = dict.fromkeys(merged[name][1] for name in ("fields", "never") if name in merged)
         raise ConfigError(f"{error} (from {', '.join(origins)})") from error
     return settings
 
 
-def _fields(value: object, origin: str) -> tuple[Field, ...]:
+def _fields(value: object, origin: str) -> tuple[Field, ...] | None:
     """Fields as they are given in code, the path of their file, or the tables of a settings file."""
+    if value is None:
+        return None
     if isinstance(value, (str, Path)):
         beside = Path(origin.removeprefix("file ")).parent if origin.startswith("file ") else Path()
         return fields_from_file(beside / Path(value).expanduser())

@@ -92,6 +92,12 @@ def logistic(x: float) -> float:
     return 1.0 / (1.0 + math.exp(-x)) if x >= 0.0 else math.exp(x) / (1.0 + math.exp(x))
 
 
+def log_odds(p: float, least: float) -> float:
+    """ln(p / (1 − p)), with p kept in [least, 1 − least]."""
+    p = min(max(p, least), 1.0 - least)
+    return math.log(p / (1.0 - p))
+
+
 def fading(t: Numbers, tau: float) -> Numbers:
     """e^(−t/τ), in (0, 1]: what is left at a distance t ≥ 0 in time, in the unit of τ (ours)."""
     left: Numbers = math.e ** (-t / tau)

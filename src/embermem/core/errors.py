@@ -3,7 +3,8 @@
 EmberError
 ├── ConfigError            a setting is unknown or out of range (also a ValueError)
 ├── InputError             invalid input from the caller (also a ValueError)
-│   └── KeyReused          an idempotency key was used again with other content
+│   ├── KeyReused          an idempotency key was used again with other content
+│   └── Unchangeable       an item that cannot be changed or forgotten in this way; the message says what can be done
 ├── NotFound               this owner has no such page, segment or fact (also a LookupError)
 ├── NotGranted             a shared memory that was not granted, or no longer
 ├── StoreError             a database operation failed
@@ -91,6 +92,12 @@ class KeyReused(InputError):
     """An idempotency key was used before with other content; nothing was stored."""
 
     tag = "key-reused"
+
+
+class Unchangeable(InputError):
+    """The item is there, but cannot be changed or forgotten in this way; the message says what can be done."""
+
+    tag = "conflict"
 
 
 class NotFound(EmberError, LookupError):

@@ -6,14 +6,12 @@ ISO 8601, "yes" or "no", a choice as it is spelled in the list.
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import fields as parts_of
 from datetime import date, datetime
-from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,12 +19,20 @@ from typing import Any, Literal, get_args
 from embermem.core.errors import ConfigError
 from embermem.core.text import fold
 
-__all__ = ["Field", "FieldType", "SetBy", "Value", "fields_from_file", "fields_from_table", "listed"]
+__all__ = [
+    "Field",
+    "FieldType",
+    "SetBy",
+    "fields_as_json",
+    "fields_from_file",
+    "fields_from_json",
+    "fields_from_table",
+    "line_finder",
+    "listed",
+]
 
 FieldType = Literal["text", "number", "date", "boolean", "choice"]
 SetBy = Literal["model", "user", "caller"]
-Value = str | int | float | bool | date
-"""A value as a caller may give it."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_NAME = 40
@@ -35,6 +41,7 @@ _LONGEST_DESCRIPTION = 300
 _MOST = 100
 """Fields of a schema, entries of a list, choices of a field."""
 _NUMBER = re.compile(r"(?P<number>[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,15})(?:\.\d{1,9})?)")
+_MOST_NUMBER = 1e15
 _YES, _NO = "yes", "no"
 _TRUTH = {_YES: _YES, "true": _YES, _NO: _NO, "false": _NO}
 _TEXTS = ("examples", "choices", "aliases", "units")
@@ -154,11 +161,12 @@ class Field:
             return _TRUTH.get(fold(text))
         if self.type == "choice":
             return next((one for one in self.choices if fold(one) == fold(text)), None)
-        return text if 0 < len(text) <= _LONGEST_VALUE and text.isprintable() else None
+        known = next((one for one in self.examples if fold(one) == fold(text)), text)
+        return known if 0 < len(known) <= _LONGEST_VALUE and known.isprintable() else None
 
     def _number(self, given: object) -> str | None:
         if isinstance(given, (int, float)):
-            return _plain_number(Decimal(str(given))) if math.isfinite(given) else None
+            return _plain_number(f"{given:.9f}") if abs(given) < _MOST_NUMBER else None
         text = " ".join(given.split()) if isinstance(given, str) else ""
         found = _NUMBER.search(text)
         if found is None:
@@ -167,7 +175,7 @@ class Field:
         unit = next((one for one in self.units if (before, after) in ((fold(one), ""), ("", fold(one)))), None)
         if (before or after) and unit is None:
             return None
-        number = _plain_number(Decimal(found["number"].replace(",", "")))
+        number = _plain_number(found["number"].replace(",", ""))
         return number if unit is None else f"{number} {unit}"
 
 
@@ -202,6 +210,8 @@ def fields_from_file(path: Path) -> tuple[Field, ...]:
         raise ConfigError(f"cannot read the file of fields {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"the file of fields {path} is not valid TOML: {error}") from error
+    except ValueError as error:  # a NUL, or half of a surrogate pair
+        raise ConfigError(f"{str(path)!r} is not the name of a file: {error}") from error
     return fields_from_table(table, f"file {path}", line_finder(text))
 
 
@@ -214,6 +224,24 @@ def line_finder(text: str, within: str = "") -> Callable[[str], str]:
         return "" if place is None else f", line {place}"
 
     return line_of
+
+
+def fields_as_json(own: Sequence[Field]) -> str:
+    """Fields as a store remembers them, without their former names: by then their values have moved."""
+    import json
+
+    told = [{part.name: getattr(one, part.name) for part in parts_of(Field) if part.name != "was"} for one in own]
+    return json.dumps(told, ensure_ascii=False, sort_keys=True)
+
+
+def fields_from_json(text: str) -> tuple[Field, ...]:
+    """The fields that `fields_as_json` wrote. Raises ConfigError for what this version cannot use."""
+    import json
+
+    try:
+        return tuple(Field(**one) for one in json.loads(text))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the fields that the store remembers cannot be used: {error}") from error
 
 
 def listed(given: Any, where: str) -> tuple[str, ...]:
@@ -243,7 +271,9 @@ def _date(given: object) -> str | None:
         return None
 
 
-def _plain_number(number: Decimal) -> str:
-    """Without an exponent, and without zeros that say nothing."""
-    text = f"{number:f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+def _plain_number(text: str) -> str:
+    """Without zeros that say nothing."""
+    sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
+    whole, _, part = digits.partition(".")
+    whole, part = whole.lstrip("0") or "0", part.rstrip("0")
+    return (sign if (whole, part) != ("0", "") else "") + (f"{whole}.{part}" if part else whole)

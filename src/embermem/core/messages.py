@@ -87,7 +87,7 @@ class Inbox:
         ]
         if not read:
             raise InputError(f"{given[0][2]} {_ONLY_OURS}")
-        said_at, labels = self.moment(at, "at"), self._metadata(metadata, "metadata")
+        said_at, labels = self.moment(at, "at"), self.metadata(metadata, "metadata")
         messages = [
             Message(
                 role=role,
@@ -116,13 +116,13 @@ class Inbox:
         if not messages:
             raise InputError("messages is empty: there is nothing to add")
         made, times, places, named = [], [], list[int](), set[int]()
-        labels = self._metadata(metadata, "metadata")
+        labels = self.metadata(metadata, "metadata")
         for place, message in enumerate(messages):
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
             said_at = message.get("at", at)
-            own = {**labels, **self._metadata(message.get("metadata"), f"{where}.metadata")}
+            own = {**labels, **self.metadata(message.get("metadata"), f"{where}.metadata")}
             own = checked_metadata(own, f"{where}.metadata with those of all messages")
             if (read := self._message(message, said_at, thread, where)) is not None:
                 times.append(said_at)
@@ -249,8 +249,8 @@ class Inbox:
             ]
         return clean, tuple(took)
 
-    def _metadata(self, value: object, where: str) -> dict[str, Value]:
-        """Metadata, without what Ember put into its texts."""
+    def metadata(self, value: object, where: str) -> dict[str, Value]:
+        """Metadata, without what Ember put into its texts. Raises InputError."""
         found = checked_metadata(value, where)
         texts = [text for _, text in texts_in(found)]
         if not any(injected_blocks.MARK in text for text in texts):
@@ -289,6 +289,13 @@ def whole(number: object, where: str, low: int, high: int = 2**53) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
         raise InputError(f"{where} = {number!r} is not allowed; a whole number from {low}")
     return number
+
+
+def probability(number: float, where: str) -> float:
+    """A number from 0 to 1. Raises InputError."""
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0.0 <= number <= 1.0:
+        raise InputError(f"{where} = {number!r} is not allowed; a number from 0 to 1")
+    return float(number)
 
 
 def one_of(kind: type[_Kind], value: Any, where: str) -> _Kind:

@@ -25,6 +25,7 @@ __all__ = [
     "Value",
     "checked",
     "checked_filter",
+    "inherited",
     "items",
     "matches",
     "texts",
@@ -67,6 +68,27 @@ def checked(value: object, where: str) -> dict[str, Value]:
     if size > MAX_BYTES:
         raise InputError(f"{where} has {size:,} bytes as JSON, more than the {MAX_BYTES:,} allowed")
     return found
+
+
+def inherited(several: Iterable[Metadata]) -> dict[str, Value]:
+    """What derives from several things has of their metadata: each entry in which all that have the name agree. Texts
+    and lists of texts that differ become one list. Of numbers and truths that differ nothing is taken."""
+    found: dict[str, Value] = {}
+    apart: set[str] = set()
+    for one in several:
+        for name, value in one.items():
+            known = found.setdefault(name, value)
+            if _sort(known) == _sort(value) and known == value:
+                continue
+            if isinstance(known, (str, tuple)) and isinstance(value, (str, tuple)):
+                found[name] = tuple(dict.fromkeys((*_listed(known), *_listed(value))))
+            else:
+                apart.add(name)
+    return {name: value for name, value in found.items() if name not in apart}
+
+
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def texts(metadata: Metadata) -> list[tuple[str, str]]:
@@ -255,5 +277,7 @@ def _stands(operator: str, one: Any, wanted: Any) -> bool:
     return bool(one <= wanted)
 
 
-def _sort(value: Plain) -> str:
+def _sort(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "list"
     return "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"

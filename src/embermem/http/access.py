@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends
@@ -9,10 +10,13 @@ from starlette.requests import HTTPConnection
 
 from embermem import api_keys
 from embermem.api_keys import Right as Right
+from embermem.core import messages
 from embermem.http.problems import Forbidden, TooManyRequests, Unauthorized
 from embermem.http.serving import serving_of
+from embermem.owner_memory.sharing import SharedMemory
 
 if TYPE_CHECKING:
+    from embermem.core.fields import Field
     from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
     from embermem.protocols import ApiKey
@@ -31,29 +35,67 @@ class Access:
         self._memory = memory
         self.key = key
 
-    def owner(self, user: str, agent: str, right: Right = Right.READ) -> OwnerMemory:
-        """The memory of (user, agent). Raises Forbidden where the key does not hold that owner, or not that right.
+    def owner(
+        self,
+        user: str,
+        agent: str,
+        right: Right = Right.READ,
+        *,
+        space: str | None = None,
+        shares: Sequence[str] = (),
+        person_from: str | None = None,
+    ) -> OwnerMemory:
+        """The memory of (user, agent), bound with the spaces `shares` and another agent of the user's; or with `space`
+        that space, as this user reaches it. Raises Forbidden where the key does not hold that owner, or not that right.
 
-        Nothing is looked up before: the answer is the same whether that owner exists or not. Raises InputError.
+        Nothing is looked up before: the answer is the same whether that owner or space exists or not. Then the grants
+        to the user are: raises NotGranted. Raises InputError.
         """
-        owner = self._memory.of(user, agent)
+        asked = messages.owner(user, agent)
         if self._memory.read_only and right is Right.WRITE:
             raise Forbidden("this server is read-only: send changes to another server")
-        if not self.may(owner.owner, right):
-            raise Forbidden("this key does not grant access to this user and agent, or is read-only")
-        return owner
+        self._refuse(asked, Right.READ if space is not None else right, "this user and agent")
+        for name in shares:
+            self._refuse(messages.space(name), Right.READ, f"the space {name}")
+        if space is not None:
+            self._refuse(messages.space(space), right, f"the space {space}")
+        names = dict.fromkeys(shares if space is None else (space,))
+        bound = self._memory.of(user, agent, shares=tuple(names), person_from=person_from)
+        for shared in bound.shared.values():
+            if isinstance(shared, SharedMemory) and not self.may(shared.owner, Right.WRITE):
+                shared.only_read()
+        return bound if space is None else bound.shared[space]
+
+    def space(self, name: str, *, change: bool = True) -> Memory:
+        """The memory that holds a space's grants, for a key that may grant it, to `change` or to read them. Raises
+        Forbidden, InputError."""
+        if change and self._memory.read_only:
+            raise Forbidden("this server is read-only: send changes to another server")
+        if self.key is not None and not api_keys.covers(self.key, messages.space(name), Right.GRANT):
+            raise Forbidden(f"this key does not allow granting the space {name}, or is read-only")
+        return self._memory
 
     def may(self, owner: Owner, right: Right = Right.READ) -> bool:
         """Whether the request may reach this owner. To change something, the server must write too."""
-        if self._memory.read_only and right is Right.WRITE:
+        if self._memory.read_only and right is not Right.READ:
             return False
-        if self.key is None:
-            return True
-        return api_keys.covers(self.key, owner.user, owner.agent) and (right is Right.READ or not self.key.read_only)
+        return self.key is None or api_keys.covers(self.key, owner, right)
+
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the application's own. They say nothing of any owner."""
+        return self._memory.fields
 
     def owners(self) -> tuple[Owner, ...]:
-        """Everyone with a memory here whom the request may reach."""
-        return tuple(owner for owner in self._memory.owners() if self.may(owner))
+        """Every user's memory here that the request may reach."""
+        return tuple(owner for owner in self._memory.owners() if owner.space is None and self.may(owner))
+
+    def spaces(self) -> tuple[str, ...]:
+        """The spaces here that the request may read."""
+        return tuple(name for name in self._memory.spaces() if self.may(messages.space(name)))
+
+    def _refuse(self, owner: Owner, right: Right, what: str) -> None:
+        if not self.may(owner, right):
+            raise Forbidden(f"this key does not grant access to {what}, or is read-only")
 
 
 def access(connection: HTTPConnection) -> Access:
@@ -84,6 +126,11 @@ def is_stranger(connection: HTTPConnection) -> bool:
     """Whether a request would be told Unauthorized. Counts no request. Raises StoreError."""
     serving, given = serving_of(connection), given_key(connection)
     return serving.require_keys and (given is None or api_keys.verified(given, serving.memory.keys) is None)
+
+
+def shares_named(header: str | None) -> list[str]:
+    """The spaces that a header names, with commas between them."""
+    return [name.strip() for name in (header or "").split(",") if name.strip()]
 
 
 def given_key(connection: HTTPConnection) -> str | None:

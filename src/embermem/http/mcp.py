@@ -1,8 +1,9 @@
 """The server over HTTP ("streamable HTTP"): whose memory a request reaches is said by its key and its headers.
 
 `X-Ember-User` and `X-Ember-Agent` name the owner; where a key holds one user alone, that is the one. Without a key and
-headers it is the default owner. Each request stands alone: nothing is kept between two, so any number of processes may
-serve one client, and a key that was revoked ends at once.
+headers it is the default owner. `X-Ember-Shares` names the spaces that are read too, with commas between them, and
+`X-Ember-Person-From` the other agent of the user that shares what it knows of the user. Each request stands alone:
+nothing is kept between two, so any number of processes may serve one client, and a key that was revoked ends at once.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from starlette.routing import Route
 
 from embermem.core.errors import EmberError, InputError, StoreClosed
 from embermem.http import frame, problems
-from embermem.http.access import Access, Right, access
+from embermem.http.access import Access, Right, access, shares_named
 from embermem.mcp.server import server_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ __all__ = ["AGENT_HEADER", "PATH", "USER_HEADER", "create_app", "mount"]
 
 PATH = "/mcp"
 USER_HEADER, AGENT_HEADER = "X-Ember-User", "X-Ember-Agent"
+SHARES_HEADER, PERSON_FROM_HEADER = "X-Ember-Shares", "X-Ember-Person-From"
 _DEFAULT = "default"
 _BOUND = "ember.mcp.bound"
 """Where a request's scope holds whose memory it reaches."""
@@ -130,6 +132,12 @@ class _Bound:
     access: Access
     user: str
     agent: str
+    shares: tuple[str, ...] = ()
+    person_from: str | None = None
+
+    def reached(self, right: Right) -> OwnerMemory:
+        """The memory, with what it is bound with."""
+        return self.access.owner(self.user, self.agent, right, shares=self.shares, person_from=self.person_from)
 
 
 _current: ContextVar[_Bound] = ContextVar("ember_mcp_bound")
@@ -143,18 +151,22 @@ def _bound(connection: HTTPConnection, default_user: str, default_agent: str) ->
     allowed = access(connection)
     user, agent = _named(connection, USER_HEADER), _named(connection, AGENT_HEADER)
     if allowed.key is not None:
-        grants = allowed.key.grants
+        grants = allowed.key.of_users
         user = user or _only({grant.user for grant in grants}, "users", USER_HEADER)
         agents = {grant.agent or _DEFAULT for grant in grants if grant.user in (None, user)}
         agent = agent or _only(agents or {_DEFAULT}, "agents", AGENT_HEADER)
     user, agent = user or default_user, agent or default_agent
-    allowed.owner(user, agent)
-    return _Bound(access=allowed, user=user, agent=agent)
+    shares = tuple(shares_named(_named(connection, SHARES_HEADER)))
+    bound = _Bound(
+        access=allowed, user=user, agent=agent, shares=shares, person_from=_named(connection, PERSON_FROM_HEADER)
+    )
+    bound.reached(Right.READ)
+    return bound
 
 
 def _only(names: Set[str | None] | Set[str], what: str, header: str) -> str:
-    """The one name that a key holds. Raises InputError for several, or any."""
-    first = next(iter(names))
+    """The one name that a key holds. Raises InputError for several, any or none."""
+    first = next(iter(names), None)
     if first is None or len(names) > 1:
         raise InputError(f"this key grants access to several {what}: name one with the header {header}")
     return first
@@ -181,5 +193,4 @@ async def _bind(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Han
 
 
 def _reach(right: Right) -> OwnerMemory:
-    bound = _current.get()
-    return bound.access.owner(bound.user, bound.agent, right)
+    return _current.get().reached(right)

@@ -125,8 +125,10 @@ def shaped(shape: Shape) -> Callable[[_Route], _Route]:
 
 _STATUS: Mapping[type[EmberError], int] = {
     errors.KeyReused: 409,
+    errors.Unchangeable: 409,
     errors.InputError: 422,
     errors.NotFound: 404,
+    errors.NotGranted: 403,
     errors.StoreBusy: 503,
     errors.StoreFull: 507,
     errors.StoreReadOnly: 503,

@@ -44,7 +44,8 @@ class Query:
     true. `links` are those that may be followed. `themes` are those whose examples are near to the query
     (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
     (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
-    another memory of the same user knows newer.
+    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
+    wanted.
     """
 
     text: str
@@ -61,6 +62,7 @@ class Query:
     themes: frozenset[str] = frozenset()
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
+    min_score: float = 0.0
 
 
 class View:

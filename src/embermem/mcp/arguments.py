@@ -46,6 +46,10 @@ Timestamp = Annotated[
 Thread = Annotated[
     str, _or("main"), _says("A name for this conversation; use the same name for all of its exchanges.", *_OF_THREAD)
 ]
+Metadata = Annotated[
+    dict[str, Any] | None,
+    _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
+]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
 Query = Annotated[str, _says("A question or keywords, in natural language.", "query", "question", "q")]
 Budget = Annotated[
@@ -58,6 +62,11 @@ ValidAt = Annotated[
     str,
     _or(""),
     _says("Read what was true at this day or time according to present knowledge, such as where the user lived."),
+]
+MinScore = Annotated[
+    float,
+    _or(0.0),
+    _says("Leave out messages with a lower score, from 0 to 1; 0 leaves out none.", "min_score", ge=0.0, le=1.0),
 ]
 K = Annotated[
     int, _or(10), _says("Maximum number of results.", "k", "top_k", "limit", "max_results", ge=1, le=MOST_HITS)

@@ -40,6 +40,8 @@ from embermem.mcp.arguments import (
     IdOrName,
     K,
     Knowledge,
+    Metadata,
+    MinScore,
     NewText,
     PersonName,
     Query,
@@ -61,12 +63,20 @@ logger = logging.getLogger(__name__)
 NAME = "ember"
 
 
-def make_server(memory: Memory, user: str = "default", agent: str = "default") -> MCPServer[Any]:
-    """The server of one owner's memory, for a client that is alone with it. The caller opens and closes the memory.
+def make_server(
+    memory: Memory,
+    user: str = "default",
+    agent: str = "default",
+    *,
+    shares: Sequence[str] = (),
+    person_from: str | None = None,
+) -> MCPServer[Any]:
+    """The server of one owner's memory, for a client that is alone with it; bound with shared spaces and another agent
+    of the user's, as `Memory.of` does. The caller opens and closes the memory.
 
-    Raises InputError for a name that is none.
+    Raises InputError for a name that is none, NotGranted for what was not granted.
     """
-    owner = memory.of(user, agent)
+    owner = memory.of(user, agent, shares=shares, person_from=person_from)
     return server_of(memory, lambda right: owner)
 
 
@@ -166,6 +176,7 @@ class _Calls:
         agent_response: AgentResponse = "",
         timestamp: Timestamp = "",
         thread: Thread = "main",
+        metadata: Metadata = None,
     ) -> shapes.Stored:
         """Remember one exchange: what the user said and what you answered, both literally.
 
@@ -174,12 +185,18 @@ class _Calls:
         """
         with self._told():
             page_id = self._reach(Right.WRITE).add(
-                user_input or None, agent_response or None, at=timestamp or None, thread=thread
+                user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
             )
         return shapes.Stored(page_id=page_id, thread=thread)
 
     def retrieve_memory(
-        self, query: Query, budget: Budget = 0, thread: AskedIn = "", as_of: AsOf = "", valid_at: ValidAt = ""
+        self,
+        query: Query,
+        budget: Budget = 0,
+        thread: AskedIn = "",
+        min_score: MinScore = 0.0,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Recalled]:
         """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
 
@@ -193,6 +210,7 @@ class _Calls:
                 query,
                 budget=budget or None,
                 thread=thread or None,
+                min_score=min_score,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
             )
@@ -201,13 +219,17 @@ class _Calls:
             notice, text = self._notice(), self._memory.marked(context.text or "-")
             shown = shapes.recalled(context, notice, text)
         rests_on = ", ".join(
-            [f"#{one.number} {one.id} of {one.page_id}" for one in shown.sources] + [one.id for one in shown.facts]
+            [
+                f"{'' if one.space is None else f'{one.space} '}#{one.number} {one.id} of {one.page_id}"
+                for one in shown.sources
+            ]
+            + [one.id for one in shown.facts]
         )
         tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
     def search_memory(
-        self, query: Query, k: K = 10, as_of: AsOf = "", valid_at: ValidAt = ""
+        self, query: Query, k: K = 10, min_score: MinScore = 0.0, as_of: AsOf = "", valid_at: ValidAt = ""
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
@@ -215,7 +237,9 @@ class _Calls:
         use retrieve_memory, which also returns facts and the profile.
         """
         with self._told():
-            found = self._reach(Right.READ).search(query, k, as_of=as_of or None, valid_at=valid_at or None)
+            found = self._reach(Right.READ).search(
+                query, k, min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
+            )
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
                 "results",

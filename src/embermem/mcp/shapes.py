@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from embermem.core.changes import Decision
+from embermem.core.metadata import Metadata
 from embermem.core.types import Context, Fact, ProfileField
 from embermem.reports import render
 from embermem.wire.mapping import From, to_record
@@ -29,13 +30,17 @@ def _tags(decisions: Sequence[Decision]) -> list[str]:
     return list(dict.fromkeys(decision.tag for decision in decisions))
 
 
+def _labels(metadata: Metadata) -> dict[str, Any]:
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in metadata.items()}
+
+
 _short = partial(render.cut, length=SHORT_CHARS)
 Time = Annotated[str, From(by=_iso)]
 MaybeTime = Annotated[str | None, From(by=_iso)]
 Rounded = Annotated[float, From(by=partial(round, ndigits=3))]
 Ids = Annotated[list[str], From(by=list)]
 Count = Annotated[int, From(by=len)]
-Score = Annotated[float, From(by=partial(round, ndigits=4))]
+Score = Annotated[float, From("relevance", partial(round, ndigits=4))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +53,7 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceShown:
-    """An utterance whose words stand in the text, with its number there."""
+    """An utterance whose words stand in the text, with its number there; of a shared space, under its heading."""
 
     number: Annotated[int, From("utterance.seq")]
     id: Annotated[str, From("utterance.id")]
@@ -56,6 +61,7 @@ class SourceShown:
     speaker: Annotated[str, From("utterance.speaker")]
     said_at: Annotated[str, From("utterance.said_at", _iso)]
     score: Score
+    space: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +75,7 @@ class FactShown:
     valid_from: MaybeTime
     valid_to: MaybeTime
     pinned: bool
+    metadata: Annotated[dict[str, Any], From(by=_labels)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +93,7 @@ class Recalled:
 
 @dataclass(frozen=True, kw_only=True)
 class HitShown:
-    """One utterance that fits, cut to its first words; a higher score is a better fit, within one search."""
+    """One utterance that fits, cut to its first words; its score is the chance that it is evidence for the query."""
 
     id: Annotated[str, From("utterance.id")]
     page_id: Annotated[str, From("utterance.page_id")]
@@ -94,6 +101,8 @@ class HitShown:
     said_at: Annotated[str, From("utterance.said_at", _iso)]
     text: Annotated[str, From("utterance.text", _short)]
     score: Score
+    space: str | None
+    metadata: Annotated[dict[str, Any], From("utterance.metadata", _labels)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +163,7 @@ class SaidShown:
     role: str
     said_at: Time
     text: str
+    metadata: Annotated[dict[str, Any], From(by=_labels)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,7 +271,7 @@ def facts(known: Iterable[Fact]) -> list[FactShown]:
 
 def recalled(context: Context, notice: str, text: str) -> Recalled:
     """A context with the given `text` for a model, and its sources in order of arrival."""
-    packed = sorted(context.packed, key=lambda hit: hit.utterance.seq)
+    packed = sorted(context.packed, key=lambda hit: (hit.space or "", hit.utterance.seq))
     sources = [to_record(SourceShown, hit) for hit in packed]
     return to_record(Recalled, context, notice=notice, text=text, sources=sources, facts=facts(context.facts))
 

@@ -20,6 +20,7 @@ from embermem.core.changes import (
     PersonRelated,
     ProfileSet,
 )
+from embermem.core.record import Record
 from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     About,
@@ -59,7 +60,7 @@ class Picture:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Difference:
+class Difference(Record):
     """What one picture has that another has not. Facts are compared by what they say, traits and profile lines by name,
     segments by their summaries, because ids are new where memory was understood anew. Pairs are (before, after).
 

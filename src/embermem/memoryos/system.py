@@ -320,15 +320,16 @@ class MemoryOS:
         scope: Scope | None = None,
         shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
         outdated: frozenset[str] = frozenset(),
     ) -> Context:
-        """The context for a query, by the settings' preset or the one named; at a moment, as it was or of what was true
-        then. `shown_threads` are threads whose lines whoever asks shows already; what is `outdated`
-        (`elsewhere.newer_here`) is not told. Reads only."""
+        """The context for a query, by the settings' preset or the one named, of utterances with at least a relevance;
+        at a moment, as it was or of what was true then. `shown_threads` are threads whose lines whoever asks shows
+        already. What is `outdated` (`elsewhere.newer_here`) is not told. Reads only."""
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, shown_threads, moment, settings)
-        asked = replace(asked, outdated=outdated)
+        asked = replace(asked, min_score=min_score, outdated=outdated)
         people = self._people_of(owner, snapshot.persona)
         summaries_of = partial(of_pages, self._store, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
@@ -363,6 +364,16 @@ class MemoryOS:
         query = retrieval.Query(text="", budget=budget, at=at, scope=kinds, valid_at=moment.valid_at, outdated=outdated)
         return retrieval.overview_of(snapshot, subject, query, self._settings, self._counter, people, segments)
 
+    def _seen(self, owner: Owner, scope: Scope | None, moment: Moment) -> Snapshot:
+        """The owner's snapshot without what has expired, and of what is in scope."""
+        whole = self._residents.snapshot(owner.id, moment)
+        whole = whole.unexpired(self._parts.clock(), facts=moment.is_now)
+        before = whole.times_narrowed
+        snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona))
+        if whole.times_narrowed != before:
+            self._residents.weigh(owner.id)
+        return snapshot
+
     def known_of_user(
         self,
         owner: Owner,
@@ -391,16 +402,6 @@ class MemoryOS:
 
         return known_of_user(persona, people, said_at, told)
 
-    def _seen(self, owner: Owner, scope: Scope | None, moment: Moment) -> Snapshot:
-        """The owner's snapshot without what has expired, and of what is in scope."""
-        whole = self._residents.snapshot(owner.id, moment)
-        whole = whole.unexpired(self._parts.clock(), facts=moment.is_now)
-        before = whole.times_narrowed
-        snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona))
-        if whole.times_narrowed != before:
-            self._residents.weigh(owner.id)
-        return snapshot
-
     def _people_of(self, owner: Owner, persona: Persona) -> People:
         """Whom a persona knows: worked out once for each that is read."""
         key = owner.id, id(persona)
@@ -424,11 +425,13 @@ class MemoryOS:
         *,
         at: datetime | None = None,
         scope: Scope | None = None,
+        min_score: float = 0.0,
         moment: Moment = NOW,
     ) -> tuple[Hit, ...]:
-        """The best k utterances for a query; at a moment, as it was or of what was true then. Reads only."""
+        """The best k utterances for a query, with at least a relevance; at a moment, as it was or of what was
+        true then. Reads only."""
         snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, (), moment, self._settings)
-        ranking = retrieval.rank(snapshot, asked, self._settings, first=k)
+        ranking = retrieval.rank(snapshot, replace(asked, min_score=min_score), self._settings, first=k)
         return ranking.first_hits(k)
 
     def _ask(

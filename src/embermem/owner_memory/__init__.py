@@ -14,11 +14,8 @@ from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
 from embermem.core.types import Added, Context, PageId, Share
-from embermem.owner_memory.forgetting import Forgetting
-from embermem.owner_memory.handle import Parts, zone_of
-from embermem.owner_memory.linking import Linking
-from embermem.owner_memory.retaining import Retaining
-from embermem.owner_memory.ruling import Ruling
+from embermem.owner_memory.handle import LONGEST_KEY, Parts, zone_of
+from embermem.owner_memory.items import Items
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -28,11 +25,9 @@ __all__ = ["OwnerMemory", "Parts", "zone_of"]
 
 logger = logging.getLogger(__name__)
 
-_LONGEST_KEY = 256
-
 
 @checked
-class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
+class OwnerMemory(Items):
     """One owner's memory. No call reaches another owner's, but for the spaces that the handle was bound with."""
 
     @property
@@ -149,7 +144,7 @@ class OwnerMemory(Ruling, Forgetting, Linking, Retaining):
     def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:
         made, digest, took = given
         if key is not None:
-            messages.name(key, "key", longest=_LONGEST_KEY)
+            messages.name(key, "key", longest=LONGEST_KEY)
         added = self._parts.system.observe(self.owner, made, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
         self._tell_of([one.kind for one in took])
         self._parts.added()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
@@ -13,6 +14,10 @@ from embermem.core.messages import At
 from embermem.core.types import Forgotten, Role, Verified
 from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
+
+if TYPE_CHECKING:
+    from embermem.owner_memory.handle import Once
+    from embermem.protocols import Receipt
 
 
 @checked
@@ -31,6 +36,7 @@ class Forgetting(Handle):
         matching: str | None = None,
         limit: int | None = None,
         dry_run: bool = False,
+        key: str | None = None,
     ) -> Forgotten:
         """Remove a page, a fact, or several pages from every table and the file, for good: all pages of a segment or a
         thread, all that were said entirely `before` a time, or all that contain every word of a query (`matching`), and
@@ -40,17 +46,25 @@ class Forgetting(Handle):
         With a page, its utterances and everything that rests on them alone are removed; what also rests on others keeps
         those. Summaries are made again from the rest. With a fact, its wording is removed, but not the messages, which
         do not teach it again. With `dry_run` nothing changes: the result says what would be removed. Forgetting cannot
-        be undone. The result is a receipt for `verify`.
+        be undone. The result is a receipt for `verify`. Repeated with the same `key`, the call forgets nothing more and
+        returns the same receipt.
 
         Raises InputError unless exactly one is given, NotFound for an unknown item, StoreError.
         """
         named = _one(page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching)
-        return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run)
+        once = None if dry_run else self._once(key, "forget", named, limit)
+        if (before_now := self._forgotten_before(once)) is not None:
+            return before_now
+        return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run, once=once)
 
     @telemetry.spanned(telemetry.DELETE, "forget_pages")
-    def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False) -> Forgotten:
+    def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False, key: str | None = None) -> Forgotten:
         """Forget several pages at once, as `forget` does one; unknown ids are skipped."""
-        return self._forget({"pages": frozenset(pages)}, dry_run=dry_run)
+        named = frozenset(pages)
+        once = None if dry_run else self._once(key, "forget_pages", sorted(named))
+        if (before_now := self._forgotten_before(once)) is not None:
+            return before_now
+        return self._forget({"pages": named}, dry_run=dry_run, once=once)
 
     @telemetry.spanned(telemetry.DELETE, "forget_owner")
     def forget_owner(self, *, dry_run: bool = False) -> Forgotten:
@@ -88,7 +102,16 @@ class Forgetting(Handle):
             raise InputError(str(error)) from error
         return forgetting.verify(self._store, self.owner, told)
 
-    def _forget(self, named: Mapping[str, Any], *, dry_run: bool) -> Forgotten:
+    def _forgotten_before(self, once: Once | None) -> Forgotten | None:
+        """What the same call forgot before, and whether its bytes are gone by now."""
+        from embermem.memoryos.forget import forgetting
+
+        if once is None or self._done_before(once) is None or once.result is None:
+            return None
+        known = Forgotten.from_json(base64.b64decode(once.result).decode())
+        return known if known.change_no is None else forgetting.done(self._store, known)
+
+    def _forget(self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None) -> Forgotten:
         from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
         from embermem.memoryos.forget.impact import Impact, Named
@@ -105,7 +128,18 @@ class Forgetting(Handle):
             writer=bootstrap.segment_writer(),
             extractive=bootstrap.extractive_name(),
         )
-        return forgetting.forget(impact, dry_run=dry_run)
+
+        def receipt_of(forgotten: Forgotten) -> Receipt | None:
+            if once is None:
+                return None
+            # Not as it is: whoever looks for a forgotten id in the bytes of the store is to find none.
+            once.result = base64.b64encode(forgotten.to_json().encode()).decode()
+            return once.receipt(forgotten.change_no or 0)
+
+        forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of)
+        if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
+            self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
+        return forgotten
 
     def _matching(self, query: str, limit: int | None) -> Mapping[str, frozenset[str]]:
         """The pages that hold every word of a query, and some that search finds for it."""

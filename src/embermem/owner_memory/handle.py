@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +27,13 @@ if TYPE_CHECKING:
     from embermem.core.config import Settings
     from embermem.core.sensitive import Finder
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Asker, Moment, Store
+    from embermem.protocols import Asker, Moment, Receipt, Store
     from embermem.store.sql import Administration
 
 logger = logging.getLogger(__name__)
 
+LONGEST_KEY = 256
+"""Characters of an idempotency key."""
 _TRIES = 16
 """How often a change is decided anew when another came first."""
 
@@ -55,6 +59,22 @@ class Parts:
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
     before_work: Callable[[], None]
+
+
+@dataclass(kw_only=True, slots=True)
+class Once:
+    """A call with an idempotency key: the digest of what it was given, and what of its result does not follow from the
+    number of its change (`protocols.Receipt`)."""
+
+    key: str
+    digest: str
+    result: str | None = None
+
+    def receipt(self, change_no: int) -> Receipt:
+        """The receipt of the call, once it is done."""
+        from embermem.protocols import Receipt
+
+        return Receipt(key=self.key, digest=self.digest, change_no=change_no, result=self.result)
 
 
 class Handle:
@@ -115,18 +135,57 @@ class Handle:
     def _none_such(self, kind: str, item_id: str) -> NotFound:
         return NotFound(f"no {kind} {item_id!r} of {self.owner}")
 
-    def _changing(self, cause: Cause, decided: Callable[[int, int], Sequence[Decision]], analyst: str = "") -> int:
+    def _once(self, key: str | None, call: str, *given: object) -> Once | None:
+        """A call with its key and what it was given; None without a key. Raises InputError for what is no key."""
+        if key is None:
+            return None
+        messages.name(key, "key", longest=LONGEST_KEY)
+        said = json.dumps([call, *given], default=str, sort_keys=True)
+        return Once(key=key, digest=hashlib.blake2b(said.encode(), digest_size=32).hexdigest())
+
+    def _done_before(self, once: Once | None) -> int | None:
+        """The number of the change that this call made before, and `once` with its result; None if it was not made.
+        Raises KeyReused."""
+        known = None if once is None else self._parts.admin.receipt(self.owner.id, once.key, once.digest)
+        if once is None or known is None:
+            return None
+        once.result = known.result
+        return known.change_no
+
+    def _changing(
+        self,
+        cause: Cause,
+        decided: Callable[[int, int], Sequence[Decision]],
+        analyst: str = "",
+        *,
+        once: Once | None = None,
+    ) -> int:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
-        again. What is decided may name the change's number, and the seq of the newest utterance."""
+        again. What is decided may name the change's number, and the seq of the newest utterance. What was done `once`
+        is not done again: the number is that of its change then."""
 
         def change() -> int:
+            if (before := self._done_before(once)) is not None:
+                return before
             state = self._store.owner_state(self.owner.id)
             revision, seq = (0, 0) if state is None else (state.revision, state.seq)
             decisions = decided(revision + 1, seq)
-            if not decisions:
-                return 0
             now = self._parts.clock()
-            return self._store.apply(self.owner, cause, analyst, decisions, now=now, revision=revision, lease=None).no
+            if not decisions:
+                if once is not None:
+                    self._parts.admin.keep_receipt(self.owner, once.receipt(0), now)
+                return 0
+            made = self._store.apply(
+                self.owner,
+                cause,
+                analyst,
+                decisions,
+                now=now,
+                revision=revision,
+                lease=None,
+                receipt=None if once is None else once.receipt(revision + 1),
+            )
+            return made.no
 
         return decided_anew(_TRIES, change)
 

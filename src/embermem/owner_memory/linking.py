@@ -31,7 +31,7 @@ class Linking(Reading):
         return self._store.links(self.owner.id, of=None if item_id is None else [item_id], moment=moment)
 
     @telemetry.spanned(telemetry.UPDATE, "link")
-    def link(self, from_id: str, to_id: str, reason: str) -> Link:
+    def link(self, from_id: str, to_id: str, reason: str, *, key: str | None = None) -> Link:
         """Link two memories, facts or segments, with a reason. `unlink` removes the link.
 
         Raises NotFound, and InputError for two equal ids, for two that are already linked, and for a fact that has
@@ -56,11 +56,11 @@ class Linking(Reading):
             link_id = LinkId(f"l{no}-00")
             return [Linked(link_id=link_id, from_id=ends[0], to_id=ends[1], reason=why, sources=sources)]
 
-        no = self._changing(Cause.LINKING, decided)
+        no = self._changing(Cause.LINKING, decided, once=self._once(key, "link", from_id, to_id, reason))
         return self._link(f"l{no}-00")
 
     @telemetry.spanned(telemetry.UPDATE, "unlink")
-    def unlink(self, link_id: str) -> Link:
+    def unlink(self, link_id: str, *, key: str | None = None) -> Link:
         """Remove a link; returns it. No analyst creates it again. Raises NotFound, and InputError if it was removed
         before."""
         from embermem.core.changes import Cause, Decision, Unlinked
@@ -71,7 +71,7 @@ class Linking(Reading):
                 raise InputError(f"link {link_id!r} was removed before")
             return [Unlinked(link_id=link.id)]
 
-        self._changing(Cause.LINKING, decided)
+        self._changing(Cause.LINKING, decided, once=self._once(key, "unlink", link_id))
         return self._link(link_id)
 
     def why(self, item_id: str) -> Why:

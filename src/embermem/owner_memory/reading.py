@@ -65,6 +65,7 @@ class Reading(Handle):
         scope: Scope | None = None,
         shown_threads: Iterable[str] = (),
         preset: Preset | None = None,
+        min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Context:
@@ -72,9 +73,11 @@ class Reading(Handle):
 
         `at` is the time of the query; `thread` is the current thread, whose open page is always included; `scope`
         limits what may be found and told (docs/guides/scopes.md); `shown_threads` are threads that the prompt holds
-        already: none of their lines is told again; `preset` ranks with the other preset, for comparison. `as_of` uses
-        what was known at a time, as a copy of the store from that time would. `valid_at` uses what was true at a time,
-        as far as it was said by then or a fact covers it. Without `at`, that time is also the time of the query.
+        already: none of their lines is told again; `preset` ranks with the other preset, for comparison. Utterances
+        with a relevance below `min_score` (0 to 1) are left out of the hits and of the text, and `left_out` names them;
+        facts are returned in any case. `as_of` uses what was known at a time, as a copy of the store from that time
+        would. `valid_at` uses what was true at a time, as far as it was said by then or a fact covers it. Without `at`,
+        that time is also the time of the query.
 
         Of a handle that is bound with spaces or another agent (`Memory.of`), each is asked too, and the budget is
         divided by what each memory has to tell; `thread`, `shown_threads` and `scope.before_seq` are of the own memory.
@@ -88,6 +91,7 @@ class Reading(Handle):
         text = messages.checked(query, "query", settings.max_text_chars)
         moment = self._moment(as_of, valid_at, inbox)
         asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
+        least = messages.probability(min_score, "min_score")
         current = None if thread is None else messages.thread_id(thread)
         own_scope = _zoned(scope, inbox)
 
@@ -101,6 +105,7 @@ class Reading(Handle):
                 scope=own_scope,
                 shown_threads=shown_threads,
                 preset=preset,
+                min_score=least,
                 moment=moment,
                 outdated=outdated,
             )
@@ -110,7 +115,9 @@ class Reading(Handle):
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         return self._together(
             own,
-            lambda space, tokens: space.recall(text, at=asked_at, budget=tokens, scope=seen, preset=preset, **then),
+            lambda space, tokens: space.recall(
+                text, at=asked_at, budget=tokens, scope=seen, preset=preset, min_score=least, **then
+            ),
             lambda other: other.beside(text, at=asked_at, scope=seen, **then),
             settings.budget if budget is None else budget,
             limited=(preset or settings.preset) != "paper",
@@ -193,20 +200,28 @@ class Reading(Handle):
 
     @telemetry.spanned(telemetry.SEARCH, "search")
     def search(
-        self, query: str, k: int = 10, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        scope: Scope | None = None,
+        min_score: float = 0.0,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> tuple[Hit, ...]:
-        """Return the best `k` utterances for a query, with what was known `as_of` a time or true at `valid_at`.
-        Writes nothing."""
+        """Return the best `k` utterances for a query, of those with a relevance of `min_score` (0 to 1) or more, with
+        what was known `as_of` a time or true at `valid_at`. Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
         asked, inbox = _first_given(valid_at, as_of), self._inbox()
-        moment = self._moment(as_of, valid_at, inbox)
+        moment, least = self._moment(as_of, valid_at, inbox), messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
             text,
             k,
             at=None if asked is None else inbox.moment(asked, "at"),
             scope=_zoned(scope, inbox),
+            min_score=least,
             moment=moment,
         )
         if not self._shared:
@@ -216,7 +231,7 @@ class Reading(Handle):
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         found: dict[str | None, tuple[Hit, ...]] = {None: own}
         for name, space in sorted(self._shared.items()):
-            found[name] = space.search(text, k, scope=seen, **then)
+            found[name] = space.search(text, k, scope=seen, min_score=least, **then)
         return merged_hits(found, k)
 
     def visit(self, hits: Context | Iterable[Hit]) -> None:

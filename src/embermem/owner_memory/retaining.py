@@ -30,7 +30,7 @@ class Retaining(Reading):
         return decay.retentions(self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings)
 
     @telemetry.spanned(telemetry.UPDATE, "fade")
-    def fade(self, *, dry_run: bool = False) -> Faded:
+    def fade(self, *, dry_run: bool = False, key: str | None = None) -> Faded:
         """Archive what is retained less than `retention_floor`, whether or not the setting `retention` is on; with
         `dry_run`, return what would be archived. `undo` restores the facts; segments stay in the archive, where they
         can still be found."""
@@ -46,7 +46,9 @@ class Retaining(Reading):
 
         if dry_run:
             decided(0, 0)
-        no = 0 if dry_run else self._changing(Cause.RETENTION, decided)
+        no = 0 if dry_run else self._changing(Cause.RETENTION, decided, once=self._once(key, "fade"))
+        if no and not made:  # the same call made it before
+            made[:] = self.change(no).decisions
         return Faded(
             dry_run=dry_run,
             facts=tuple(d.fact_id for d in made if isinstance(d, FactArchived)),
@@ -56,7 +58,9 @@ class Retaining(Reading):
         )
 
     @telemetry.spanned(telemetry.UPDATE, "expire")
-    def expire(self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry) -> None:
+    def expire(
+        self, *, fact_id: str | None = None, page_id: str | None = None, at: Expiry, key: str | None = None
+    ) -> None:
         """Set when a fact or a page ends by itself: a time, or a timedelta from now; None removes this.
 
         From then on no read returns it. A page is then forgotten for good; a fact is then in `past_facts`. Raises
@@ -64,9 +68,13 @@ class Retaining(Reading):
         """
         if (fact_id is None) == (page_id is None):
             raise InputError("give exactly one of fact_id and page_id")
+        once = self._once(key, "expire", fact_id, page_id, at)
+        if self._done_before(once) is not None:
+            return
         ends = self._inbox().expiry(at, "at")
         if page_id is not None:
-            if not self._store.expire_page(self.owner, PageId(page_id), ends, self._parts.clock()):
+            receipt, now = None if once is None else once.receipt(0), self._parts.clock()
+            if not self._store.expire_page(self.owner, PageId(page_id), ends, now, receipt):
                 raise self._none_such("page", page_id)
         elif fact_id is not None:
             from embermem.core.changes import Cause, FactExpires
@@ -77,7 +85,7 @@ class Retaining(Reading):
                     raise InputError(f"fact {fact.id} is no longer current; only current facts can expire")
                 return [] if fact.expires_at == ends else [FactExpires(fact_id=fact.id, at=ends)]
 
-            self._changing(Cause.EXPIRY, decided)
+            self._changing(Cause.EXPIRY, decided, once=once)
         self._parts.added()
 
 

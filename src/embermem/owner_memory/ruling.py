@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +13,8 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
+from embermem.core.metadata import checked as checked_metadata
+from embermem.core.metadata import texts, with_texts
 from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
@@ -20,7 +23,9 @@ from embermem.protocols import ENDED
 if TYPE_CHECKING:
     from embermem.core.attributes import Attributes
     from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
+    from embermem.core.metadata import Metadata
     from embermem.core.user_overrides import Rulings
+    from embermem.owner_memory.handle import Once
 
 _LONGEST_FACT = 2000
 
@@ -47,12 +52,18 @@ class Ruling(Reading):
         *,
         user: Mapping[str, str | int | None] | None = None,
         agent: Mapping[str, str | int | None] | None = None,
+        key: str | None = None,
     ) -> None:
-        """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
-        self._set_profiles({About.USER: user or {}, About.AGENT: agent or {}})
+        """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError.
+
+        Repeated with the same `key`, this and every other call that takes one changes nothing, and returns what it
+        returned, as it is now; KeyReused is raised if the key was used with other content.
+        """
+        given = {About.USER: user or {}, About.AGENT: agent or {}}
+        self._set_profiles(given, self._once(key, "set_profiles", user, agent))
 
     @telemetry.spanned(telemetry.UPDATE, "correct")
-    def correct(self, fact_id: str, text: str, *, value: str | None = None) -> Fact:
+    def correct(self, fact_id: str, text: str, *, value: str | None = None, key: str | None = None) -> Fact:
         """Replace a wrong fact; returns the new one. `text` is the fact in words, `value` its value ("Lyon"), by
         default the text.
 
@@ -60,6 +71,15 @@ class Ruling(Reading):
         value again; later ones may. Raises NotFound, and InputError if the fact has ended or already has this text.
         """
         from embermem.core.changes import Cause
+
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            return self._corrected(self.fact(fact_id), text, value, no, seq)
+
+        no = self._changing(Cause.CORRECTION, decided, once=self._once(key, "correct", fact_id, text, value))
+        return self.fact(f"f{no}-000")
+
+    def _corrected(self, fact: Fact, text: str, value: str | None, no: int, seq: int) -> Sequence[Decision]:
+        """The decisions of change `no` that replace a fact by one with other words. Raises InputError."""
         from embermem.memoryos.correct.corrections import correcting
         from embermem.memoryos.correct.fact_input import field_value
 
@@ -68,18 +88,12 @@ class Ruling(Reading):
         if not says.strip() or not means.strip():
             raise InputError("the text and value of a fact must not be empty; use `retire` to end a fact")
         says, means = self._clean(text=says, value=means)
+        settings = self._parts.settings
+        if fact.about is About.USER:
+            means = field_value(settings.attributes, fact.attribute, means, "value")
+        return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
 
-        def decided(no: int, seq: int) -> Sequence[Decision]:
-            fact, settings = self.fact(fact_id), self._parts.settings
-            fits = means
-            if fact.about is About.USER:
-                fits = field_value(settings.attributes, fact.attribute, means, "value")
-            return correcting(fact, says, fits, self.persona(), no=no, seq=seq, settings=settings)
-
-        no = self._changing(Cause.CORRECTION, decided)
-        return self.fact(f"f{no}-000")
-
-    def pin(self, fact_id: str, pinned: bool = True) -> Fact:
+    def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Fact:
         """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.
         Raises NotFound, and InputError if the fact has ended."""
         from embermem.core.changes import Cause
@@ -88,26 +102,32 @@ class Ruling(Reading):
         self._changing(
             Cause.CORRECTION,
             lambda no, seq: pinning(self.fact(fact_id), bool(pinned), self.persona(), self._parts.settings),
+            once=self._once(key, "pin", fact_id, pinned),
         )
         return self.fact(fact_id)
 
-    def retire(self, fact_id: str) -> Fact:
+    def retire(self, fact_id: str, *, key: str | None = None) -> Fact:
         """End a fact now; it is then in `past_facts`. Earlier messages do not teach it again. Raises NotFound, and
         InputError if it has already ended."""
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import retiring
 
         at = self._parts.clock()
-        self._changing(Cause.CORRECTION, lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq))
+        self._changing(
+            Cause.CORRECTION,
+            lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq),
+            once=self._once(key, "retire", fact_id),
+        )
         return self.fact(fact_id)
 
     @telemetry.spanned(telemetry.UPDATE, "learn")
-    def learn(self, facts: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
+    def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> tuple[Fact, ...]:
         """Add facts provided by the caller, in one change; returns the resulting facts in the same order.
 
         Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
-        ("user" or "agent"), `valid_from` (now) and `expires_at`. They follow the same rules as extracted facts: for an
-        attribute with one value the new fact replaces the old one, a known fact is strengthened, and the cap applies.
+        ("user" or "agent"), `valid_from` (now), `expires_at` and `metadata`. They follow the same rules as extracted
+        facts: for an attribute with one value the new fact replaces the old one, a known fact is strengthened, and the
+        cap applies. A known fact that is given further metadata is replaced by one that has them too.
         They have no sources, and earlier messages do not end them. A value that was corrected or forgotten is accepted,
         because the caller's statement is newer.
 
@@ -117,9 +137,13 @@ class Ruling(Reading):
         from embermem.memoryos.correct import fact_input
         from embermem.memoryos.ingest.long_term import Knowledge
 
+        once = self._once(key, "learn", facts)
+        if self._done_before(once) is not None and once is not None:
+            return self._brought(json.loads(once.result or "[]"))
         inbox = self._inbox()
         read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox, self._parts.settings.attributes)]
         expiries = fact_input.expiries(facts, inbox)
+        labels = [self._cleaned_labels(one, place) for place, one in enumerate(fact_input.labels(facts, inbox))]
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -127,15 +151,20 @@ class Ruling(Reading):
             persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
             knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
-                zip(read, expiries, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
+                zip(read, expiries, labels, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
             )
+            if once is not None:
+                once.result = json.dumps(became)
             return decisions
 
-        self._changing(Cause.IMPORT, decided, CALLER)
+        self._changing(Cause.IMPORT, decided, CALLER, once=once)
+        return self._brought(became if once is None else json.loads(once.result or "[]"))
+
+    def _brought(self, became: Sequence[FactId]) -> tuple[Fact, ...]:
         held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
         return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
-    def add_instruction(self, text: str, *, expires_at: Expiry = None) -> Fact:
+    def add_instruction(self, text: str, *, expires_at: Expiry = None, key: str | None = None) -> Fact:
         """Add a standing instruction of the user's, in the user's words: "Always answer in metric units." Returns the
         fact. It ends an earlier one about the same matter; `retire` ends it, or `expires_at` does.
 
@@ -150,26 +179,27 @@ class Ruling(Reading):
         if not value:
             raise InputError("the text of an instruction must not be empty; use `retire` to end one")
         told = language.of_subject(label(USER, language), language.statement(attribute, value))
-        return self.learn([{"text": told, "attribute": attribute, "value": value, "expires_at": expires_at}])[0]
+        fact = {"text": told, "attribute": attribute, "value": value, "expires_at": expires_at}
+        return self.learn([fact], key=key)[0]
 
-    def set_user(self, name: str) -> int:
+    def set_user(self, name: str, *, key: str | None = None) -> int:
         """Say which speaker is the user: in a talk of several people whose names say nothing of it. What is known of
         that person becomes the user's profile. Returns and raises as `merge_people`."""
-        return self.merge_people("user", name)
+        return self.merge_people("user", name, key=key)
 
-    def merge_people(self, one: str, other: str) -> int:
+    def merge_people(self, one: str, other: str, *, key: str | None = None) -> int:
         """Say that two names are one person's: "Ana" and "Bob's sister". What is known of both is known of one from now
         on; of an attribute with one value the newest value holds, the others are past. Returns the number of the
         change, which `undo` takes back. Raises NotFound for an unknown name, InputError if they are one person
         already."""
-        return self._rule_people(one, other, holds=True)
+        return self._rule_people(one, other, holds=True, key=key)
 
-    def split_people(self, one: str, other: str) -> int:
+    def split_people(self, one: str, other: str, *, key: str | None = None) -> int:
         """Say that two names are different persons', whatever the talk seems to show. Returns and raises as
         `merge_people`."""
-        return self._rule_people(one, other, holds=False)
+        return self._rule_people(one, other, holds=False, key=key)
 
-    def _rule_people(self, one: str, other: str, *, holds: bool) -> int:
+    def _rule_people(self, one: str, other: str, *, holds: bool, key: str | None) -> int:
         from embermem.core.changes import Cause
         from embermem.memoryos.correct.people_rulings import ruling
 
@@ -179,7 +209,7 @@ class Ruling(Reading):
             ended = self._store.facts(self.owner.id, ENDED)
             return ruling(pair, holds, self.owner, self._persona_then(), ended, self._parts.settings.attributes)
 
-        return self._changing(Cause.CORRECTION, decided)
+        return self._changing(Cause.CORRECTION, decided, once=self._once(key, "rule_people", *pair, holds))
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
         """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
@@ -191,7 +221,7 @@ class Ruling(Reading):
         named = {fact.id: fact for fact in self._of_person(both, None, as_of)}
         return tuple(replace(one, older=named[one.older.id], newer=named[one.newer.id]) for one in found)
 
-    def settle_conflict(self, fact_id: str, other_id: str) -> None:
+    def settle_conflict(self, fact_id: str, other_id: str, *, key: str | None = None) -> None:
         """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
         facts, InputError if they are not in conflict."""
         from embermem.core.changes import Cause, ConflictSettled
@@ -205,9 +235,9 @@ class Ruling(Reading):
                 )
             return [ConflictSettled(fact_id=pair[0].id, other_id=pair[1].id)]
 
-        self._changing(Cause.CORRECTION, decided)
+        self._changing(Cause.CORRECTION, decided, once=self._once(key, "settle_conflict", fact_id, other_id))
 
-    def undo(self, change_no: int) -> int:
+    def undo(self, change_no: int, *, key: str | None = None) -> int:
         """Undo what a change taught; returns the number of the change that does so.
 
         Facts that it added are retired; facts that it retired, superseded or archived are current again; traits,
@@ -223,7 +253,11 @@ class Ruling(Reading):
         from embermem.memoryos.correct.undoing import undoing
 
         messages.whole(change_no, "change_no", 1)
-        return self._changing(Cause.UNDO, lambda no, seq: undoing(self._taught(), change_no, self._parts.settings))
+        return self._changing(
+            Cause.UNDO,
+            lambda no, seq: undoing(self._taught(), change_no, self._parts.settings),
+            once=self._once(key, "undo", change_no),
+        )
 
     def undo_plan(self, change_no: int) -> UndoPlan:
         """Return what `undo` would revert now, and what it would refuse and why; changes nothing. Raises NotFound,
@@ -248,7 +282,14 @@ class Ruling(Reading):
         text, value, subject = self._clean(text=fact.text, value=fact.value, subject=fact.subject)
         return replace(fact, text=text, value=value, subject=subject)
 
-    def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]]) -> None:
+    def _cleaned_labels(self, metadata: Metadata, place: int) -> Metadata:
+        """The metadata of a fact of the caller's without what is sensitive in them. Raises InputError where what
+        replaces it makes them too long."""
+        where = f"facts[{place}]"
+        clean = self._clean(**{f"{where}.{one}": text for one, text in texts(metadata)})
+        return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
+
+    def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]], once: Once | None = None) -> None:
         from embermem.core.changes import Cause
 
         now = self._parts.clock()
@@ -263,7 +304,7 @@ class Ruling(Reading):
         decisions = [
             replace(one, value=None if one.value is None else text) for one, text in zip(decisions, clean, strict=True)
         ]
-        self._changing(Cause.PROFILE, lambda no, seq: decisions)
+        self._changing(Cause.PROFILE, lambda no, seq: decisions, once=once)
 
 
 class AsyncRuling(AsyncReading):

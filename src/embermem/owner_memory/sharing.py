@@ -43,12 +43,19 @@ class SharedMemory(OwnerMemory):
     def __init__(self, parts: Parts, space: Owner, reader: Owner) -> None:
         super().__init__(parts, space)
         self.reader = reader
+        self._read_only = False
+
+    def only_read(self) -> None:
+        """Write nothing through this handle, whatever is granted: who asks may not."""
+        self._read_only = True
 
     def _speaks_as(self) -> Owner:
         return self.reader
 
     def may(self, *, write: bool) -> bool:
         """Whether the user may read the space now, or write to it."""
+        if write and self._read_only:
+            return False
         right = self._parts.admin.share_with(self.owner.id, self.reader.user, self.reader.agent)
         return right is not None and (right or not write)
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from embermem.core.changes import SummaryPart
+from embermem.core.record import Record
 from embermem.core.types import (
     Annotation,
     ChainId,
@@ -235,7 +236,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Call:
+class Call(Record):
     """One line of the ledger: a request that was sent to a model. `outcome` is "ok", "started" (not yet ended, or
     whoever made it died), "unusable" (an answer came that could not be used), "gave way" (to a chat), or a
     ModelError's. Tokens are the server's count, or our estimate where it gave none."""

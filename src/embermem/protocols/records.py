@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.record import Record
 from embermem.core.types import (
     About,
     ChainId,
@@ -63,6 +64,7 @@ __all__ = [
     "PersonaTimeline",
     "Placing",
     "ReadBy",
+    "Receipt",
     "Remains",
     "SegmentImpact",
     "SegmentState",
@@ -223,7 +225,7 @@ class PersonaTimeline:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OwnerState:
+class OwnerState(Record):
     """An owner's row: how far its logs and the work on them have come."""
 
     owner: Owner
@@ -367,7 +369,7 @@ class SegmentState:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stats:
+class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
     are the owners who wait for a worker."""
 
@@ -386,15 +388,33 @@ class Stats:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Grant:
-    """Owners that a key holds: one user or agent by its name, or any (None)."""
+class Receipt(Record):
+    """What a call with an idempotency key did: its content's digest, the number of its change (0: it changed nothing),
+    and what of its result does not follow from that, in JSON: ids, never text."""
 
-    user: str | None
-    agent: str | None
+    key: str
+    digest: str
+    change_no: int = 0
+    result: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiKey:
+class Grant(Record):
+    """Owners that a key holds: one user or agent by its name, or any (None). A space's has the user of every space, the
+    space's name as agent, and a `right`: read, write or grant."""
+
+    user: str | None
+    agent: str | None
+    right: str | None = None
+
+    @property
+    def space(self) -> str | None:
+        """The space's name; None for memories of users."""
+        return None if self.right is None else self.agent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey(Record):
     """A key of the service, as it is kept: `digest` is a hash of what its holder sends; the key itself is not kept."""
 
     id: str
@@ -405,9 +425,14 @@ class ApiKey:
     created_at: datetime
     revoked_at: datetime | None
 
+    @property
+    def of_users(self) -> tuple[Grant, ...]:
+        """The grants that are not of spaces."""
+        return tuple(grant for grant in self.grants if grant.space is None)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class Finding(Record):
     """One thing that `doctor` looked at. `level` is ok, warning or error; mended, for what a repair put right."""
 
     level: str

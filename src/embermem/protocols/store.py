@@ -49,6 +49,7 @@ from embermem.protocols.records import (
     OwnerState,
     PagesToRead,
     PersonaTimeline,
+    Receipt,
     Remains,
     SegmentState,
     SegmentTimeline,
@@ -139,8 +140,10 @@ class ChangeLog(Protocol):
         lease: Lease | None,
         vectors: VectorBatch | None = None,
         segment_vectors: SegmentVectors | None = None,
+        receipt: Receipt | None = None,
     ) -> Change:
-        """Write the next change and all that it derives, if the owner still stands at `revision`.
+        """Write the next change and all that it derives, if the owner still stands at `revision`; with it the receipt
+        of the call that made it.
 
         Raises StaleLease if the lease no longer holds, RevisionMoved if another change came first.
         """
@@ -328,7 +331,9 @@ class Marks(Protocol):
     ) -> None:
         """Count visits; the owner is due, since heat may have passed τ."""
 
-    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
+    def expire_page(
+        self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime, receipt: Receipt | None = None
+    ) -> bool:
         """When a page expires from now on (None: never). False for no such page. Readers are told, and it is due."""
 
 
@@ -349,9 +354,11 @@ class Forgetting(Protocol):
         `probes` texts that give a page away in a summary, `verbatim` the analysts whose every text says what it was
         taken from: where another wrote of the pages, all changes since they were read are given."""
 
-    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+    def forget(
+        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
+    ) -> Change:
         """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
-        change that says so.
+        change that says so, with the receipt of the call.
 
         One transaction; it remembers that a scrub is due. Counters, vectors and waits of what stays are kept. Raises
         RevisionMoved if another change came first, or if a page that is to go has grown.

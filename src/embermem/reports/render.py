@@ -26,7 +26,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from embermem.wire.plain import plain_values
+from embermem.core.record import plain_values
 
 PIPE_WIDTH = 160
 """Columns of a table that no terminal shows."""

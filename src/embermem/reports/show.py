@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind_of
 from embermem.core.errors import InputError, NotFound
+from embermem.core.record import plain_values
 from embermem.core.types import (
     Fact,
     FactId,
@@ -26,10 +28,10 @@ from embermem.core.types import (
     Trait,
 )
 from embermem.reports import render
-from embermem.wire.plain import plain_values
 
 if TYPE_CHECKING:
     from embermem.core.messages import At, LookBack
+    from embermem.core.metadata import Metadata
     from embermem.memory import OwnerMemory
 
 TEXT_CHARS = 72
@@ -158,10 +160,16 @@ def page(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> 
             ("keywords", ", ".join(found.keywords)),
             *([("error", found.error)] if found.error else []),
             *([("expires", found.expires_at)] if found.expires_at else []),
+            *([("metadata", labels(found.metadata))] if found.metadata else []),
         ],
     )
     for utterance in found.utterances:
         render.print_text(f"#{utterance.seq} {utterance.speaker}: {utterance.text}")
+
+
+def labels(metadata: Metadata) -> str:
+    """Metadata on one line."""
+    return ", ".join(f"{name}={json.dumps(one, ensure_ascii=False)}" for name, one in metadata.items())
 
 
 def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
@@ -224,26 +232,27 @@ def holds(change: Change, names: Mapping[Any, str]) -> str:
 
 
 def hits(title: str, found: Iterable[Hit]) -> None:
-    """Recalled utterances with their scores and what each channel gave."""
+    """Recalled utterances with their relevance, their scores and what each channel gave."""
     rows = [
         (
             hit.rank,
+            "" if hit.relevance is None else f"{hit.relevance:.2f}",
             f"{hit.score:.3f}",
             f"#{hit.utterance.seq}",
             render.when(hit.utterance.said_at),
             hit.tier,
             render.cut(hit.utterance.speaker, 20),
             render.cut(hit.utterance.text, TEXT_CHARS),
-            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.channels.items()),
+            " ".join(f"{render.cut(name, 12)} {s.normalised:.2f}×{s.weight:.2f}" for name, s in hit.spoke.items()),
         )
         for hit in found
     ]
-    render.table(title, ("rank", "score", "utterance", "said", "tier", "speaker", "text", "channels"), rows)
+    columns = ("rank", "relevance", "score", "utterance", "said", "tier", "speaker", "text", "channels")
+    render.table(title, columns, rows)
 
 
 def _change_data(one: Change, texts: Mapping[FactId, str]) -> dict[str, Any]:
-    decisions = [{"kind": decision.tag, **plain_values(decision)} for decision in one.decisions]
-    return {**plain_values(one), "holds": holds(one, texts), "decisions": decisions}
+    return {**plain_values(one), "holds": holds(one, texts)}
 
 
 def page_named(owner: OwnerMemory, name: str, then: LookBack = NOW) -> Page:

@@ -21,7 +21,7 @@ from embermem.core.changes import Cause, Change, Erased
 from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
-from embermem.protocols import Erasure, Remains, Wiped
+from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
@@ -41,6 +41,7 @@ from embermem.store.statements import (
     set_owner,
     setting,
     update_rows,
+    write_receipt,
 )
 from embermem.store.transactions import Transactions
 
@@ -70,7 +71,9 @@ _KEYED = "*"
 class Erasing(Transactions):
     """What goes for good."""
 
-    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int) -> Change:
+    def forget(
+        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
+    ) -> Change:
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
@@ -80,6 +83,8 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             _purge(c, owner.id, tuple(erasure.pages), key)
+            _hide_calls(c, owner.id, key)
+            write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
             at = micros(now)
             log(c, owner.id, change)
@@ -364,6 +369,16 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: b
         for row in rows
         if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
     ]
+    update_rows(c, table, owner_id, ("key",), hidden)
+
+
+def _hide_calls(c: Connection, owner_id: OwnerId, key: bytes) -> None:
+    """The same for the digests of all other calls: any of them may be of a text that is forgotten now."""
+    table = schema.receipt
+    plain = select(table.c.key, table.c.digest).where(
+        table.c.owner_id == owner_id, table.c.change_no.is_not(None), table.c.digest.not_like(f"{_KEYED}%")
+    )
+    hidden = [{"key": row.key, "digest": _keyed(row.digest, key)} for row in c.execute(plain)]
     update_rows(c, table, owner_id, ("key",), hidden)
 
 

@@ -175,6 +175,9 @@ receipt = _owned(
     Column("first_seq", Integer, nullable=False),
     Column("last_seq", Integer, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
+    # Of another call than `add`, both seqs are 0; NULL: of `add`.
+    Column("change_no", Integer),
+    Column("result", Text),
 )
 
 # Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.
@@ -293,6 +296,7 @@ fact = _owned(
     *_zoned("expires_at"),
     Column("visits", Integer),  # NULL: none
     Column("visited_at", BigInteger),
+    Column("metadata", Text),  # NULL: none of its own
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),

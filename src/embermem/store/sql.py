@@ -19,11 +19,13 @@ from embermem.store.queries.shares import Shares
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.worker_queries import Work
+from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies."""
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts):
+    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; and receipts
+    of calls."""
 
 
 @each_again

@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import BigInteger, Table, Update, and_, bindparam, case, cast, func, or_, select, update
 from sqlalchemy.engine import Connection
 
+from embermem.core.errors import RevisionMoved
 from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
-from embermem.protocols import OwnerState
+from embermem.protocols import OwnerState, Receipt
 from embermem.store import schema
 from embermem.store.engines.words import upsert
 from embermem.store.queries import reads
@@ -141,3 +142,14 @@ def _updating(table: Table, keys: tuple[str, ...], names: tuple[str, ...], stand
         .where(*(table.c[name] == bindparam(f"k_{name}") for name in keys))
         .values({name: bindparam(f"b_{name}") for name in names})
     )
+
+
+def write_receipt(c: Connection, owner_id: OwnerId, receipt: Receipt | None, at: int) -> None:
+    """Keep the receipt of a call, in the transaction of what it did. Raises RevisionMoved where another call has used
+    the key meanwhile: whoever decides anew finds its receipt."""
+    if receipt is None:
+        return
+    values = {"key": receipt.key, "digest": receipt.digest, "change_no": receipt.change_no, "result": receipt.result}
+    row = {"owner_id": owner_id, "first_seq": 0, "last_seq": 0, "recorded_at": at, **values}
+    if c.execute(upsert(c, schema.receipt).values(**row).on_conflict_do_nothing()).rowcount == 0:
+        raise RevisionMoved(f"the key {receipt.key!r} was used by another call meanwhile")

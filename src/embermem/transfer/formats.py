@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata, checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
 
@@ -55,6 +56,7 @@ class Entry:
     name: str | None = None
     at: datetime | None = None
     more: Mapping[str, object] = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     offset: int = 0
 
     def message(self) -> dict[str, object]:
@@ -64,6 +66,8 @@ class Entry:
             made["name"] = self.name
         if self.at is not None:
             made["at"] = self.at
+        if self.metadata:
+            made["metadata"] = self.metadata
         return made
 
 
@@ -186,7 +190,7 @@ def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Ite
         yield BadLine(place=place, what="query and response are both null", advice="give at least one of them")
     for role, content in sides:
         if content is not None:
-            rest = {"at": value.get("at"), "thread": value.get("thread")}
+            rest = {name: value.get(name) for name in ("at", "thread", "metadata")}
             yield _message({"role": role.value, "content": content, **rest}, place, offset)
 
 
@@ -206,6 +210,10 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
         return BadLine(
             place=place, what=f"at is {at!r}", advice="write ISO 8601 (2026-05-02T10:00:00+02:00) or seconds since 1970"
         )
+    try:
+        metadata = checked(value.get("metadata"), "metadata")
+    except InputError as error:
+        return BadLine(place=place, what=str(error), advice="write texts, numbers, true, false or lists of texts")
     name, thread = value.get("name"), value.get("thread")
     return Entry(
         place=place,
@@ -215,6 +223,7 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
         thread=_named(thread),
         at=said_at,
         more=more,
+        metadata=metadata,
         offset=offset,
     )
 

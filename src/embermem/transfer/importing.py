@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from embermem.core import ids, messages
+from embermem.core import messages
 from embermem.core.changes import Change
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
-from embermem.core.types import Owner
+from embermem.core.types import NO_USER, Owner
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
     FactPart,
@@ -166,7 +166,9 @@ class _Gathered:
                 before = len(self.parts["changes"])
                 _expect(part.no == before + 1, f"change {part.no} follows change {before}")
             case ReceiptPart():
-                _expect(0 < part.first_seq <= part.last_seq <= self.owner.seq, "the receipt is of no utterances")
+                of_call = part.change_no is not None and part.first_seq == part.last_seq == 0
+                said = 0 < part.first_seq <= part.last_seq <= self.owner.seq
+                _expect(of_call or said, "the receipt is of no utterances")
             case SegmentPart() | FactPart():
                 _expect(part.visits >= 0, "visits are counted from 0")
             case VectorPart():
@@ -235,7 +237,7 @@ def _owner(parts: Parts, line: int) -> Owner:
     """Whose they are: the id is made here, whatever a file says."""
     part = parts.owner
     try:
-        user, agent = messages.name(part.user, "user"), messages.name(part.agent, "agent")
+        whose = messages.space(part.agent) if part.user == NO_USER else messages.owner(part.user, part.agent)
         _expect(part.seq >= 0 and part.pages >= 0, "seq and pages are counted from 0")
         if part.timezone is not None:
             ZoneInfo(part.timezone)
@@ -243,7 +245,7 @@ def _owner(parts: Parts, line: int) -> Owner:
         raise InputError(f"line {line}: {error}") from error
     except (ValueError, OSError, KeyError) as error:  # KeyError: no such zone
         raise InputError(f"line {line}: unknown time zone {part.timezone!r}") from error
-    return Owner(id=ids.owner_id(user, agent), user=user, agent=agent)
+    return whose
 
 
 def _check_vectors(parts: Parts, embedder: Embedder, line: int) -> None:

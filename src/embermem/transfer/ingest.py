@@ -179,7 +179,8 @@ def _batches(items: Iterable[Item], thread: str) -> Iterator[_Batch | BadLine]:
 def _mark(entry: Entry) -> str:
     content = entry.content if isinstance(entry.content, str) else json.dumps(entry.content, sort_keys=True)
     more = json.dumps(dict(entry.more), sort_keys=True) if entry.more else ""
-    return _hash(entry.role, entry.name or "", str(entry.at or ""), content, more)
+    labels = [json.dumps(entry.metadata, sort_keys=True)] if entry.metadata else []
+    return _hash(entry.role, entry.name or "", str(entry.at or ""), content, more, *labels)
 
 
 def _hash(*parts: str) -> str:

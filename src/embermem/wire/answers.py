@@ -6,9 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from embermem.core.fields import FieldType, SetBy
 from embermem.core.types import Conflict, Link, PageId, Retention
 from embermem.wire.mapping import Doc, From
-from embermem.wire.memories import Addition, ChangeItem, FactItem, PageItem, PersonItem, SegmentItem, TraitItem
+from embermem.wire.memories import (
+    Addition,
+    ChangeItem,
+    FactItem,
+    PageItem,
+    PersonItem,
+    SegmentItem,
+    ShareItem,
+    TraitItem,
+)
 
 # ------------------------------------------------------------------------------------------------------------ lists
 
@@ -62,6 +72,42 @@ class Owners(Part):
     """Owners, in order of their names."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spaces:
+    """Names of shared spaces, sorted."""
+
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shares:
+    """Grants, oldest first."""
+
+    results: tuple[ShareItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FieldItem:
+    """A field of the application's own."""
+
+    name: str
+    type: FieldType
+    many: Annotated[bool, Doc("Whether it holds any number of values, else one, which stands in the profile.")]
+    description: str
+    examples: tuple[str, ...]
+    choices: tuple[str, ...]
+    aliases: Annotated[tuple[str, ...], Doc("Other words for it in talk.")]
+    units: Annotated[tuple[str, ...], Doc("Words or signs that belong to its numbers.")]
+    set_by: Annotated[SetBy, Doc("Who may set it: `caller`; `user`, who also states it; `model`, which also reads it.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fields:
+    """The fields of the application's own, in their order."""
+
+    results: tuple[FieldItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,10 +1,11 @@
 """Records of memories in the HTTP API: one for pages, utterances and facts, with different `metadata`, and records
-for segments, traits, profiles, changes and the results of a recall."""
+for segments, traits, profiles, changes and the results of a recall. `metadata` there is what Ember knows of an item;
+the caller's own metadata are its `labels`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -40,6 +41,11 @@ def _ids(sources: Sequence[Source]) -> tuple[UtteranceId, ...]:
     return tuple(dict.fromkeys(source.utterance_id for source in sources))
 
 
+Labels = Annotated[
+    Mapping[str, str | int | float | bool | tuple[str, ...]],
+    From("metadata"),
+    Doc("Metadata of the caller: those given with it, or of what it rests on."),
+]
 SourceIds = Annotated[tuple[UtteranceId, ...], From(by=_ids)]
 """The utterances that something rests on, each once."""
 
@@ -61,12 +67,13 @@ class SourceItem:
 class _Item:
     id: str
     memory: Annotated[str, From("text"), Doc("Its text.")]
-    score: Annotated[float | None, Doc("Score, comparable within this answer only.")] = None
+    score: Annotated[float | None, Doc("Relevance, from 0 to 1, comparable between answers.")] = None
     user_id: str
     agent_id: str
     run_id: Annotated[ThreadId | None, From("thread")] = None
     created_at: Annotated[datetime, From("said_at"), Doc("When it was said, or since when it is true.")]
     updated_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +87,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    labels: Labels = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +114,7 @@ class UtteranceData:
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
+    space: Annotated[str | None, Doc("The shared space it is from; null: the owner's own memory.")] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,6 +165,7 @@ class PageItem(_Item):
 class UtteranceMemory(_Item):
     """A message as it was said."""
 
+    raw_score: Annotated[float | None, Doc("What the order goes by; comparable within this answer only.")] = None
     kind: Literal["utterance"] = "utterance"
     metadata: Annotated[UtteranceData, WHOLE]
 
@@ -173,6 +183,68 @@ class FactItem(_Item):
     metadata: Annotated[FactData, WHOLE]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentData:
+    """What else is known of a segment."""
+
+    title: str
+    keywords: tuple[str, ...]
+    page_ids: tuple[PageId, ...]
+    archived: bool
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentMemory(_Item):
+    """Pages of one topic, with their summary; `GET /v1/segments/{id}` has more of it."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("said_from"), Doc("When the first of it was said.")]
+    kind: Literal["segment"] = "segment"
+    metadata: Annotated[SegmentData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainData:
+    """What else is known of a chain."""
+
+    page_ids: tuple[PageId, ...]
+    change_no: int
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChainMemory(_Item):
+    """Consecutive pages of a thread on one topic, with their summary."""
+
+    memory: Annotated[str, From("summary"), Doc("Its summary.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["chain"] = "chain"
+    metadata: Annotated[ChainData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkData:
+    """What else is known of a link."""
+
+    from_id: str
+    to_id: str
+    change_no: int
+    retired_at: datetime | None
+    sources: SourceIds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMemory(_Item):
+    """Two related memories, with the reason."""
+
+    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
+    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
+    kind: Literal["link"] = "link"
+    metadata: Annotated[LinkData, WHOLE]
+
+
 def page_item(owner: Owner, page: Page) -> PageItem:
     """A page: what its speakers said, a line each."""
     return to_record(PageItem, page, **_names(owner))
@@ -186,16 +258,18 @@ def page_of(item: PageItem) -> Page:
 
 
 def utterance_item(
-    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None, score: float | None = None
+    owner: Owner, utterance: Utterance, *, tier: Tier | None, segment_id: SegmentId | None
 ) -> UtteranceMemory:
     """An utterance, and where its page is."""
-    where = {"tier": tier, "segment_id": segment_id, "score": score}
+    where = {"tier": tier, "segment_id": segment_id}
     return to_record(UtteranceMemory, utterance, **where, **_names(owner))
 
 
 def hit_item(owner: Owner, hit: Hit) -> UtteranceMemory:
-    """An utterance that was found, with its score."""
-    return utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id, score=hit.score)
+    """An utterance that was found, with its relevance and its score."""
+    item = utterance_item(owner, hit.utterance, tier=hit.tier, segment_id=hit.segment_id)
+    metadata = replace(item.metadata, space=hit.space)
+    return replace(item, score=hit.relevance, raw_score=hit.score, metadata=metadata)
 
 
 def fact_item(owner: Owner, fact: Fact) -> FactItem:
@@ -241,6 +315,28 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ShareItem:
+    """A grant of a space, or of what is known of a user."""
+
+    id: str
+    user_id: Annotated[str | None, From("user"), Doc("The user; null is everybody.")]
+    agent_id: Annotated[str | None, From("agent"), Doc("The agent; null is any.")]
+    write: bool
+    granted_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedPart:
+    """What is told of a space, or (`agent:NAME`) by another agent, in a context."""
+
+    tokens: int
+    confidence: float
+    facts: tuple[FactItem, ...]
+    rests_on: tuple[UtteranceId, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOutItem:
     """Something that was found and not packed."""
 
@@ -263,6 +359,9 @@ class ContextAnswer:
     facts: Annotated[tuple[FactItem, ...], Doc("The facts in `text`.")]
     left_out: tuple[LeftOutItem, ...] | None = None
     notes: tuple[str, ...] | None = None
+    shared: Annotated[dict[str, SharedPart], Doc("By the space's name; their utterances are in `results`.")] = field(
+        default_factory=dict
+    )
 
 
 def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextAnswer:
@@ -270,6 +369,10 @@ def context_answer(owner: Owner, context: Context, *, explain: bool) -> ContextA
     items = {
         "results": tuple(hit_item(owner, hit) for hit in context.packed),
         "facts": tuple(fact_item(owner, fact) for fact in context.facts),
+        "shared": {
+            name: to_record(SharedPart, one, facts=tuple(fact_item(owner, fact) for fact in one.facts))
+            for name, one in context.shared.items()
+        },
     }
     return to_record(ContextAnswer, context, **items, **({} if explain else {"left_out": None, "notes": None}))
 
@@ -286,20 +389,45 @@ def context_of(answer: ContextAnswer, query: str) -> Context:
         query=query,
         left_out=tuple(from_record(LeftOut, one) for one in answer.left_out or ()),
         notes=answer.notes or (),
+        shared={
+            name: _shared_of(answer, name, [hit for hit in packed if hit.space == name], query)
+            for name in answer.shared
+        },
+    )
+
+
+def _shared_of(answer: ContextAnswer, name: str, packed: Sequence[Hit], query: str) -> Context:
+    """What of an answer is of one space. Its text stands in that of the whole."""
+    of = answer.shared[name]
+    return from_record(
+        Context,
+        of,
+        text="",
+        hits=tuple(sorted(packed, key=lambda hit: hit.rank)),
+        packed=tuple(packed),
+        facts=tuple(from_record(Fact, one) for one in of.facts),
+        persona=Persona(),
+        counter=answer.counter,
+        partial=answer.partial,
+        query=query,
+        preset=answer.preset,
+        shared={},
     )
 
 
 def hits_of(items: Sequence[UtteranceMemory]) -> tuple[Hit, ...]:
     """The hits that items describe, in their order, with ranks by score."""
-    best = sorted(range(len(items)), key=lambda place: -(items[place].score or 0.0))
+    best = sorted(range(len(items)), key=lambda place: -(items[place].raw_score or 0.0))
     ranks = {place: rank for rank, place in enumerate(best, 1)}
     return tuple(
         Hit(
             utterance=from_record(Utterance, one),
-            score=one.score or 0.0,
+            score=one.raw_score or 0.0,
+            relevance=one.score,
             rank=ranks[place],
             tier=one.metadata.tier or Tier.PENDING,
             segment_id=one.metadata.segment_id,
+            space=one.metadata.space,
         )
         for place, one in enumerate(items)
     )

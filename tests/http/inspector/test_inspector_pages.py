@@ -390,6 +390,16 @@ def test_pages_of_one_thread_stand_alone(full: OwnerMemory, browser: httpx2.Clie
     assert "Nantes" not in page.text
 
 
+def test_metadata_stand_on_the_pages_of_a_page_and_of_a_fact(memory: Memory, browser: httpx2.Client) -> None:
+    alice = memory.of("alice")
+    page_id = alice.add("I live in Lyon.", metadata={"ticket": "T-7", "n": 7, "late": True, "tags": ["a", "b"]})
+    alice.settle()
+    for path in (f"/pages/{page_id}", f"/facts/{alice.facts()[0].id}"):
+        text = Read(get(browser, path).text).text
+        for told in ("ticket", "T-7", "true", "a, b"):
+            assert told in text, path
+
+
 # -------------------------------------------------------------------------------------------------- hostile texts
 
 
@@ -418,6 +428,7 @@ def test_what_others_wrote_is_never_markup(
                 {"role": "assistant", "content": f"I live in {text}. {text}"},
             ],
             thread=name,
+            metadata={"note": text, "notes": ["x", text]},
         )
     alice.settle()
     titled(place("memory.db"), alice.owner, text)

@@ -1,4 +1,4 @@
-"""How sure a recall is: what was said, what never was, and what somebody else said."""
+"""How likely a query can be answered: what was said, what never was, and what somebody else said."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from embermem.core.types import OwnerId, Scope, Utterance
 from embermem.index.late import packed
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
-from embermem.memoryos.recall.confidence import Signs, confidence, signs
+from embermem.memoryos.recall.confidence import Signs, answerable, signs
 from embermem.memoryos.recall.retrieval import rank
 from embermem.protocols import Delta, TokenVectors
 
@@ -31,7 +31,7 @@ TWO = [
 
 
 def sure(lines: Sequence[Line], text: str, **more: object) -> float:
-    return rank(snapshot(lines), Query(text=text, **more), DEFAULT).confidence  # type: ignore[arg-type]
+    return rank(snapshot(lines), Query(text=text, **more), DEFAULT).answerable  # type: ignore[arg-type]
 
 
 def found(lines: Sequence[Line], text: str) -> Signs:
@@ -80,7 +80,7 @@ def test_an_answer_in_two_neighbouring_utterances_is_found() -> None:
 
 
 def test_no_row_no_confidence_and_no_word_no_failure() -> None:
-    assert confidence(View(snapshot(TWO), Query(text="roof"), DEFAULT), ()) == 0.0
+    assert answerable(View(snapshot(TWO), Query(text="roof"), DEFAULT), ()) == 0.0
     assert sure(TWO, "?!") < 0.05
     assert 0.0 <= sure(TWO[:1], "Bob?") <= 1.0
 
@@ -170,10 +170,10 @@ def test_a_large_memory_makes_it_no_slower() -> None:
     ]
     view = View(snapshot(lines), Query(text="Which bird did Alice see at the pond today?"), DEFAULT)
     rows = rank(view.snapshot, view.query, DEFAULT).rows
-    assert confidence(view, rows) >= 0.0
+    assert answerable(view, rows) >= 0.0
     took = []
     for _ in range(20):
         began = time.perf_counter()
-        confidence(view, rows)
+        answerable(view, rows)
         took.append(time.perf_counter() - began)
     assert min(took) < 0.005

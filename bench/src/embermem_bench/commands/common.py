@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 JUDGE_KEY: Final = "EMBERMEM_JUDGE_KEY"
 """The environment variable with the key of the judges' model."""
+PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
 JudgeModelOption = Annotated[
     str | None,
     typer.Option(

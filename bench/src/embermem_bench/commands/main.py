@@ -10,7 +10,8 @@ import typer
 
 from embermem.cli.commands.common import JsonOption, session_of
 from embermem_bench.commands import paper, run, study
-from embermem_bench.commands.common import bare_embedder, progress_told, temporary_folder
+from embermem_bench.commands.calibration import calibration
+from embermem_bench.commands.common import PresetOption, bare_embedder, progress_told, temporary_folder
 from embermem_bench.commands.past import past
 from embermem_bench.commands.scale import scale
 from embermem_bench.commands.understanding import HELP, understanding
@@ -19,8 +20,6 @@ from embermem_bench.commands.year import year
 app = typer.Typer(no_args_is_help=True, help="Measure recall and speed.", rich_markup_mode=None)
 for command in (run.run, run.report, paper.paper, study.study, study.cost):
     app.command()(command)
-
-PresetOption = Annotated[str | None, typer.Option("--preset", help="`default` or `paper`.")]
 
 
 class AnalystOption(StrEnum):
@@ -228,6 +227,7 @@ def load(
     )
 
 
+app.command()(calibration)
 app.command()(scale)
 app.command()(past)
 app.command()(year)

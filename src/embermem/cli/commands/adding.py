@@ -13,6 +13,8 @@ import typer
 
 from embermem.cli.commands.common import (
     JsonOption,
+    MetadataOption,
+    labels_of,
     owner_read,
     owner_written,
     say,
@@ -40,17 +42,21 @@ def add(
     expires_at: Annotated[
         str | None, typer.Option("--expires-at", metavar="TIME", help="When the page expires.")
     ] = None,
+    metadata: MetadataOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store one page: a query, a response, or both."""
     from embermem.reports import render
 
+    labels = labels_of(metadata)
     said_at, ends = time_of(at), time_of(expires_at)
     said = text_of(query)
     if response is not None:
         response = text_of(response)
     with owner_written(ctx) as owner:
-        page_id = owner.add(said or None, response, at=said_at, thread=thread, key=key, expires_at=ends)
+        page_id = owner.add(
+            said or None, response, at=said_at, thread=thread, key=key, expires_at=ends, metadata=labels
+        )
     render.answer(as_json, {"page_id": page_id}, page_id)
 
 

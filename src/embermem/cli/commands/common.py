@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -25,6 +26,21 @@ AsOfOption = Annotated[
 ValidAtOption = Annotated[
     str | None, typer.Option("--valid-at", metavar="TIME", help="Read what was true at this time.")
 ]
+ShareOption = Annotated[
+    list[str] | None, typer.Option("--share", metavar="SPACE", help="Also read this shared space; repeatable.")
+]
+PersonFromOption = Annotated[
+    str | None, typer.Option("--person-from", metavar="AGENT", help="Also tell what this agent knows of the user.")
+]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metadata",
+        metavar="KEY=VALUE",
+        help="Your own label; JSON or text; repeat it for several.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
 
@@ -37,11 +53,14 @@ def session_of(ctx: typer.Context) -> Session:
 
 
 @contextmanager
-def owner_read(ctx: typer.Context) -> Iterator[OwnerMemory]:
-    """The memory that the global options name, in an existing store. Raises NotFound if there is none."""
+def owner_read(
+    ctx: typer.Context, shares: Sequence[str] | None = None, person_from: str | None = None
+) -> Iterator[OwnerMemory]:
+    """The memory that the global options name, in an existing store, bound with spaces and another agent. Raises
+    NotFound if there is none."""
     session = session_of(ctx)
     with session.for_reading() as memory:
-        yield session.owner(memory)
+        yield session.owner(memory, shares or (), person_from)
 
 
 @contextmanager
@@ -73,6 +92,20 @@ def time_of(text: str | None) -> datetime | None:
         raise typer.BadParameter(
             f"{text!r} is not a time; write ISO 8601, such as 2026-05-02T10:00:00+02:00"
         ) from error
+
+
+def labels_of(given: list[str] | None) -> dict[str, Any]:
+    """Labels given as KEY=VALUE. A value that is JSON is that: 7, true, ["a", "b"], "7"; any other is a text."""
+    labels: dict[str, Any] = {}
+    for one in given or ():
+        name, sign, value = one.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"{one!r} is not KEY=VALUE, such as ticket=T-7")
+        try:
+            labels[name] = json.loads(value, parse_constant=str)
+        except ValueError:
+            labels[name] = value
+    return labels
 
 
 def then_of(as_of: str | None, valid_at: str | None) -> LookBack:

@@ -20,8 +20,13 @@ def add(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="What it is for, such as `phone`.")],
     owner: Annotated[
-        list[str], typer.Option(metavar="USER[/AGENT]", help="The owners it grants access to; repeatable; `*` for all.")
-    ],
+        list[str] | None,
+        typer.Option(metavar="USER[/AGENT]", help="The owners it grants access to; repeatable; `*` for all."),
+    ] = None,
+    space: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPACE[:RIGHT]", help="A space and read, write or grant (default: read); repeatable."),
+    ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Grant read access only.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -29,7 +34,7 @@ def add(
     from embermem import api_keys
     from embermem.reports import render
 
-    key, text = api_keys.make(name, owner, read_only=read_only, now=datetime.now(UTC))
+    key, text = api_keys.make(name, owner or (), spaces=space or (), read_only=read_only, now=datetime.now(UTC))
     with session_of(ctx).for_writing() as memory:
         memory.keys.add_key(key)
     once = f"key {key.id} is shown this once; `embermem keys revoke {key.id}` ends it"
@@ -47,7 +52,7 @@ def list_(ctx: typer.Context, as_json: JsonOption = False) -> None:
         (
             one["id"],
             render.cut(one["name"], 40),
-            render.cut(", ".join(one["owners"]), 60),
+            render.cut(", ".join((*one["owners"], *(f"space {name}" for name in one["spaces"]))), 60),
             "read" if one["read_only"] else "read, write",
             one["created_at"],
             "revoked" if one["revoked_at"] else "",
@@ -77,7 +82,8 @@ def _shown(key: ApiKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
-        "owners": [shown(grant) for grant in key.grants],
+        "owners": [shown(grant) for grant in key.of_users],
+        "spaces": [shown(grant) for grant in key.grants if grant.space is not None],
         "read_only": key.read_only,
         "created_at": key.created_at,
         "revoked_at": key.revoked_at,

@@ -75,6 +75,8 @@ def export(
     with closing(bootstrap.open_store(session.path or session.store, settings, read_only=True)) as store:
         bootstrap.claim(store, "memoryos")
         owners = [one for one in store.owners() if user in (None, one.user) and agent in (None, one.agent)]
+        if session.space is not None:
+            owners = [one for one in owners if one.space == session.space]
         if not owners:
             raise NotFound(f"there is no memory of {user or 'anyone'} / {agent or 'any agent'}")
         with _Output(out) as file:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import say, session_of
+from embermem.cli.commands.common import PersonFromOption, ShareOption, say, session_of
 from embermem.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def mcp(
     require_keys: Annotated[
         bool, typer.Option("--require-keys", help="With http: require a key on this machine too.")
     ] = False,
+    share: ShareOption = None,
+    person_from: PersonFromOption = None,
 ) -> None:
     """Serve this user's memory to an agent over the Model Context Protocol."""
     if client is not None and not print_config:
@@ -74,6 +76,8 @@ def mcp(
     if print_config:
         _print_config(session, client)
         return
+    if transport == "http" and (share or person_from is not None):
+        raise typer.BadParameter("with http, requests name them: X-Ember-Shares and X-Ember-Person-From")
     from embermem.mcp.wire import take_stdout
 
     wire = take_stdout() if transport == "stdio" else None
@@ -84,7 +88,7 @@ def mcp(
             f"`embermem mcp` needs the package {error.name}: pip install 'embermem[server]' (in a clone: make server)"
         ) from error
     if wire is not None:
-        mcp_server.over_stdio(session, wire)
+        mcp_server.over_stdio(session, wire, share or (), person_from)
     else:
         mcp_server.over_http(session, host=host, port=port, path=path, require_keys=require_keys, told=say)
 

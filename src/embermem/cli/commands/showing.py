@@ -10,6 +10,8 @@ import typer
 from embermem.cli.commands.common import (
     AsOfOption,
     JsonOption,
+    PersonFromOption,
+    ShareOption,
     ValidAtOption,
     owner_read,
     say,
@@ -30,6 +32,11 @@ def recall(
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     thread: Annotated[str | None, typer.Option(help="The thread of the query.")] = None,
+    share: ShareOption = None,
+    person_from: PersonFromOption = None,
+    min_score: Annotated[
+        float, typer.Option(min=0.0, max=1.0, metavar="P", help="Leave out messages with a lower relevance.")
+    ] = 0.0,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print the hits, their scores and what was left out.")
     ] = False,
@@ -40,8 +47,8 @@ def recall(
 
     asked_at, then = time_of(at), then_of(as_of, valid_at)
     asked = text_of(query)
-    with owner_read(ctx) as owner:
-        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, **then)
+    with owner_read(ctx, share, person_from) as owner:
+        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, min_score=min_score, **then)
     if as_json:
         render.print_json(context)
         return
@@ -69,6 +76,8 @@ def overview(
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was on this day or later.")] = None,
     until: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was on this day or before.")] = None,
+    share: ShareOption = None,
+    person_from: PersonFromOption = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
@@ -77,7 +86,7 @@ def overview(
     from embermem.reports import render
 
     then = then_of(as_of, valid_at)
-    with owner_read(ctx) as owner:
+    with owner_read(ctx, share, person_from) as owner:
         context = owner.overview(budget, person=person, since=time_of(since), until=time_of(until), **then)
     if as_json:
         render.print_json(context)
@@ -93,6 +102,8 @@ def chat(
     budget: Annotated[
         int | None, typer.Option(min=1, metavar="TOKENS", help="Tokens of the memory in the prompt.")
     ] = None,
+    share: ShareOption = None,
+    person_from: PersonFromOption = None,
 ) -> None:
     """Chat with a model that has memory. /help lists commands; Ctrl-C stops a reply, Ctrl-D ends the chat."""
     from embermem.chat import no_model
@@ -103,7 +114,8 @@ def chat(
     if not config.load(session.preset).model:
         raise no_model()
     with session.for_writing(background=True) as memory:
-        talk = chats.Talk(memory, session.owner(memory), thread=thread, system=system, style=style, budget=budget)
+        owner = session.owner(memory, share or (), person_from)
+        talk = chats.Talk(memory, owner, thread=thread, system=system, style=style, budget=budget)
         unanswered = chats.run(talk)
     if unanswered and not sys.stdin.isatty():
         raise typer.Exit(1)
@@ -191,8 +203,8 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
 
 
 def _pairs(record: object) -> list[tuple[str, object]]:
+    from embermem.core.record import plain_values
     from embermem.reports import render
-    from embermem.wire.plain import plain_values
 
     named: dict[str, object] = plain_values(record)
     return [(k, render.size(v) if k == "bytes" and isinstance(v, int) else v) for k, v in named.items()]

@@ -16,6 +16,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
+from embermem.core.metadata import Metadata
+from embermem.core.record import Record
 from embermem.core.types import (
     About,
     ChainId,
@@ -124,7 +126,7 @@ class Item(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Embedded:
+class Embedded(Record):
     """Utterances of seq first…last have vectors of this embedder."""
 
     tag: ClassVar[str] = "Embedded"
@@ -134,7 +136,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Noted:
+class Noted(Record):
     """A page was analysed up to `upto_seq`: its chain, its keywords, and proposals for the persona."""
 
     tag: ClassVar[str] = "Noted"
@@ -150,7 +152,7 @@ class Noted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChainSummarised:
+class ChainSummarised(Record):
     """A chain has a new summary (the paper's meta)."""
 
     tag: ClassVar[str] = "ChainSummarised"
@@ -161,7 +163,7 @@ class ChainSummarised:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Placed:
+class Placed(Record):
     """A page joined a segment, or moved to it; `f_score` is how near it is, None if it started the segment."""
 
     tag: ClassVar[str] = "Placed"
@@ -171,7 +173,7 @@ class Placed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SummaryPart:
+class SummaryPart(Record):
     """A piece of a segment's summary: a sentence of a page of this chain, or a model's summary of the chain. A model's
     summary of the whole segment belongs to no single chain."""
 
@@ -183,7 +185,7 @@ class SummaryPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeywordCount:
+class KeywordCount(Record):
     """A keyword of a segment and how many of its pages have it."""
 
     word: str
@@ -191,7 +193,7 @@ class KeywordCount:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentWritten:
+class SegmentWritten(Record):
     """A segment's current text; creates the segment if it is new. `parts` are its summary, `keywords` all that are
     counted, `shown` those of them that tell it from the owner's other segments; title and `shown` are None where an
     older version wrote it."""
@@ -207,7 +209,7 @@ class SegmentWritten:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Analysed:
+class Analysed(Record):
     """A page was analysed for the persona up to `upto_seq`."""
 
     tag: ClassVar[str] = "Analysed"
@@ -216,7 +218,7 @@ class Analysed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactAdded:
+class FactAdded(Record):
     """A fact was added to a knowledge base."""
 
     tag: ClassVar[str] = "FactAdded"
@@ -229,6 +231,8 @@ class FactAdded:
     sources: tuple[Source, ...]
     valid_from: datetime | None
     expires_at: datetime | None = None
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    """Those that a caller gave with it."""
 
     @classmethod
     def of(cls, fact: Fact) -> FactAdded:
@@ -243,11 +247,12 @@ class FactAdded:
             sources=fact.sources,
             valid_from=fact.valid_from,
             expires_at=fact.expires_at,
+            metadata=fact.own_metadata,
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactStrengthened:
+class FactStrengthened(Record):
     """A known fact was said again: more sources, and it counts as new for the cap."""
 
     tag: ClassVar[str] = "FactStrengthened"
@@ -256,7 +261,7 @@ class FactStrengthened:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactRetired:
+class FactRetired(Record):
     """A fact has ended; it can still be queried by date."""
 
     tag: ClassVar[str] = "FactRetired"
@@ -266,7 +271,7 @@ class FactRetired:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactArchived:
+class FactArchived(Record):
     """A fact was archived by the cap (first in, first out)."""
 
     tag: ClassVar[str] = "FactArchived"
@@ -274,7 +279,7 @@ class FactArchived:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactRestored:
+class FactRestored(Record):
     """A fact is current again: what retired, superseded or archived it was undone."""
 
     tag: ClassVar[str] = "FactRestored"
@@ -282,7 +287,7 @@ class FactRestored:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactPinned:
+class FactPinned(Record):
     """The caller exempts a fact from the cap, or (False) no longer does."""
 
     tag: ClassVar[str] = "FactPinned"
@@ -291,7 +296,7 @@ class FactPinned:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactExpires:
+class FactExpires(Record):
     """Set by the caller: the fact ends at `at`; None removes this."""
 
     tag: ClassVar[str] = "FactExpires"
@@ -300,7 +305,7 @@ class FactExpires:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactsConflict:
+class FactsConflict(Record):
     """Two facts that cannot both be true, neither of which may end the other: both stay, and callers are told."""
 
     tag: ClassVar[str] = "FactsConflict"
@@ -310,7 +315,7 @@ class FactsConflict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConflictSettled:
+class ConflictSettled(Record):
     """Set by the caller: both facts of a conflict may stay."""
 
     tag: ClassVar[str] = "ConflictSettled"
@@ -319,7 +324,7 @@ class ConflictSettled:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactAffirmed:
+class FactAffirmed(Record):
     """Set by the caller: what was said up to `upto_seq` does not end this fact."""
 
     tag: ClassVar[str] = "FactAffirmed"
@@ -328,7 +333,7 @@ class FactAffirmed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactDenied:
+class FactDenied(Record):
     """Set by the caller: what was said up to `upto_seq` does not teach this value again. `fact_id` had it."""
 
     tag: ClassVar[str] = "FactDenied"
@@ -341,7 +346,7 @@ class FactDenied:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactBarred:
+class FactBarred(Record):
     """As `FactDenied`, for a forgotten value: `mark` is a keyed hash of it, which does not reveal it."""
 
     tag: ClassVar[str] = "FactBarred"
@@ -350,7 +355,7 @@ class FactBarred:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TextsBarred:
+class TextsBarred(Record):
     """Forgotten texts as keyed hashes. A message in `messages` (role, text and time) is not stored again; from texts
     in `texts`, whenever they are said, nothing is learnt."""
 
@@ -360,7 +365,7 @@ class TextsBarred:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Erased:
+class Erased(Record):
     """What a change with the cause `forgetting` removed from both logs: ids and counts, without text."""
 
     tag: ClassVar[str] = "Erased"
@@ -370,7 +375,7 @@ class Erased:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TraitCleared:
+class TraitCleared(Record):
     """A trait is unknown again: the change that first set it was undone."""
 
     tag: ClassVar[str] = "TraitCleared"
@@ -378,7 +383,7 @@ class TraitCleared:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Undone:
+class Undone(Record):
     """What change `no` taught the persona is reverted by the decisions that follow."""
 
     tag: ClassVar[str] = "Undone"
@@ -386,7 +391,7 @@ class Undone:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BegunAnew:
+class BegunAnew(Record):
     """All earlier derived memory is discarded; what callers set follows in the same change, the rest is analysed
     again."""
 
@@ -394,7 +399,7 @@ class BegunAnew:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TraitSet:
+class TraitSet(Record):
     """A trait's level and confidence now."""
 
     tag: ClassVar[str] = "TraitSet"
@@ -406,7 +411,7 @@ class TraitSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ProfileSet:
+class ProfileSet(Record):
     """The value of a profile field, true from `valid_from` on (None: always); a value of None removes it."""
 
     tag: ClassVar[str] = "ProfileSet"
@@ -436,7 +441,7 @@ class ProfileSet:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PersonRelated:
+class PersonRelated(Record):
     """What is known of a name (`PersonRelation`); `holds` None takes it away."""
 
     tag: ClassVar[str] = "PersonRelated"
@@ -453,7 +458,7 @@ class PersonRelated:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linked:
+class Linked(Record):
     """Two related memories, facts or segments, with the reason (A-MEM, arXiv 2502.12110)."""
 
     tag: ClassVar[str] = "Linked"
@@ -465,7 +470,7 @@ class Linked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unlinked:
+class Unlinked(Record):
     """A link was removed."""
 
     tag: ClassVar[str] = "Unlinked"
@@ -473,7 +478,7 @@ class Unlinked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentEvolved:
+class SegmentEvolved(Record):
     """How a newer memory changed an older segment: additional keywords, tags, and a sentence of context, replacing
     earlier ones. All empty removes them."""
 
@@ -487,7 +492,7 @@ class SegmentEvolved:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Evicted:
+class Evicted(Record):
     """A segment moved from mid-term memory to the archive."""
 
     tag: ClassVar[str] = "Evicted"
@@ -495,7 +500,7 @@ class Evicted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentEnded:
+class SegmentEnded(Record):
     """All pages of a segment are in others now, and it is no more."""
 
     tag: ClassVar[str] = "SegmentEnded"
@@ -541,7 +546,7 @@ Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Change:
+class Change(Record):
     """One entry of the log. `no` counts an owner's changes from 1, without gaps; it is the owner's revision."""
 
     no: int
@@ -552,7 +557,7 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Refused:
+class Refused(Record):
     """What an undo leaves unchanged: an id, the name of a trait or of a profile line; the reason; and the change
     that rests on it or prevents it."""
 
@@ -562,7 +567,7 @@ class Refused:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UndoPlan:
+class UndoPlan(Record):
     """What undoing a change would decide now, and what it would refuse. Without decisions, nothing can be undone."""
 
     decisions: tuple[Decision, ...]

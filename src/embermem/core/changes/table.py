@@ -15,6 +15,7 @@ from typing import Any, get_args
 from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
 from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.metadata import texts as metadata_texts
 from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
@@ -218,7 +219,7 @@ _FACTS: tuple[Kind[Any], ...] = (
         of=d.FactAdded,
         ids={"fact_id": _FACT},
         sources=("sources",),
-        texts=("subject", "value", "text"),
+        texts=("subject", "value", "text", "metadata"),
         labels=("attribute",),
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -548,7 +549,7 @@ def _which(decision: Decision, which: tuple[Item, tuple[str, ...]] | None) -> tu
 
 
 def values(decision: object, path: str) -> Iterator[Any]:
-    """What stands in a field, each by itself; nothing for None."""
+    """What stands in a field, each by itself; nothing for None. Of metadata, their texts."""
     found = [decision]
     for name in _steps(path):
         inner: list[Any] = []
@@ -556,6 +557,8 @@ def values(decision: object, path: str) -> Iterator[Any]:
             value = getattr(one, name)
             if isinstance(value, tuple):
                 inner += value
+            elif isinstance(value, Mapping):
+                inner += [text for _, text in metadata_texts(value)]
             elif value is not None:
                 inner.append(value)
         found = inner

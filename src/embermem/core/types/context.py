@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from embermem.core.record import Record
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
 from embermem.core.types.memories import Fact
 from embermem.core.types.people import Persona
@@ -12,7 +13,7 @@ from embermem.core.types.utterances import Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChannelScore:
+class ChannelScore(Record):
     """One channel's contribution to a hit: the raw value, the value normalised over the candidates, and the
     `weight`. `rank_without` is the hit's rank by score, from 1, without this channel (None: not known)."""
 
@@ -22,8 +23,12 @@ class ChannelScore:
     rank_without: int | None = None
 
 
+_NOTHING = 1e-9
+"""What a channel gives to a score that has nothing to say."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hit:
+class Hit(Record):
     """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
     estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
     owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
@@ -38,9 +43,14 @@ class Hit:
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
     space: str | None = None
 
+    @property
+    def spoke(self) -> Mapping[str, ChannelScore]:
+        """The channels that gave something to the score."""
+        return {name: score for name, score in self.channels.items() if abs(score.normalised * score.weight) > _NOTHING}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeftOut:
+class LeftOut(Record):
     """Something that was found but not packed, with the reason."""
 
     what: str
@@ -49,7 +59,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Explanation:
+class Explanation(Record):
     """Why a hit was recalled, or (without a hit) what the whole recall did and left out."""
 
     query: str
@@ -63,12 +73,14 @@ class Explanation:
         if self.hit is not None:
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
-            lines.append(f"  score {self.hit.score:.4f}, tier {self.hit.tier}, segment {self.hit.segment_id or '-'}")
+            relevance = "" if self.hit.relevance is None else f"relevance {self.hit.relevance:.4f}, "
+            where = f"tier {self.hit.tier}, segment {self.hit.segment_id or '-'}"
+            lines.append(f"  {relevance}score {self.hit.score:.4f}, {where}")
             lines += [] if self.hit.space is None else [f"  from the space {self.hit.space}"]
             lines.extend(
                 f"  {name:<10} raw {s.raw:8.4f}  normalised {s.normalised:7.3f}  × {s.weight:6.3f}"
                 + ("" if s.rank_without is None else f"  rank without it {s.rank_without}")
-                for name, s in self.hit.channels.items()
+                for name, s in self.hit.spoke.items()
             )
         else:
             lines.extend(f"left out ({o.reason}, score {o.score:.4f}): {o.what}" for o in self.left_out)
@@ -77,12 +89,13 @@ class Explanation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Context:
+class Context(Record):
     """The result of `recall`: text for a prompt, within the budget, and its parts. `tokens` is the length of `text`
     by the counter named in `counter`. `packed` are the hits whose text is in `text`; `hits` are all ranked hits,
-    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is in [0,
-    1]. `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists and
-    notes in it.
+    best first. `partial`: some utterances had no vector yet and were ranked by words alone. `confidence` is the
+    estimated probability, in [0, 1], that `text` holds the answer (other systems than MemoryOS: the best score, cut to
+    [0, 1]). `rests_on` are the utterances that `text` rests on: those in `packed`, and the sources of facts, gists
+    and notes in it.
 
     Of a handle that is bound with shared spaces, `hits` and `packed` are of all of them (`Hit.space`); `facts`,
     `persona` and `rests_on` are the owner's own, and `shared` has what is told of each space, by its name, with its
@@ -102,7 +115,7 @@ class Context:
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     rests_on: tuple[UtteranceId, ...] = ()
-    shared: Mapping[str, Context] = field(default_factory=dict)
+    shared: Mapping[str, Context] = field(default_factory=dict, hash=False)
 
     def explain(self, hit: Hit | None = None) -> Explanation:
         """Each channel's share in a hit's score; without a hit, what was left out and why."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from embermem.core.record import Record
 from embermem.core.types.ids import PageId
 from embermem.core.types.memories import Conflict, Fact, Link, ProfileField, Segment, Trait
 from embermem.core.types.utterances import Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Diff:
+class Diff(Record):
     """What changed for an owner between two times, without what was forgotten since. `changes` are the numbers of
     the changes in between. A fact that was added and ended in between is in `facts_added` and in `facts_ended`;
     `facts_changed` were said again, pinned, archived, given an end, or made current again. Pairs are (before,
@@ -78,7 +79,7 @@ def _moved(old: tuple[str, str] | None, new: tuple[str, str] | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Quote:
+class Quote(Record):
     """The words that something rests on: an utterance, and its characters [start, end) if extracted."""
 
     utterance: Utterance
@@ -92,7 +93,7 @@ class Quote:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadeBy:
+class MadeBy(Record):
     """A change that made an item what it is."""
 
     no: int
@@ -102,7 +103,7 @@ class MadeBy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Why:
+class Why(Record):
     """Why something is remembered. `kind` is fact, segment, chain, link, trait or profile; inside `behind` also
     evolution. `quotes` are the words it rests on, oldest first; `changes` are those that made it. `behind` are the
     facts behind a profile line or trait, both ends of a link, or the changes that links made to a segment.

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, NewType
 
+from embermem.core.record import Record
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -20,18 +22,23 @@ if TYPE_CHECKING:
 else:
 
     class _AsNumbers:
-        """How pydantic, and so FastAPI, serves a vector: as a list of numbers. It alone calls these methods."""
+        """How pydantic, and so FastAPI, serves and reads a vector: as a list of numbers. It alone calls this."""
 
         @classmethod
         def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
             from pydantic_core import core_schema
 
             numbers = core_schema.plain_serializer_function_ser_schema(lambda vector: vector.tolist())
-            return core_schema.any_schema(serialization=numbers)
+            return core_schema.no_info_plain_validator_function(_vector, serialization=numbers)
 
         @classmethod
         def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
             return {"type": "array", "items": {"type": "number"}}
+
+    def _vector(given: Any) -> Any:
+        import numpy as np
+
+        return np.asarray(given, dtype=np.float32)
 
     Vector = Vectors = Annotated[Any, _AsNumbers]
 
@@ -87,7 +94,7 @@ NO_USER = " "
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Owner:
+class Owner(Record):
     """One (user, agent) pair, or one shared space: the unit of isolation."""
 
     id: OwnerId

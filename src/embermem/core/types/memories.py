@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from embermem.core.metadata import Metadata
+from embermem.core.record import Record
 from embermem.core.types.ids import (
     About,
     ChainId,
@@ -21,7 +23,7 @@ from embermem.core.types.ids import (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Source:
+class Source(Record):
     """The source of a derived item: an utterance, and the characters [start, end) if extracted."""
 
     seq: int
@@ -31,7 +33,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Chain:
+class Chain(Record):
     """Consecutive pages of a thread on one topic (the paper's dialogue chain), with their summary (its meta)."""
 
     id: ChainId
@@ -44,7 +46,7 @@ class Chain:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Segment:
+class Segment(Record):
     """Pages of one topic, over all threads (paper §3.2, mid-term memory). `title` is a heading of a few words, ""
     where none was made yet; `keywords` are at most eight that tell it from the owner's other segments, and `counted`
     all those that are compared. `unanalysed` is L_interaction; `visits` is N_visit; `last_access` is the later of the
@@ -73,14 +75,15 @@ class Segment:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fact:
+class Fact(Record):
     """One entry of the user knowledge base or of the agent traits. `subject` is a name ("Ana"), somebody's relative
     ("Bob's sister"), or "user" or "agent" for a speaker without a name; `person` is the name of the person whom it
     means, where the fact was read through a handle; `text` can be read alone, because it names its subject;
     `attribute` is the property of the subject ("lives_in"); a fact whose
     attribute has one value at a time supersedes the older one. `valid_from`/`valid_to` are when it was true,
     `recorded_at`/`retired_at` when Ember knew it. `conflicts` are ids of current facts that contradict it;
-    `expires_at` is when it ends by itself."""
+    `expires_at` is when it ends by itself. `metadata` are those of what it rests on (`metadata.inherited`), and before
+    them those that a caller gave with the fact, `own_metadata`."""
 
     id: FactId
     about: About
@@ -100,6 +103,8 @@ class Fact:
     expires_at: datetime | None = None
     conflicts: tuple[FactId, ...] = ()
     person: str = ""
+    metadata: Metadata = field(default_factory=dict, hash=False)
+    own_metadata: Metadata = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def current(self) -> bool:
@@ -108,7 +113,7 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Trait:
+class Trait(Record):
     """One of the 90 user traits: `level` from −1 (low pole) to +1 (high pole), `confidence` in [0, 1]."""
 
     dimension: str
@@ -124,7 +129,7 @@ class Trait:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ProfileField:
+class ProfileField(Record):
     """One line of the user's or the agent's profile, such as name or birth_year."""
 
     whose: About
@@ -139,7 +144,7 @@ class ProfileField:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Link:
+class Link(Record):
     """Two related memories, facts or segments, with the reason. It is visible while both exist."""
 
     id: LinkId
@@ -154,7 +159,7 @@ class Link:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Conflict:
+class Conflict(Record):
     """Two current facts that cannot both be true; `older` was known first."""
 
     older: Fact
@@ -176,7 +181,7 @@ class WaitsFor(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
+class Waiting(Record):
     """Pages that wait for the model: how many, for what, why, and when the first of them is tried next (where that has
     passed: when memory is processed next). The reason is in our words; "": not known."""
 
@@ -187,7 +192,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OwnerStats:
+class OwnerStats(Record):
     """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why."""
 
     utterances: int

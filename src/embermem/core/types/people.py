@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from embermem.core.record import Record
 from embermem.core.types.ids import Role
 from embermem.core.types.memories import Fact, ProfileField, Source, Trait
 
@@ -17,7 +18,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PersonRelation:
+class PersonRelation(Record):
     """One thing known of a name. `speaks`: `one` speaks in the role `other`, as its sources show. `is`: a caller ruled
     that both names are one person's, or (`holds` False) that they are not."""
 
@@ -29,7 +30,7 @@ class PersonRelation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Person:
+class Person(Record):
     """Somebody who speaks in, or is told of in, an owner's memory.
 
     `id` is "user", "agent", or the folded name by which the person is found; `name` is as it was written, and what the
@@ -49,7 +50,7 @@ class Person:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Persona:
+class Persona(Record):
     """Long-term personal memory: both profiles, the traits, both knowledge bases (current facts, oldest first), and
     what is known of names."""
 

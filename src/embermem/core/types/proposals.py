@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from embermem.core.record import Record
 from embermem.core.types.ids import About, ChainId, FactId, ItemId, PageId, SegmentId, Vector
 from embermem.core.types.memories import Source
 from embermem.core.types.utterances import Page
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PageView:
+class PageView(Record):
     """A page with its embedding, as used by an analyst and for placing."""
 
     page: Page
@@ -19,7 +20,7 @@ class PageView:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChainTail:
+class ChainTail(Record):
     """The newest page of a thread and the chain that it ends: what the next page may continue. `sources` are those of
     the chain's summary, in order."""
 
@@ -30,7 +31,7 @@ class ChainTail:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactProposal:
+class FactProposal(Record):
     """A fact found by an analyst. `single` marks an attribute with one value at a time."""
 
     about: About
@@ -50,7 +51,7 @@ class FactProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TraitProposal:
+class TraitProposal(Record):
     """Evidence for one trait dimension of a person: level in [−1, 1], confidence in [0, 1]. Memory keeps those of the
     user."""
 
@@ -62,7 +63,7 @@ class TraitProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ProfileProposal:
+class ProfileProposal(Record):
     """A value for a field of a person's profile. Memory keeps those of the user."""
 
     name: str
@@ -72,7 +73,7 @@ class ProfileProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LinkProposal:
+class LinkProposal(Record):
     """A link found by an analyst: from a shown memory (`from_id`), or from a fact proposed in the same answer
     (`from_fact`), to a shown memory."""
 
@@ -84,7 +85,7 @@ class LinkProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvolutionProposal:
+class EvolutionProposal(Record):
     """A change to an older segment that was shown: additional keywords and tags, and a sentence of context."""
 
     segment_id: SegmentId
@@ -96,7 +97,7 @@ class EvolutionProposal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Annotation:
+class Annotation(Record):
     """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
     `summary_sources` are the source utterances of the summary. `read_by` names who read it, where that is not the
     analyst alone; `extracted`: the summary is extraction's."""
@@ -114,7 +115,7 @@ class Annotation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PersonaChange:
+class PersonaChange(Record):
     """What an analyst proposes at a promotion; it is applied in code, never by the analyst. `read_by` names who read
     the pages, where that is not the analyst alone."""
 

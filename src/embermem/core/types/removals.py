@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from embermem.core.record import Record
 from embermem.core.types.ids import ChainId, FactId, ItemId, PageId, SegmentId, UtteranceId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Forgotten:
+class Forgotten(Record):
     """What `forget` removed, or with `dry_run` would remove: ids and names, without text.
 
     `facts` are current, archived and past ones; `traits` are dimensions, `profile` names such as "user.home".
@@ -64,7 +65,7 @@ class Forgotten:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verified:
+class Verified(Record):
     """Whether the content named by a receipt is gone. `found` are ids and marks of it that are in a table, in a log
     or in the bytes of a file; `scrubbed`: whether a scrub has overwritten the deleted bytes; `backups` are files
     that contain the content. `unchecked` is the reason why the marks could not be compared ("": they were). `ok`:
@@ -78,7 +79,7 @@ class Verified:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Retention:
+class Retention(Record):
     """How much of a current fact or of a segment is retained (MemoryBank, arXiv 2305.10250, §2.3): R = exp(−t/S), in
     [0, 1]. `t` is the number of days since it was last recalled or said again, `S` its strength in days, which grows
     with each recall. `kind` is "fact" or "segment"; `archives`: whether it would be archived now, with the `reason`."""
@@ -94,7 +95,7 @@ class Retention:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Faded:
+class Faded(Record):
     """What was archived because it was not used, or with `dry_run` would be. `change_no` is the number of the
     change, whose undo restores the facts; None if nothing was archived."""
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from embermem.core import metadata as metadata_of
 from embermem.core.errors import InputError
+from embermem.core.record import Record
 from embermem.core.types.ids import Tier
 from embermem.core.types.utterances import Utterance
 
@@ -33,7 +34,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scope:
+class Scope(Record):
     """What a read may see, decided before anything is ranked; the default sees everything.
 
     An utterance is in scope if it meets all that is given: it is of one of `threads` and of none of `not_threads`, its

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from embermem.core.record import Record
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Share:
+class Share(Record):
     """One grant, also after it was revoked: of a space to a user (None: to everybody) with one agent (None: with any),
     with or without the right to write; or of what is known of a user to another agent of the same user."""
 

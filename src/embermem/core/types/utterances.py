@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 
-from embermem.core.metadata import Metadata
+from embermem.core.metadata import Metadata, inherited
+from embermem.core.record import Record
 from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Message:
+class Message(Record):
     """An utterance before it is stored: checked input, not yet numbered."""
 
     role: Role
@@ -22,7 +24,7 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Utterance:
+class Utterance(Record):
     """One message as it was said: the unit that is indexed and cited as evidence. `metadata` are the caller's own
     (`embermem.core.metadata`)."""
 
@@ -39,11 +41,13 @@ class Utterance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class Page(Record):
     """{Q, R, T}: user-side utterances, then agent-side ones, of one thread.
 
     `no` counts an owner's pages in the order of their first utterance, from 1.
     """
+
+    _derived: ClassVar = ("query", "response", "said_at", "metadata")
 
     id: PageId
     no: int
@@ -72,6 +76,11 @@ class Page:
         return self.utterances[0].said_at
 
     @property
+    def metadata(self) -> Metadata:
+        """What its utterances' metadata say together (`embermem.core.metadata.inherited`)."""
+        return inherited(one.metadata for one in self.utterances)
+
+    @property
     def last_seq(self) -> int:
         """The seq of its newest utterance."""
         return self.utterances[-1].seq
@@ -83,7 +92,7 @@ class Page:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Added:
+class Added(Record):
     """What `add_messages` stored: the pages it touched and every utterance, in order."""
 
     page_ids: tuple[PageId, ...]
@@ -92,7 +101,7 @@ class Added:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Redaction:
+class Redaction(Record):
     """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
     the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
     `where` is "name", in its speaker's name; "metadata.tags[1]" is a text of its metadata."""

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
-    from embermem.http.api import changes, memories, operations, owners, past, persona, search, segments
+    from embermem.http.api import changes, memories, operations, owners, past, persona, search, segments, spaces
 
-    for module in (memories, search, persona, segments, past, changes, operations, owners):
+    for module in (memories, search, persona, segments, past, changes, operations, owners, spaces):
         yield module.routes

@@ -24,10 +24,14 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from embermem.core import metadata
+from embermem.core.errors import InputError
 from embermem.core.types import About, Forgotten
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
+LONGEST_SPACE = 64
+MOST_SHARES = 32
 LONGEST_TEXT = 4 * 1024 * 1024  # no longer than a body may be; the setting `max_text_chars` decides below that
 LONGEST_VALUE = 2000  # a line of a profile, as the core takes it
 LONGEST_CURSOR = 8192  # holds two of the longest names in UTF-8, and base64 makes that a third longer
@@ -97,8 +101,34 @@ Moment = Annotated[
     StringConstraints(max_length=LONGEST_TIME),
     Field(description="ISO 8601, such as 2026-05-02T10:00:00+02:00. A time without a zone is in the owner's."),
 ]
+
+
+def _labels(given: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(metadata.checked(given, "metadata"))
+    except InputError as error:
+        raise PydanticCustomError("metadata", "{why}", {"why": str(error)}) from error
+
+
+Labels = Annotated[
+    dict[str, Any],
+    AfterValidator(_labels),
+    Field(description="Your own: texts, numbers, booleans or lists of texts by name. Answers have them as `labels`."),
+]
 UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
+SpaceName = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=LONGEST_SPACE),
+    Field(description="A shared space in place of the user's own memory, as it was granted.", examples=["team"]),
+]
+Shares = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SPACE)]],
+    Field(max_length=MOST_SHARES, description="Shared spaces to read too; results are merged."),
+]
+PersonFrom = Annotated[
+    Name, Field(description="Another agent of the user, whose knowledge of the user is told too, as it was shared.")
+]
 RunId = Annotated[Name, Field(description="The thread, one conversation.", examples=["main"])]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
@@ -108,10 +138,11 @@ FieldValue = (
 
 
 class OwnerBody(Body):
-    """Whose memory a body is about."""
+    """Whose memory a body is about: a user's with an agent, or a shared space's as it was granted to them."""
 
     user_id: UserId = DEFAULT
     agent_id: AgentId = DEFAULT
+    space: SpaceName | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ adding
@@ -129,6 +160,7 @@ class Message(Body):
     function_call: dict[str, Any] | None = None
     refusal: Text | None = None
     audio: dict[str, Any] | None = None
+    metadata: Labels | None = None
     annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
 
 
@@ -167,6 +199,7 @@ class AddBody(OwnerBody):
         "goes on with the page that is open.",
     )
     expires_at: Moment | None = Field(default=None, description="When the pages expire.")
+    metadata: Labels | None = Field(default=None, description="Of all messages. A message's own take precedence.")
 
 
 class BatchItem(Body):
@@ -178,6 +211,8 @@ class BatchItem(Body):
     run_id: RunId | None = None
     at: Moment | None = None
     fresh: bool | None = None
+    metadata: Labels | None = None
+    expires_at: Moment | None = None
     key: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_KEY)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, for this item."
     )
@@ -229,11 +264,16 @@ class BatchBody(OwnerBody):
 
 
 class UpdateBody(OwnerBody):
-    """The words that take a fact's place."""
+    """What of a fact, or of a page, is to change."""
 
     model_config = _example({"text": "Alice lives in Paris", "user_id": "alice"})
 
-    text: Annotated[Text, StringConstraints(min_length=1)] = Field(validation_alias=AliasChoices("text", "memory"))
+    text: Annotated[Text, StringConstraints(min_length=1)] | None = Field(
+        default=None, validation_alias=AliasChoices("text", "memory"), description="The fact in other words."
+    )
+    value: Line | None = Field(default=None, description="The value of that fact; default: the text.")
+    pinned: bool | None = None
+    expires_at: Moment | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ asking
@@ -247,12 +287,19 @@ class Filters(Body):
     run_id: RunId | None = None
 
 
-class _Question(OwnerBody):
+class Question(OwnerBody):
+    """A query, and what is read beside the own memory."""
+
     query: Text = Field(examples=["Where does she live?"])
     run_id: RunId | None = None
+    shares: Shares = []
+    person_from: PersonFrom | None = None
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="Leave out messages with a lower relevance, which is their `score` in the answer."
+    )
 
 
-class SearchBody(_Question):
+class SearchBody(Question):
     """A query, and how many hits are wanted."""
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "top_k": 3})
@@ -287,7 +334,7 @@ class SearchBody(_Question):
         return (None if self.filters is None else self.filters.run_id) or self.run_id
 
 
-class ContextBody(_Question):
+class ContextBody(Question):
     """A query, and how long the text may be."""
 
     model_config = _example({"query": "Where does she live?", "user_id": "alice", "budget": 300})
@@ -393,6 +440,7 @@ class Brought(Body):
     about: About | None = None
     valid_from: Moment | None = None
     expires_at: Moment | None = None
+    metadata: Labels | None = None
 
 
 class LearnBody(OwnerBody):
@@ -482,3 +530,25 @@ class SettleBody(OwnerBody):
     """Whose memory is to be understood."""
 
     model_config = _example({"user_id": "alice"})
+
+
+# ------------------------------------------------------------------------------------------------------------ sharing
+
+
+class GrantBody(Body):
+    """Who may reach a space."""
+
+    model_config = _example({"user_id": "alice", "write": False})
+
+    user_id: UserId | None = Field(description="The user; null is everybody.")
+    agent_id: AgentId | None = Field(default=None, description="Only with this agent; null is any.")
+    write: bool = Field(default=False, description="Whether the user may also add to it, correct and forget.")
+
+
+class PersonShareBody(OwnerBody):
+    """With which other agent of the user what is known of the user is shared."""
+
+    model_config = _example({"user_id": "alice", "agent_id": "coach", "with_agent": "tutor"})
+
+    with_agent: AgentId
+    shared: bool = Field(default=True, description="False takes it back.")

@@ -8,7 +8,7 @@ from fastapi import Query
 
 from embermem.http.access import Accessible
 from embermem.http.api import bodies, listing
-from embermem.http.api.dependencies import Asking, ChangeNo, Reading, router, time_query, written_by
+from embermem.http.api.dependencies import Asking, ChangeNo, Key, Reading, router, time_query, written_by
 from embermem.wire.answers import Changes, Undoing
 
 routes = router("changes")
@@ -29,6 +29,6 @@ def list_changes(
 
 
 @routes.post("/changes/{change_no}/undo", summary="Undo a change")
-def undo_change(access: Accessible, change_no: ChangeNo, body: bodies.UndoBody) -> Undoing:
+def undo_change(access: Accessible, change_no: ChangeNo, body: bodies.UndoBody, key: Key = None) -> Undoing:
     """Undoes what a change taught about the user and the agent; returns the number of the change that does so."""
-    return Undoing(change_no=written_by(access, body).undo(change_no))
+    return Undoing(change_no=written_by(access, body).undo(change_no, key=key))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 from pydantic import AfterValidator
 from starlette.requests import HTTPConnection
 
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import LookBack
 from embermem.http.access import Access, Accessible, Right
 from embermem.http.api import bodies
@@ -31,6 +31,9 @@ def time_query(description: str) -> Any:
 
 UserQuery = Annotated[str, text_query("The user.", examples=["alice"])]
 AgentQuery = Annotated[str, text_query("The agent.", examples=["tutor"])]
+SpaceQuery = Annotated[
+    str | None, text_query("A shared space in place of the user's own memory, as it was granted.", bodies.LONGEST_SPACE)
+]
 RunQuery = Annotated[str | None, text_query("Only this thread.")]
 Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="Most items.")]
 Cursor = Annotated[str | None, text_query("The `next_cursor` of the previous page.", bodies.LONGEST_CURSOR)]
@@ -54,21 +57,51 @@ ItemId = Annotated[
     Path(min_length=1, max_length=bodies.LONGEST_NAME, description="An id from an answer."),
     AfterValidator(_possible),
 ]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=bodies.LONGEST_KEY,
+        description="Idempotency key. Repeated with the same request, it changes nothing and returns what it "
+        "returned; with another request it is refused (409).",
+    ),
+]
 ChangeNo = Annotated[int, Path(ge=1, le=bodies.LARGEST, description="The change's number.")]
 
 
 def reading(
-    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
+    access: Accessible,
+    user_id: UserQuery = bodies.DEFAULT,
+    agent_id: AgentQuery = bodies.DEFAULT,
+    space: SpaceQuery = None,
 ) -> OwnerMemory:
     """The memory that a request may read."""
-    return access.owner(user_id, agent_id, Right.READ)
+    return access.owner(user_id, agent_id, Right.READ, space=space)
+
+
+def bound(
+    access: Accessible,
+    user_id: UserQuery = bodies.DEFAULT,
+    agent_id: AgentQuery = bodies.DEFAULT,
+    space: SpaceQuery = None,
+    shares: Annotated[
+        list[str], Query(max_length=bodies.MOST_SHARES, description="Shared spaces to read too; repeatable.")
+    ] = [],  # noqa: B006  (FastAPI copies it)
+    person_from: Annotated[str | None, text_query("Another agent, whose knowledge of the user is told too.")] = None,
+) -> OwnerMemory:
+    """The memory that a request may read, with the spaces and the other agent that it names."""
+    return _bound(access, user_id, agent_id, space, shares, person_from)
 
 
 def writing(
-    access: Accessible, user_id: UserQuery = bodies.DEFAULT, agent_id: AgentQuery = bodies.DEFAULT
+    access: Accessible,
+    user_id: UserQuery = bodies.DEFAULT,
+    agent_id: AgentQuery = bodies.DEFAULT,
+    space: SpaceQuery = None,
 ) -> OwnerMemory:
     """The memory that a request may change."""
-    return access.owner(user_id, agent_id, Right.WRITE)
+    return access.owner(user_id, agent_id, Right.WRITE, space=space)
 
 
 def asking(connection: HTTPConnection, limit: Limit = 50, cursor: Cursor = None) -> Asked:
@@ -94,18 +127,32 @@ def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
 
 LookingBack = Annotated[LookBack, Depends(looking_back)]
 Reading = Annotated[OwnerMemory, Depends(reading)]
+Bound = Annotated[OwnerMemory, Depends(bound)]
 Writing = Annotated[OwnerMemory, Depends(writing)]
 Asking = Annotated[Asked, Depends(asking)]
 
 
 def read_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body asks."""
-    return access.owner(body.user_id, body.agent_id, Right.READ)
+    return access.owner(body.user_id, body.agent_id, Right.READ, space=body.space)
+
+
+def bound_by(access: Access, body: bodies.Question, user: str, agent: str) -> OwnerMemory:
+    """The memory that a question asks, with the spaces and the other agent that it names."""
+    return _bound(access, user, agent, body.space, body.shares, body.person_from)
+
+
+def _bound(
+    access: Access, user: str, agent: str, space: str | None, shares: Sequence[str], person_from: str | None
+) -> OwnerMemory:
+    if space is not None and (shares or person_from is not None):
+        raise InputError("space asks a shared space alone: leave shares and person_from out, or name it in shares")
+    return access.owner(user, agent, Right.READ, space=space, shares=shares, person_from=person_from)
 
 
 def written_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     """The memory that a body changes."""
-    return access.owner(body.user_id, body.agent_id, Right.WRITE)
+    return access.owner(body.user_id, body.agent_id, Right.WRITE, space=body.space)
 
 
 def router(tag: str, lifespan: Callable[[Any], Any] | None = None) -> APIRouter:

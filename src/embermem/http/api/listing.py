@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -64,6 +64,25 @@ def pages(
     return _part(found, lambda page: str(page.no), asked, partial(page_item, owner.owner), into, listing)
 
 
+def items(
+    owner: OwnerMemory,
+    asked: Asked,
+    kind: str,
+    order: str,
+    show: Callable[[Any], object],
+    *,
+    into: type[_List],
+) -> _List:
+    """Items of one kind, in an order."""
+    listing = named("items", owner.owner.id, kind, order)
+    place = {"page": "no", "utterance": "seq"}.get(kind)
+    after: str | int | None = None if asked.cursor is None else cursors.position(listing, asked.cursor)
+    after = cursors.number(listing, asked.cursor) if place else after
+    step = _step(asked) if place else asked.limit + 1  # others are read whole each time
+    found = _stepwise(partial(owner.items, kind, order=order), place or "id", after, step)
+    return _part(found, lambda item: str(getattr(item, place or "id")), asked, show, into, listing)
+
+
 def changes(owner: OwnerMemory, asked: Asked, *, since: int) -> Changes:
     """Changes after `since`, oldest first."""
     listing = named("changes", owner.owner.id)
@@ -120,6 +139,15 @@ def _step(asked: Asked) -> int:
     """How many are read at once, so that those asked for, and one more, come in as few equal steps as may be."""
     wanted = asked.limit + 1
     return -(-wanted // -(-wanted // _AT_ONCE))
+
+
+def _stepwise(part: Callable[..., Sequence[Any]], place: str, after: str | int | None, step: int) -> Iterator[Any]:
+    """Items after a place, read in steps."""
+    while some := part(limit=step, after=after):
+        yield from some
+        if len(some) < step:
+            break
+        after = getattr(some[-1], place)
 
 
 def _newest_first(

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Header, Query
+from fastapi import Query
 
 from embermem.core.errors import EmberError, InputError, NotFound
-from embermem.core.messages import LookBack
-from embermem.core.types import Forgotten, Tier, Utterance
+from embermem.core.types import Fact, Forgotten, Tier, Utterance
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.api import bodies, facts, items, listing
+from embermem.http.api import bodies, items, listing
 from embermem.http.api.dependencies import (
     Asking,
     AsOf,
     ItemId,
+    Key,
     Reading,
     RunQuery,
     Writing,
@@ -29,7 +30,7 @@ from embermem.http.problems import problem_of
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Batch, BatchKept, BatchRefused, History
 from embermem.wire.mapping import to_record
-from embermem.wire.memories import Added, Addition, ChangeItem, FactItem, fact_item
+from embermem.wire.memories import Added, Addition, ChangeItem, FactItem, PageItem, fact_item, page_item
 
 routes = router("memories")
 
@@ -38,19 +39,20 @@ class Kind(StrEnum):
     """What is listed."""
 
     PAGE = "page"
+    UTTERANCE = "utterance"
     FACT = "fact"
+    SEGMENT = "segment"
+    CHAIN = "chain"
+    LINK = "link"
 
 
-Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=bodies.LONGEST_KEY,
-        description="Idempotency key. Repeated with the same messages, it adds nothing and returns the same answer; "
-        "with other messages it is refused (409).",
-    ),
-]
+class Order(StrEnum):
+    """What comes first."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
 DryRun = Annotated[bool, Query(description="Only return what would be removed.")]
 Confirm = Annotated[bool, Query(description="Must be true unless dry_run is.")]
 
@@ -66,6 +68,7 @@ def add_memories(access: Accessible, body: bodies.AddBody, key: Key = None) -> A
         key=key,
         fresh=body.fresh,
         expires_at=body.expires_at,
+        metadata=body.metadata,
     )
 
 
@@ -81,38 +84,43 @@ def add_memories_batch(access: Accessible, body: bodies.BatchBody) -> Batch:
 def list_memories(
     owner: Reading,
     asked: Asking,
-    kind: Annotated[Kind, Query(description="Pages, or current facts.")] = Kind.PAGE,
-    tier: Annotated[Tier | None, Query(description="Only pages in this tier.")] = None,
+    kind: Annotated[Kind, Query(description="Pages, current facts, or other items.")] = Kind.PAGE,
+    order: Annotated[Order, Query(description="Which come first.")] = Order.NEWEST,
+    tier: Annotated[Tier | None, Query(description="Only pages in this tier, newest first.")] = None,
     run_id: RunQuery = None,
 ) -> items.Items:
-    """Pages or facts, newest first, paginated. Additions between two requests neither skip nor repeat items."""
-    if kind is Kind.PAGE:
+    """Items of one kind, paginated. Additions between two requests neither skip nor repeat items."""
+    if kind is Kind.PAGE and order is Order.NEWEST:
         return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id)
     if tier is not None or run_id is not None:
-        raise InputError("tier and run_id apply to pages only: leave them out, or use kind=page")
-    state = facts.State.CURRENT
-    return facts.part(owner, asked, into=items.Items, about=None, state=state, then=LookBack())
+        raise InputError("tier and run_id apply to pages, newest first, only: leave them out, or use kind=page")
+    show = partial(items.shown, owner)
+    return listing.items(owner, asked, kind.value, order.value, show, into=items.Items)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
 def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
-    """A page, an utterance or a fact, by its id; with `as_of`, as known at a time."""
-    return items.shown(owner, item_id, as_of)
+    """A page, utterance, fact, segment, chain or link, by its id; with `as_of`, as known at a time."""
+    return items.shown(owner, owner.get(item_id, as_of=as_of), as_of)
 
 
-@routes.put("/memories/{item_id}", summary="Correct a fact")
-@routes.patch("/memories/{item_id}", summary="Correct a fact", operation_id="patch_memory")
-def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody) -> FactItem:
-    """Replaces a fact by a new one with a new id. Messages cannot be changed."""
+@routes.put("/memories/{item_id}", summary="Update a fact or a page")
+@routes.patch("/memories/{item_id}", summary="Update a fact or a page", operation_id="patch_memory")
+def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody, key: Key = None) -> FactItem | PageItem:
+    """With `text`, replaces a fact by a new one with a new id; `pinned` and `expires_at` change it in place. Of a page,
+    `expires_at` can be changed. What was said cannot be changed (409)."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, items.corrected(owner, item_id, body.text))
+    updated = owner.update(
+        item_id, body.text, value=body.value, pinned=body.pinned, expires_at=body.expires_at, key=key
+    )
+    return fact_item(owner.owner, updated) if isinstance(updated, Fact) else page_item(owner.owner, updated)
 
 
 @routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
-def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> Forgotten:
+def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False, key: Key = None) -> Forgotten:
     """Removes it with everything that rests on it alone. The answer lists what was removed; `sha256` is over the
     ids."""
-    return items.forgotten(owner, item_id, dry_run=dry_run)
+    return owner.delete(item_id, dry_run=dry_run, key=key)
 
 
 @routes.delete("/memories", summary="Forget many pages, or everything")
@@ -127,16 +135,19 @@ def delete_memories(
     ] = None,
     confirm: Confirm = False,
     dry_run: DryRun = False,
+    key: Key = None,
 ) -> Forgotten:
     """Forgets a thread, what was said before a time, or what matches; without any of these, everything of this
-    owner."""
+    owner, which takes no key."""
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
     if all(named is None for named in (run_id, before, matching)):
         if limit is not None:
             raise InputError("limit requires matching")
+        if key is not None:
+            raise InputError("forgetting a whole memory takes no Idempotency-Key: its receipts are forgotten with it")
         return owner.forget_owner(dry_run=dry_run)
-    return owner.forget(thread=run_id, before=before, matching=matching, limit=limit, dry_run=dry_run)
+    return owner.forget(thread=run_id, before=before, matching=matching, limit=limit, dry_run=dry_run, key=key)
 
 
 @routes.get("/memories/{item_id}/history", summary="Read the history of a memory")
@@ -148,7 +159,7 @@ def get_memory_history(owner: Reading, item_id: ItemId) -> History:
 def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
     if isinstance(item, bodies.RefusedItem):
         return written_by(access, body)
-    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE)
+    return access.owner(item.user_id or body.user_id, item.agent_id or body.agent_id, Right.WRITE, space=body.space)
 
 
 def _kept(
@@ -164,6 +175,8 @@ def _kept(
             at=item.at or body.at,
             key=item.key,
             fresh=item.fresh,
+            metadata=item.metadata,
+            expires_at=item.expires_at,
         )
     except EmberError as error:
         problem = problem_of(error)
@@ -180,6 +193,7 @@ def _add(
     key: str | None,
     fresh: bool | None,
     expires_at: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> Added:
     """Keep messages; what was kept. The same key gives the same answer again.
 
@@ -188,7 +202,13 @@ def _add(
     alone = isinstance(given, str)
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else [_plain(one) for one in given]
     added = owner.add_messages(
-        messages, thread=thread, at=at, key=key, fresh=alone if fresh is None else fresh, expires_at=expires_at
+        messages,
+        thread=thread,
+        at=at,
+        key=key,
+        fresh=alone if fresh is None else fresh,
+        expires_at=expires_at,
+        metadata=metadata,
     )
     wanted = set(added.utterance_ids)
     kept = [utterance for page_id in added.page_ids for utterance in _said(owner, page_id) if utterance.id in wanted]

@@ -13,7 +13,7 @@ from embermem.core.errors import NotFound
 from embermem.core.types import WaitsFor
 from embermem.http.access import Accessible, Right
 from embermem.http.api import bodies
-from embermem.http.api.dependencies import ItemId, router, text_query, written_by
+from embermem.http.api.dependencies import ItemId, SpaceQuery, router, text_query, written_by
 from embermem.http.api.working import Operation, Operations
 from embermem.wire.answers import OperationItem
 from embermem.wire.mapping import to_record
@@ -67,11 +67,17 @@ def _settled(owner: OwnerMemory, progress: Callable[[int, int], None]) -> dict[s
 
 @routes.get("/operations/{item_id}", summary="Read the status of an operation")
 def get_operation(
-    access: Accessible, operations: Running, item_id: ItemId, user_id: OfUser = None, agent_id: OfUser = None
+    access: Accessible,
+    operations: Running,
+    item_id: ItemId,
+    user_id: OfUser = None,
+    agent_id: OfUser = None,
+    space: SpaceQuery = None,
 ) -> OperationItem:
     """An operation of an owner that the key grants access to. A server keeps the last thousand since its start."""
-    if user_id is not None or agent_id is not None:
-        asked = access.owner(user_id or bodies.DEFAULT, agent_id or bodies.DEFAULT, Right.READ).owner
+    if user_id is not None or agent_id is not None or space is not None:
+        user, agent = user_id or bodies.DEFAULT, agent_id or bodies.DEFAULT
+        asked = access.owner(user, agent, Right.READ, space=space).owner
     else:
         asked = None
     found = operations.get(item_id)

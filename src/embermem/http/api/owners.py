@@ -8,7 +8,7 @@ from embermem.core.types import Owner, OwnerStats
 from embermem.http.access import Accessible
 from embermem.http.api import listing
 from embermem.http.api.dependencies import Asking, Reading, router
-from embermem.wire.answers import OwnerItem, Owners
+from embermem.wire.answers import FieldItem, Fields, OwnerItem, Owners
 from embermem.wire.mapping import to_record
 
 routes = router("owners")
@@ -28,6 +28,12 @@ def list_owners(access: Accessible, asked: Asking) -> Owners:
         listing=name,
         newest_first=False,
     )
+
+
+@routes.get("/fields", summary="List the fields of the application's own")
+def list_fields(access: Accessible) -> Fields:
+    """Their types, and what each of them takes."""
+    return Fields(results=tuple(to_record(FieldItem, one) for one in access.fields()))
 
 
 @routes.get("/stats", summary="Read counts of one memory")

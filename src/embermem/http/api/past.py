@@ -12,6 +12,7 @@ from embermem.http.api.dependencies import (
     AsOf,
     ChangeNo,
     ItemId,
+    Key,
     Reading,
     Writing,
     read_by,
@@ -58,34 +59,34 @@ def list_conflicts(owner: Reading, as_of: AsOf = None) -> Conflicts:
 
 
 @routes.post("/conflicts/settle", summary="Settle a conflict: both facts stay")
-def settle_conflict(access: Accessible, body: bodies.SettleConflictBody) -> Conflicts:
+def settle_conflict(access: Accessible, body: bodies.SettleConflictBody, key: Key = None) -> Conflicts:
     """The two facts are not reported as in conflict again. Returns the other conflicts."""
     owner = written_by(access, body)
-    owner.settle_conflict(body.fact_id, body.other_id)
+    owner.settle_conflict(body.fact_id, body.other_id, key=key)
     return Conflicts(results=owner.conflicts())
 
 
 @routes.post("/facts", status_code=201, summary="Add facts of your own")
-def learn_facts(access: Accessible, body: bodies.LearnBody) -> Learnt:
+def learn_facts(access: Accessible, body: bodies.LearnBody, key: Key = None) -> Learnt:
     """In one change, by the same rules as extracted facts: all of them, or none if one is refused."""
     owner = written_by(access, body)
-    found = owner.learn([one.model_dump(exclude_none=True) for one in body.facts])
+    found = owner.learn([one.model_dump(exclude_none=True) for one in body.facts], key=key)
     return Learnt(results=tuple(fact_item(owner.owner, one) for one in found))
 
 
 @routes.post("/facts/{item_id}/expire", summary="Set when a fact expires")
-def expire_fact(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> FactItem:
+def expire_fact(access: Accessible, item_id: ItemId, body: bodies.ExpireBody, key: Key = None) -> FactItem:
     """At that time it ends, and is then among the past facts."""
     owner = written_by(access, body)
-    owner.expire(fact_id=item_id, at=body.at)
+    owner.expire(fact_id=item_id, at=body.at, key=key)
     return fact_item(owner.owner, owner.fact(item_id))
 
 
 @routes.post("/pages/{item_id}/expire", summary="Set when a page expires")
-def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody) -> PageItem:
+def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody, key: Key = None) -> PageItem:
     """At that time no read returns it any more, and it is forgotten for good."""
     owner = written_by(access, body)
-    owner.expire(page_id=item_id, at=body.at)
+    owner.expire(page_id=item_id, at=body.at, key=key)
     return page_item(owner.owner, owner.page(item_id))
 
 
@@ -100,15 +101,15 @@ def list_links(
 
 
 @routes.post("/links", status_code=201, summary="Link two memories")
-def make_link(access: Accessible, body: bodies.LinkBody) -> Link:
+def make_link(access: Accessible, body: bodies.LinkBody, key: Key = None) -> Link:
     """Links a fact or segment to another, with a reason."""
-    return written_by(access, body).link(body.from_id, body.to_id, body.reason)
+    return written_by(access, body).link(body.from_id, body.to_id, body.reason, key=key)
 
 
 @routes.delete("/links/{item_id}", summary="Remove a link")
-def remove_link(owner: Writing, item_id: ItemId) -> Link:
+def remove_link(owner: Writing, item_id: ItemId, key: Key = None) -> Link:
     """Returns the removed link."""
-    return owner.unlink(item_id)
+    return owner.unlink(item_id, key=key)
 
 
 @routes.get("/retention", summary="Read retention")
@@ -121,9 +122,9 @@ def list_retention(
 
 
 @routes.post("/fade", summary="Archive faded memories")
-def fade(access: Accessible, body: bodies.FadeBody) -> Faded:
+def fade(access: Accessible, body: bodies.FadeBody, key: Key = None) -> Faded:
     """Archives what is retained less than the setting `retention_floor`."""
-    return written_by(access, body).fade(dry_run=body.dry_run)
+    return written_by(access, body).fade(dry_run=body.dry_run, key=key)
 
 
 @routes.post("/verify", summary="Check a receipt of forgetting")

@@ -12,7 +12,9 @@ from embermem.http.api import bodies, facts
 from embermem.http.api.dependencies import (
     Asking,
     AsOf,
+    Bound,
     ItemId,
+    Key,
     LookingBack,
     PersonQuery,
     Reading,
@@ -46,11 +48,11 @@ def get_profile(owner: Reading, then: LookingBack, person: PersonQuery = None) -
 
 
 @routes.patch("/profile", summary="Set fields of the profiles")
-def update_profile(access: Accessible, body: bodies.ProfileBody) -> Profile:
+def update_profile(access: Accessible, body: bodies.ProfileBody, key: Key = None) -> Profile:
     """Sets fields; null removes one. No analyst overwrites what is set here. It is one change: if a field is
     refused, none is set."""
     owner = written_by(access, body)
-    owner.set_profiles(user=body.user, agent=body.agent)
+    owner.set_profiles(user=body.user, agent=body.agent, key=key)
     return profile(owner.persona())
 
 
@@ -69,7 +71,7 @@ def list_facts(
 
 @routes.get("/overview", summary="Read who everybody is and what happened")
 def get_overview(
-    owner: Reading,
+    owner: Bound,
     then: LookingBack,
     budget: Annotated[int, Query(ge=1, le=bodies.LARGEST, description="Tokens of the text.")] = 600,
     person: PersonQuery = None,
@@ -89,10 +91,10 @@ def list_instructions(owner: Reading, then: LookingBack) -> Instructions:
 
 
 @routes.post("/instructions", status_code=201, summary="Add a standing instruction")
-def add_instruction(access: Accessible, body: bodies.InstructionBody) -> FactItem:
+def add_instruction(access: Accessible, body: bodies.InstructionBody, key: Key = None) -> FactItem:
     """Ends an earlier one about the same matter."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.add_instruction(body.text, expires_at=body.expires_at))
+    return fact_item(owner.owner, owner.add_instruction(body.text, expires_at=body.expires_at, key=key))
 
 
 @routes.get("/people", summary="List people")
@@ -103,45 +105,45 @@ def list_people(owner: Reading, as_of: AsOf = None) -> People:
 
 
 @routes.post("/people/user", summary="Set who the user is")
-def set_user(access: Accessible, body: bodies.UserBody) -> PeopleRuled:
+def set_user(access: Accessible, body: bodies.UserBody, key: Key = None) -> PeopleRuled:
     """Says which speaker is the user; what is known of that person becomes the user's profile."""
     owner = written_by(access, body)
-    return PeopleRuled(change_no=owner.set_user(body.name), results=_people(owner))
+    return PeopleRuled(change_no=owner.set_user(body.name, key=key), results=_people(owner))
 
 
 @routes.post("/people/merge", summary="Merge two people")
-def merge_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+def merge_people(access: Accessible, body: bodies.NamesBody, key: Key = None) -> PeopleRuled:
     """Says that two names belong to one person."""
     owner = written_by(access, body)
-    return PeopleRuled(change_no=owner.merge_people(body.one, body.other), results=_people(owner))
+    return PeopleRuled(change_no=owner.merge_people(body.one, body.other, key=key), results=_people(owner))
 
 
 @routes.post("/people/split", summary="Split two people")
-def split_people(access: Accessible, body: bodies.NamesBody) -> PeopleRuled:
+def split_people(access: Accessible, body: bodies.NamesBody, key: Key = None) -> PeopleRuled:
     """Says that two names belong to different people."""
     owner = written_by(access, body)
-    return PeopleRuled(change_no=owner.split_people(body.one, body.other), results=_people(owner))
+    return PeopleRuled(change_no=owner.split_people(body.one, body.other, key=key), results=_people(owner))
 
 
 @routes.post("/facts/{item_id}/pin", summary="Pin a fact")
-def pin_fact(access: Accessible, item_id: ItemId, body: bodies.PinBody) -> FactItem:
+def pin_fact(access: Accessible, item_id: ItemId, body: bodies.PinBody, key: Key = None) -> FactItem:
     """A pinned fact is never archived by the cap; `pinned: false` removes the pin."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.pin(item_id, body.pinned))
+    return fact_item(owner.owner, owner.pin(item_id, body.pinned, key=key))
 
 
 @routes.post("/facts/{item_id}/retire", summary="Retire a fact")
-def retire_fact(access: Accessible, item_id: ItemId, body: bodies.RetireBody) -> FactItem:
+def retire_fact(access: Accessible, item_id: ItemId, body: bodies.RetireBody, key: Key = None) -> FactItem:
     """It is then among the past facts."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.retire(item_id))
+    return fact_item(owner.owner, owner.retire(item_id, key=key))
 
 
 @routes.post("/facts/{item_id}/correct", summary="Correct a fact")
-def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody) -> FactItem:
+def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody, key: Key = None) -> FactItem:
     """Returns the new fact with its new id. Earlier messages do not teach the old value again."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.correct(item_id, body.text, value=body.value))
+    return fact_item(owner.owner, owner.correct(item_id, body.text, value=body.value, key=key))
 
 
 @routes.get("/traits", summary="List the user's traits")

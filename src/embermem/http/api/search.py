@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from embermem.core.errors import StoreError, kind
+from embermem.core.errors import NotGranted, StoreError, kind
 from embermem.core.types import Context
 from embermem.http.access import Accessible, Right
 from embermem.http.api import bodies, listing
-from embermem.http.api.dependencies import read_by, router, then_of
+from embermem.http.api.dependencies import bound_by, router, then_of
 from embermem.memory import OwnerMemory
 from embermem.wire.memories import ContextAnswer, Found, context_answer, hit_item
 
@@ -19,12 +19,14 @@ routes = router("search")
 @routes.post("/search", summary="Search messages")
 def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
     """The best utterances for a query. Writes nothing, and counts no visit."""
-    owner = access.owner(*body.owner_asked, Right.READ)
+    owner = bound_by(access, body, *body.owner_asked)
     thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
     if thread is None:
-        hits = owner.search(body.query, body.top_k, **then)
+        hits = owner.search(body.query, body.top_k, min_score=body.min_score, **then)
     else:
-        hits = listing.in_thread(lambda k: owner.search(body.query, k, **then), thread, body.top_k)
+        hits = listing.in_thread(
+            lambda k: owner.search(body.query, k, min_score=body.min_score, **then), thread, body.top_k
+        )
     return Found(results=tuple(hit_item(owner.owner, hit) for hit in hits))
 
 
@@ -32,9 +34,11 @@ def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
 def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
     """Text within the budget for a prompt, with its sources. Counts what it packs as visited, unless the key is
     read-only."""
-    owner = read_by(access, body)
+    owner = bound_by(access, body, body.user_id, body.agent_id)
     then = then_of(body.as_of, body.valid_at)
-    context = owner.recall(body.query, at=body.at, budget=body.budget, thread=body.run_id, **then)
+    context = owner.recall(
+        body.query, at=body.at, budget=body.budget, thread=body.run_id, min_score=body.min_score, **then
+    )
     if not then and access.may(owner.owner, Right.WRITE):
         _count_visit(owner, context)
     return context_answer(owner.owner, context, explain=body.explain)
@@ -44,5 +48,7 @@ def _count_visit(owner: OwnerMemory, context: Context) -> None:
     """An answer that is there does not fail for a counter."""
     try:
         owner.visit(context)
+    except NotGranted:
+        logger.debug("a space was only read")
     except StoreError as error:
         logger.warning("a visit was not counted: %s", kind(error))

@@ -141,7 +141,7 @@ def hit_bars(hits: Sequence[Hit]) -> tuple[list[HitBar], float]:
             hit=hit,
             parts=tuple(_stacked(groups, zero, 100.0 / span)),
             channels=tuple(
-                (name, group_of(name), score, score.normalised * score.weight) for name, score in hit.channels.items()
+                (name, group_of(name), score, score.normalised * score.weight) for name, score in hit.spoke.items()
             ),
         )
         for hit, groups in zip(hits, summed, strict=True)
@@ -184,13 +184,13 @@ def _heat_then(
 def _by_group(hit: Hit) -> list[tuple[str, float, str]]:
     """Each group's sum in a hit's score, and the channels that spoke."""
     sums: dict[str, list[tuple[str, float]]] = {name: [] for name in GROUPS}
-    for name, score in hit.channels.items():
+    for name, score in hit.spoke.items():
         sums[group_of(name)].append((name, score.normalised * score.weight))
     return [
         (
             group,
             sum(value for _, value in some),
-            ", ".join(f"{name} {value:+.2f}" for name, value in some if abs(value) > 1e-9),
+            ", ".join(f"{name} {value:+.2f}" for name, value in some),
         )
         for group, some in sums.items()
         if some

@@ -121,7 +121,7 @@ def _first(access: Access) -> tuple[str, str]:
     """The user and agent of the first page: default, if that is known; else whoever is; else whom the key names."""
     owners = [(one.user, one.agent) for one in access.owners()]
     if not owners and access.key is not None:
-        owners = [(grant.user, grant.agent or "default") for grant in access.key.grants if grant.user is not None]
+        owners = [(grant.user, grant.agent or "default") for grant in access.key.of_users if grant.user is not None]
     default = ("default", "default")
     return default if default in owners or not owners else owners[0]
 

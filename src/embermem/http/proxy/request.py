@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from embermem.core import messages
+from embermem.http.access import shares_named
 
 __all__ = ["Asked", "asked", "newest_question"]
 
@@ -28,6 +29,8 @@ class Asked:
     thread: str | None
     remember: bool
     keep: bool
+    shares: Sequence[str] = ()
+    person_from: str | None = None
 
     def body(self, block: str | None) -> bytes:
         """The body for upstream, with a block before the words of the user's newest message. All else keeps its bytes.
@@ -66,6 +69,8 @@ def asked(raw: bytes, headers: Mapping[str, str]) -> Asked:
         thread=None if thread is None else messages.thread_id(thread),
         remember=not _off(headers, "x-ember-memory"),
         keep=not _off(headers, "x-ember-store"),
+        shares=tuple(shares_named(_text(headers, "x-ember-shares"))),
+        person_from=_text(headers, "x-ember-person-from"),
     )
 
 

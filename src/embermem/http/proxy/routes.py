@@ -140,7 +140,7 @@ def _proxy(request: Request) -> _Proxy:
 
 def _opened(request: Request, access: Access, given: Asked, known: Known) -> tuple[Talk, Remembered]:
     """Raises Forbidden where the key does not hold the owner, or may only read: upstream costs money."""
-    owner = access.owner(given.user, given.agent, Right.WRITE)
+    owner = access.owner(given.user, given.agent, Right.WRITE, shares=given.shares, person_from=given.person_from)
     memory = serving_of(request).memory
     talk = Talk(memory, owner, known, given.messages, thread=given.thread, keep=given.keep)
     talk.open()

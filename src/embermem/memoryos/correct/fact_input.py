@@ -11,10 +11,11 @@ from embermem.core import messages
 from embermem.core.attributes import BUILT_IN, OTHER, Attributes
 from embermem.core.errors import InputError
 from embermem.core.messages import Inbox
+from embermem.core.metadata import Metadata
 from embermem.core.text import fold
 from embermem.core.types import About, FactProposal
 
-KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at")
+KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at", "metadata")
 
 _LONGEST = 2000
 _LONGEST_NAME = 200
@@ -37,6 +38,11 @@ def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox, attributes: Attribute
 def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
     """When each of the facts, which were read, ends by itself; None: never. Raises InputError for a time gone by."""
     return [inbox.expiry(one.get("expires_at"), f"facts[{place}].expires_at") for place, one in enumerate(facts)]
+
+
+def labels(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[Metadata]:
+    """The metadata of each of the facts, which were read."""
+    return [inbox.metadata(one.get("metadata"), f"facts[{place}].metadata") for place, one in enumerate(facts)]
 
 
 def field_value(attributes: Attributes, name: str, given: str, where: str) -> str:

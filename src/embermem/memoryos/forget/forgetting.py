@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,15 +12,17 @@ from embermem.core.types import Forgotten, Owner, OwnerId, Page, PageId, Verifie
 from embermem.core.user_overrides import mark_of, mark_of_key, mark_of_text, says
 from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.impact import Impact, receipt
-from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Store
+from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
 
 _TRIES = 16
 """How often it is decided anew when another change came first."""
 
 
-def forget(impact: Impact, *, dry_run: bool) -> Forgotten:
-    """Forget what is named, or with `dry_run` say what that would take. Raises NotFound, StoreError, and RevisionMoved
-    if others never leave room."""
+def forget(
+    impact: Impact, *, dry_run: bool, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None
+) -> Forgotten:
+    """Forget what is named, or with `dry_run` say what that would take. `receipt_of` makes the receipt of the call,
+    which is kept with the change. Raises NotFound, StoreError, and RevisionMoved if others never leave room."""
     store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
@@ -29,11 +31,13 @@ def forget(impact: Impact, *, dry_run: bool) -> Forgotten:
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
             return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
-        change = store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision)
-        return replace(decided.forgotten, change_no=change.no)
+        made = replace(decided.forgotten, change_no=decided.revision + 1)
+        receipt = receipt_of(made)
+        store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
+        return made
 
     forgotten = decided_anew(_TRIES, erase)
-    return forgotten if forgotten.change_no is None else _done(store, forgotten)
+    return forgotten if forgotten.change_no is None else done(store, forgotten)
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
@@ -64,7 +68,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
     if dry_run:
         return forgotten
     store.forget_owner(owner.id, now)
-    return _done(store, forgotten)
+    return done(store, forgotten)
 
 
 def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
@@ -122,7 +126,7 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
     return [page.id for page in pages if wanted <= held(page)]
 
 
-def _done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
+def done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
     wiped = store.wipe([*forgotten.utterances, *forgotten.facts])
     mark = mark_of_key(store.secret()) if forgotten.marks else ""

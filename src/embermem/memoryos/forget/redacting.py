@@ -44,6 +44,7 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.errors import StoreError
+from embermem.core.metadata import texts as texts_of
 from embermem.core.types import (
     ChainId,
     FactId,
@@ -245,12 +246,16 @@ class _Redaction:
     ) -> FactAdded | None:
         """A fact that loses sources. Where its words are theirs, those of another page that says the same take their
         place, else its value; None where that too is theirs alone."""
-        own = self._left(d.sources)
-        fact = replace(d, sources=own or sources)
+        own, traces = self._left(d.sources), self._going.traces
+        labels = {
+            name: one
+            for name, one in d.metadata.items()
+            if not any(traces.in_(text) for _, text in texts_of({name: one}))
+        }
+        fact = replace(d, sources=own or sources, metadata=labels)
         if len(own) == len(d.sources):
             return fact
         seqs = {source.seq for source in sources}
-        traces = self._going.traces
         if own and not traces.in_(d.text) and not traces.in_(d.value):
             return fact
         for p in proposals:

@@ -11,11 +11,12 @@ import threading
 from bisect import bisect_left
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
 from embermem.core.changes import Analysed, Cause, Decision, Evicted
+from embermem.core.record import Record
 from embermem.core.types import OwnerId
 
 BOUNDS: Final = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 7.5, 10.0, 20.0, 50.0, 100.0, 200.0)
@@ -25,7 +26,7 @@ OWNERS: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatSample:
+class HeatSample(Record):
     """Heat of the segments of up to 1,000 owners, those that this process worked on last, as it was then; and what it
     has promoted and evicted since it began.
 
@@ -41,7 +42,7 @@ class HeatSample:
     total: float
     hottest: float
     promotions: int
-    evictions: Mapping[str, int]
+    evictions: Mapping[str, int] = field(hash=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

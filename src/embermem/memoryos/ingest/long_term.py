@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import product
 
 from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes
 from embermem.core.changes import (
@@ -20,6 +21,7 @@ from embermem.core.changes import (
     FactAffirmed,
     FactArchived,
     FactExpires,
+    FactPinned,
     FactRetired,
     FactsConflict,
     FactStrengthened,
@@ -31,6 +33,7 @@ from embermem.core.changes import (
 from embermem.core.config import Settings
 from embermem.core.equations import evidence_confidence, evidence_level
 from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata
 from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
@@ -166,7 +169,7 @@ class Knowledge:
                 self._others.setdefault(fact.id, fact)
         decisions: list[Decision] = []
         self._refused = []
-        told = resting(change.facts, said)
+        told = [one for proposal in resting(change.facts, said) if (one := self._in_fields(proposal)) is not None]
         for one in sorted(told, key=lambda p: p.sources[0].seq):
             proposal = in_full(one, told, self.people, (*self._held.values(), *self._others.values()), self._thread_of)
             if not proposal.retracts and self._is_ruled_out(proposal):
@@ -185,45 +188,74 @@ class Knowledge:
         decisions += [done for line in lines if (done := self._field(line, said, at)) is not None]
         return [*decisions, *self._ended(retired)]
 
+    def _in_fields(self, proposal: FactProposal) -> FactProposal | None:
+        """A proposal that was noted before a field changed, under the field's name now; None if it does not fit."""
+        field = self._attributes.field(self._attributes.former.get(proposal.attribute, proposal.attribute))
+        if field is None or proposal.about is About.AGENT or proposal.retracts:
+            return proposal
+        value = field.fits(proposal.value)
+        return None if value is None else replace(proposal, attribute=field.name, value=value, single=field.single)
+
     def bring(
         self,
-        brought: Iterable[tuple[FactProposal, datetime | None]],
+        brought: Iterable[tuple[FactProposal, datetime | None, Metadata]],
         *,
         seq: int,
         no: int,
         at: datetime,
         settings: Settings,
     ) -> tuple[list[Decision], tuple[FactId, ...]]:
-        """The decisions that facts of the caller's own lead to, each with when it expires, and what each became.
+        """The decisions that facts of the caller's own lead to, each with when it expires and its metadata; and what
+        each became.
 
         The same rules, but for three: they rest on nothing that was said; no ruling refuses them, because the caller's
         word is newer than what he ruled; and what was said up to `seq` does not end them.
         """
         decisions: list[Decision] = []
         became: list[FactId] = []
-        for place, (proposal, expires_at) in enumerate(brought):
+        for place, (proposal, expires_at, metadata) in enumerate(brought):
             if namesakes := self.people.namesakes(proposal.subject):
                 raise InputError(f"facts[{place}]: {ambiguous(proposal.subject, namesakes)}")
             made: list[Decision] = [*self._structural(self._fact(proposal, {}, no, at))]
             first = made[0]
-            if isinstance(first, FactAdded):
-                made[0] = replace(first, expires_at=expires_at)
-            elif isinstance(first, FactStrengthened) and expires_at is not None:
-                made.append(FactExpires(fact_id=first.fact_id, at=expires_at))
             assert isinstance(first, FactAdded | FactStrengthened)
-            decisions += made
             became.append(first.fact_id)
+            if isinstance(first, FactAdded):
+                made[0] = replace(first, expires_at=expires_at, metadata=metadata)
+            elif not metadata.items() <= self._held[first.fact_id].own_metadata.items():
+                made, became[-1] = self._labelled(self._held[first.fact_id], metadata, expires_at, no, at)
+            elif expires_at is not None:
+                made.append(FactExpires(fact_id=first.fact_id, at=expires_at))
+            decisions += made
         decisions += [
             FactAffirmed(fact_id=fact_id, upto_seq=seq) for fact_id in dict.fromkeys(became) if fact_id in self._held
         ]
         retired = [self._others[d.fact_id] for d in decisions if isinstance(d, FactRetired)]
         return [*decisions, *self._over_cap(settings), *self._ended(retired)], tuple(became)
 
+    def _labelled(
+        self, known: Fact, metadata: Metadata, expires_at: datetime | None, no: int, at: datetime
+    ) -> tuple[list[Decision], FactId]:
+        """A known fact with further metadata: a new one takes its place, true from when that was."""
+        count = sum(1 for fact in (*self._held.values(), *self._others.values()) if fact.change_no == no)
+        new = replace(
+            known,
+            id=FactId(f"f{no}-{count:03}"),
+            own_metadata={**known.own_metadata, **metadata},
+            expires_at=expires_at or known.expires_at,
+            recorded_at=at,
+            change_no=no,
+        )
+        made: list[Decision] = [FactAdded.of(new), self._retire(known, new.id, known.valid_from, at)]
+        self._held[new.id] = new
+        return [*made, *([FactPinned(fact_id=new.id, pinned=True)] if known.pinned else [])], new.id
+
     def _is_ruled_out(self, proposal: FactProposal) -> bool:
         """Whether a caller has ruled out a value, told of the person by whatever name."""
         seq, known = newest(proposal), self._rulings.denied or self._rulings.barred
-        for name in self.people.names_for(proposal) if known else ():
-            named = replace(proposal, subject=name)
+        names = product(self.people.names_for(proposal), self._attributes.names_of(proposal.attribute)) if known else ()
+        for name, attribute in names:
+            named = replace(proposal, subject=name, attribute=attribute)
             if self._rulings.forbids(named, seq) or any(
                 seq <= upto and same_value(proposal.value, value, proposal.attribute)
                 for value, upto in self._rulings.denied_of(named)

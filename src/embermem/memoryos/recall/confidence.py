@@ -1,7 +1,8 @@
-"""How likely a recall holds what was asked: near 0 where nothing stored answers the query.
+"""Probabilities: that what was asked was said at all, that an utterance is evidence of it, that a context holds it.
 
-A logistic regression on five signals, with weights near the fit by bench/scripts/fit_confidence.sh. It reads only a few
-rows of the ranking. Figures: docs/research/recall.md.
+The first is a logistic regression on five signals, which reads only a few rows of the ranking. The other two calibrate
+it together with the scores. Their weights are those of bench/scripts/fit_confidence.sh, which fits them with MiniLM;
+figures: docs/research/recall.md.
 """
 
 from __future__ import annotations
@@ -30,7 +31,17 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Rows = NDArray[np.int64]
 
-__all__ = ["Signs", "confidence", "share_of_budget", "signs"]
+__all__ = [
+    "Signs",
+    "answerable",
+    "fitted_for",
+    "holds",
+    "pages_hold",
+    "relevances",
+    "relevances_of_pages",
+    "share_of_budget",
+    "signs",
+]
 
 _SURE_HITS = 5
 """How many of the best hits say how sure a recall is."""
@@ -38,6 +49,8 @@ _EACH_SIDE = 8
 """How many utterances of whom the query names, and of all others, are held against each other."""
 _READ = 0.5
 """How much of a query the embedder must read for its vectors to say anything of how sure a recall is."""
+_LEAST, _LEAST_SHARE = 1e-4, 0.01
+"""The least probability and share, and the greatest one's distance from 1, of which log odds are taken."""
 _ON_THE_DAY = 0.5
 """The nearness in time (index/dating.py) from which something was said of the days that a query names."""
 _LOOKS_AT = 500
@@ -50,7 +63,7 @@ _YOU_SIGNS = tuple(sign for language in languages.all() for sign in language.tal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signs:
-    """What a confidence is made of.
+    """What says whether a query can be answered.
 
     `words`: the highest share, by rarity, of the query's words that stand in the window of one of the best hits; in
     [0, 1]. `late`: the same, with each word as near as the nearest word of the window comes (MaxSim). `cosine`: the
@@ -66,8 +79,8 @@ class Signs:
     whose: float
 
 
-def confidence(view: View, rows: Sequence[int]) -> float:
-    """How likely these rows, best first, hold what was asked, in [0, 1]; 0 for none."""
+def answerable(view: View, rows: Sequence[int]) -> float:
+    """The probability that what was asked was said at all, by the best of these rows, best first; 0 for none."""
     if len(rows) == 0:
         return 0.0
     found, settings = signs(view, rows), view.settings
@@ -81,17 +94,63 @@ def confidence(view: View, rows: Sequence[int]) -> float:
     )
 
 
-def share_of_budget(view: View, confidence: float, people: People) -> float:
+def relevances(scores: Sequence[float], likely: float, answerable: float, settings: Settings) -> tuple[float, ...]:
+    """The probability that each utterance is evidence for the query, in [0, 1]; it rises with the score.
+
+    exp(score − likely) is an utterance's share of the evidence, if there is any: so the weights of the scores were
+    fitted. `likely` is ln of the sum of exp(score) over the candidates.
+    """
+    if answerable <= 0.0:
+        return (0.0,) * len(scores)
+    base = settings.relevance_base + settings.relevance_answerable * math.log(answerable)
+    share = np.minimum(np.asarray(scores, dtype=np.float64) - likely, math.log(1.0 - _LEAST_SHARE))
+    odds = base + settings.relevance_share * (share - np.log1p(-np.exp(share)))
+    return tuple((1.0 / (1.0 + np.exp(-odds))).tolist())
+
+
+def relevances_of_pages(scores: Sequence[float], settings: Settings) -> tuple[float, ...]:
+    """The same in preset `paper`, of utterances whose page's vector has this cosine to the query's."""
+    return tuple(
+        equations.logistic(settings.relevance_paper_base + settings.relevance_paper_page * score) for score in scores
+    )
+
+
+def holds(answerable: float, share: float, settings: Settings) -> float:
+    """The probability that a context holds the answer, in [0, 1]; `share` is the share of the evidence that it is
+    expected to hold, if there is any. 0 where nothing can be answered."""
+    if answerable <= 0.0:
+        return 0.0
+    return equations.logistic(
+        settings.holds_base
+        + settings.holds_answerable * equations.log_odds(answerable, _LEAST)
+        + settings.holds_share * equations.log_odds(share, _LEAST_SHARE)
+    )
+
+
+def pages_hold(answerable: float, settings: Settings) -> float:
+    """The same in preset `paper`, which packs all that it finds, and whose scores are no shares."""
+    if answerable <= 0.0:
+        return 0.0
+    odds = equations.log_odds(answerable, _LEAST)
+    return equations.logistic(settings.holds_paper_base + settings.holds_answerable * odds)
+
+
+def fitted_for(view: View) -> bool:
+    """Whether the probabilities were fitted for such a query: by an embedder with token vectors, who reads it."""
+    return view.query.tokens is not None and view.understood >= _READ
+
+
+def share_of_budget(view: View, answerable: float, people: People) -> float:
     """The share of a budget that what was said may take for a query, in [0, 1].
 
-    All, from the confidence `pack_sure` on, and for every query that speaks of somebody who is known here, of days on
-    which something was said, or of what was said to whom asks. Below, in proportion to the square. All too where no
-    token vectors say how near anything comes: for them the confidence was not fitted.
+    All, if it is answerable with the probability `pack_sure` or more, and for every query that speaks of somebody who
+    is known here, of days on which something was said, or of what was said to whom asks. Below, in proportion to the
+    square. All too where no token vectors say how near anything comes: for them the probability was not fitted.
     """
     least = view.settings.pack_sure
-    if view.query.tokens is None or view.understood < _READ or confidence >= least or _is_of_memory(view, people):
+    if not fitted_for(view) or answerable >= least or _is_of_memory(view, people):
         return 1.0
-    return (confidence / least) ** 2
+    return (answerable / least) ** 2
 
 
 def _is_of_memory(view: View, people: People) -> bool:

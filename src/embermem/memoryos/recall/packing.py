@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Packing", "pack", "pack_all"]
+__all__ = ["Packing", "named", "pack", "pack_all"]
 
 _LEFT_OUT = 50
 """How many of what was left out are named."""
@@ -91,6 +91,8 @@ class Packing:
     """Those of the facts that have a reserved place."""
     rests_on: tuple[Source, ...] = ()
     """What summaries in the text rest on."""
+    overview: bool = False
+    """Whether it tells an overview that was asked for."""
 
 
 def pack(
@@ -157,6 +159,11 @@ def pack_all(
         left_out=(),
         rests_on=summaries.sources,
     )
+
+
+def named(utterance: Utterance, text: str) -> str:
+    """What an utterance that was left out is called: the first words of its line, of this text of it."""
+    return utterance_line(utterance, one_line(text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
 
 
 # ----------------------------------------------------------------------------------------------------- the budget
@@ -377,6 +384,7 @@ class _Filling:
             facts=tuple(facts),
             left_out=tuple(self.left_out),
             standing=tuple(fact for fact in facts if fact.id in self.standing or is_instruction(fact.attribute)),
+            overview=bool(self.overview.lines),
         )
 
     def _text(self) -> str:
@@ -550,8 +558,7 @@ class _Filling:
         if isinstance(what, str):
             self.left_out.append(LeftOut(what=what, score=score, reason=reason))
             return
-        utterance = self.snapshot.utterances[what]
-        name = utterance_line(utterance, one_line(self.snapshot.text(what)[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
+        name = named(self.snapshot.utterances[what], self.snapshot.text(what))
         self.left_out.append(LeftOut(what=name, score=self.scores[what], reason=reason))
 
     def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:

@@ -7,6 +7,7 @@ In both, a tier that the setting `without` names is out of reach: docs/research/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,6 +24,7 @@ from embermem.core.types import (
     Fact,
     Hit,
     Kind,
+    LeftOut,
     Owner,
     OwnerId,
     PageId,
@@ -41,11 +43,19 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
 from embermem.memoryos.recall.character import bearing_traits
-from embermem.memoryos.recall.confidence import confidence, share_of_budget
+from embermem.memoryos.recall.confidence import (
+    answerable,
+    fitted_for,
+    holds,
+    pages_hold,
+    relevances,
+    relevances_of_pages,
+    share_of_budget,
+)
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
-from embermem.memoryos.recall.packing import Packing, pack, pack_all
+from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
 from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
 from embermem.memoryos.recall.summaries import Summaries, SummariesOf, told
 from embermem.prompts.rendering import fact_line, one_line, profile_lines
@@ -64,6 +74,10 @@ _COMPLETED = 80
 _NOBODY = Owner(id=OwnerId(""), user="", agent="")
 
 
+NOT_FITTED = "relevance and confidence were fitted for the embedder all-MiniLM-L6-v2 and text that it reads (English)"
+"""The note of a recall by another embedder, or in another language: the probabilities are rough there."""
+
+
 def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chain]]:
     return (), ()
 
@@ -72,16 +86,43 @@ def _no_summaries(_: Sequence[PageId]) -> tuple[Sequence[Segment], Sequence[Chai
 class Ranking:
     """Utterances and facts by what they are worth to a query, best first; what is not asked for is not worked out.
 
-    `rows` (in the snapshot) and `scores` run in parallel, as far down as packing looks.
+    `rows` (in the snapshot), `scores` and `relevances` run in parallel, as far down as packing looks. `answerable` is
+    the probability that what was asked was said at all, `likely` is ln of the sum of exp(score) over the candidates
+    (preset `default`).
     """
 
     view: View
     rows: tuple[int, ...]
     scores: tuple[float, ...]
+    relevances: tuple[float, ...]
+    answerable: float
+    likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
+    below: tuple[Hit, ...] = ()
+    """The first hits that are less relevant than the query asks for: they are in nothing else here."""
+
+    def narrowed(self) -> Ranking:
+        """The same without what is less relevant than the query asks for."""
+        least = self.view.query.min_score
+        if least <= 0.0:
+            return self
+        kept = [place for place, relevance in enumerate(self.relevances) if relevance >= least]
+        if len(kept) == len(self.rows):
+            return self
+        return replace(
+            self,
+            rows=tuple(self.rows[place] for place in kept),
+            scores=tuple(self.scores[place] for place in kept),
+            relevances=tuple(self.relevances[place] for place in kept),
+            below=tuple(hit for hit in self.hits if (hit.relevance or 0.0) < least),
+        )
+
+    def expected(self, places: Sequence[int]) -> float:
+        """The share of the evidence that the rows at these places are expected to hold, if there is any."""
+        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in places)
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
@@ -90,7 +131,7 @@ class Ranking:
         chosen = [place for place in places if best[self._seqs[place]] == place]
         at = [self.rows[place] for place in chosen]
         return tuple(
-            _hit(self.view, row, int(page_of[row]), self.scores[place], ranks[self._seqs[place]], share)
+            _hit(self, place, int(page_of[row]), ranks[self._seqs[place]], share)
             for row, place, share in zip(at, chosen, self.shares(at), strict=True)
         )
 
@@ -127,11 +168,6 @@ class Ranking:
         return _seen(self.view)
 
     @cached_property
-    def confidence(self) -> float:
-        """How likely the rows hold what was asked, in [0, 1]."""
-        return confidence(self.view, self.rows)
-
-    @cached_property
     def without_vector(self) -> int:
         """How many candidates were ranked by words alone."""
         return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector[: self.view.n]))
@@ -145,7 +181,8 @@ class Ranking:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the context should know."""
         bare = self.without_vector
-        return (f"{bare} utterances have no vector yet and were ranked by words",) if bare else ()
+        found = [f"{bare} utterances have no vector yet and were ranked by words"] if bare else []
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
 
 
 def recall(
@@ -164,7 +201,7 @@ def recall(
     known = view = View(snapshot, query, settings)
     if (tellable := of_kinds(snapshot, query.scope)) is not snapshot:
         view = View(tellable, query, settings)
-    ranking = _ranked(view)
+    ranking = _ranked(view).narrowed()
     packing = _packed(known, view, ranking, counter, people, summaries_of)
     packed = ranking.hits_at(packing.places)
     sources = (*(source for fact in packing.facts for source in fact.sources), *packing.rests_on)
@@ -177,11 +214,11 @@ def recall(
         persona=_seen(known),
         tokens=packing.tokens,
         counter=counter.name,
-        confidence=ranking.confidence,
+        confidence=_confidence(ranking, packing),
         partial=ranking.partial,
         query=query.text,
         preset=settings.preset,
-        left_out=packing.left_out,
+        left_out=(*packing.left_out, *(_too_low(view, hit) for hit in ranking.below)),
         notes=(
             *ranking.notes,
             *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
@@ -189,6 +226,21 @@ def recall(
         ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
+
+
+def _confidence(ranking: Ranking, packing: Packing) -> float:
+    """How likely the text holds the answer; an overview that was asked for holds what is known."""
+    if packing.overview:
+        return 1.0
+    settings = ranking.view.settings
+    if settings.preset == "paper":
+        return pages_hold(ranking.answerable, settings)
+    return holds(ranking.answerable, ranking.expected(packing.places), settings)
+
+
+def _too_low(view: View, hit: Hit) -> LeftOut:
+    reason = f"relevance {hit.relevance:.2f}, below min_score {view.query.min_score:g}"
+    return LeftOut(what=named(hit.utterance, hit.utterance.text), score=hit.score, reason=reason)
 
 
 def overview_of(
@@ -251,7 +303,7 @@ def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None
     """What of the snapshot matters to the query, by the settings' preset; `first` hits are wanted (None: as many as
     the settings say). Reads only."""
     known = in_scope(snapshot, query.scope, settings, lambda: People(_NOBODY, snapshot.persona))
-    return _ranked(View(of_kinds(known, query.scope), query, _ablated(settings)), first)
+    return _ranked(View(of_kinds(known, query.scope), query, _ablated(settings)), first).narrowed()
 
 
 def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
@@ -305,7 +357,7 @@ def _packed(
         wishes = shown(instructions(known, people), people)
         subject = None if view.settings.without == "long_term" else asked_overview(known, people)
         tell = None if subject is None else partial(overview, known, people, subject, counter)
-    sure = share_of_budget(view, ranking.confidence, people)
+    sure = share_of_budget(view, ranking.answerable, people)
     persona = replace(told_profile(persona, view), traits=bearing_traits(known, persona.traits, people))
     return pack(view, ranking.rows, ranking.scores, facts, persona, counter, stands, wishes, tell=tell, sure=sure)
 
@@ -325,6 +377,7 @@ def _rank(view: View, first: int) -> Ranking:
         unit=settings.told_unit,
         first=first,
     )
+    likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
     rows = best[places].tolist()
     scores = (fused.scores[rows] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
@@ -334,10 +387,14 @@ def _rank(view: View, first: int) -> Ranking:
             rows.append(row)
             scores.append(float(fused.scores[row]))
             known.add(row)
+    sure = answerable(view, rows)
     return Ranking(
         view=view,
         rows=tuple(rows),
         scores=tuple(scores),
+        relevances=relevances(scores, likely, sure, settings),
+        answerable=sure,
+        likely=likely,
         find_facts=lambda people: bearing(view, fused.scores, people),
         followed=fused.followed,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
@@ -390,10 +447,13 @@ def _rank_as_the_paper(view: View) -> Ranking:
     def shares(at: Sequence[int]) -> list[dict[str, ChannelScore]]:
         return [_paper_shares(view, int(page_of[row]), scores, segments) for row in at]
 
+    of_rows = tuple(scores[int(page_of[row])] for row in rows)
     return Ranking(
         view=view,
         rows=rows,
-        scores=tuple(scores[int(page_of[row])] for row in rows),
+        scores=of_rows,
+        relevances=relevances_of_pages(of_rows, settings),
+        answerable=answerable(view, rows),
         find_facts=lambda people: _top_facts(view),
         shares=shares,
     )
@@ -449,14 +509,16 @@ def _as_it_is(score: float, weight: float) -> ChannelScore:
 # ---------------------------------------------------------------------------------------------------- both presets
 
 
-def _hit(view: View, row: int, page: int, score: float, place: int, shares: Mapping[str, ChannelScore]) -> Hit:
+def _hit(ranking: Ranking, place: int, page: int, rank: int, shares: Mapping[str, ChannelScore]) -> Hit:
+    view = ranking.view
     segment = view.snapshot.segment(page)
     return Hit(
-        utterance=view.snapshot.utterances[row],
-        score=score,
-        rank=place,
+        utterance=view.snapshot.utterances[ranking.rows[place]],
+        score=ranking.scores[place],
+        rank=rank,
         tier=tier_of(view.snapshot, page, view.settings.short_term_pages),
         segment_id=None if segment is None else segment[0],
+        relevance=ranking.relevances[place],
         channels=shares,
     )
 

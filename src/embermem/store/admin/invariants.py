@@ -132,7 +132,8 @@ def _logs() -> Iterator[Invariant]:
         there = _count(table, number.between(1, _owners(last))).scalar_subquery()
         yield _invariant(area, f"{name} missing that nobody forgot", select(func.abs(_owners(last) - there - lost)))
         yield _invariant(area, f"{name} beyond the last one", _count(table, _beyond(number, last)))
-    wrong = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
+    unsaid = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
+    wrong = or_(and_(receipt.c.change_no.is_(None), unsaid), _beyond(receipt.c.change_no, "revision"))
     yield _invariant(SAID, "receipts of utterances that never existed", _count(receipt, wrong))
     yield _invariant(
         DERIVED,

@@ -65,13 +65,16 @@ class UtterancePart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptPart:
-    """A key that was given with what was said, so that the same call made again stores nothing."""
+    """A key that was given with a call, so that the same call made again does nothing. Of another call than `add`, both
+    seqs are 0, and `change_no` and `result` say what it did."""
 
     key: str
     digest: str
     first_seq: int
     last_seq: int
     recorded_at: datetime
+    change_no: int | None = None
+    result: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

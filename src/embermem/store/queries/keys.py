@@ -35,7 +35,8 @@ class Keys(Transactions):
 
     def add_key(self, key: ApiKey) -> None:
         """Keep a new key."""
-        grants = json.dumps([[grant.user, grant.agent] for grant in key.grants], ensure_ascii=False)
+        told = ((one.user, one.agent, *(() if one.right is None else (one.right,))) for one in key.grants)
+        grants = json.dumps([*told], ensure_ascii=False)
         with self._write() as c:
             c.execute(insert(schema.api_key), row_of(key, schema.api_key, grants=grants))
 
@@ -65,4 +66,8 @@ class _Nobody(NamedTuple):
 
 
 def _key_from(row: Any) -> ApiKey:
-    return record(ApiKey, row, grants=tuple(Grant(user=user, agent=agent) for user, agent in json.loads(row.grants)))
+    return record(ApiKey, row, grants=tuple(_grant_from(*one) for one in json.loads(row.grants)))
+
+
+def _grant_from(user: str | None, agent: str | None, right: str | None = None) -> Grant:
+    return Grant(user=user, agent=agent, right=right)

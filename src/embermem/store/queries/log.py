@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import Row, and_, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.errors import KeyReused
 from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
@@ -18,8 +17,9 @@ from embermem.core.user_overrides import mark_of_message
 from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
-from embermem.store.erasing import Erasing, is_gone, is_keyed, marked_of, same_digest
+from embermem.store.erasing import Erasing, is_gone, marked_of
 from embermem.store.queries.reads import chunks, same
+from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
 from embermem.store.values import value_rows
@@ -46,9 +46,9 @@ class Log(Erasing):
             ensure_owner(c, owner, at)
             secret = self._known_key(c)
             if key is not None:
-                known = _receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
+                known = kept_receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
-                    return known
+                    return _stored(c, owner.id, known)
                 if secret is not None and is_gone(c, owner.id, key, digest, secret):
                     raise Undo  # nothing new: no row of an owner is left either
             messages = self._still_new(c, owner.id, messages, secret)
@@ -118,14 +118,8 @@ class Log(Erasing):
             return utterances(c, owner_id, after_seq, limit, ids)
 
 
-def _receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]) -> Added | None:
+def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
     """What was stored under a key and is still there; of what was forgotten, nothing is stored again."""
-    table = schema.receipt
-    row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
-    if row is None:
-        return None
-    if not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):
-        raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
     utterance = schema.utterance
     stored = c.execute(
         select(utterance.c.id, utterance.c.page_id)

@@ -15,6 +15,7 @@ from typing import Any, assert_never
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or_, select
 from sqlalchemy.engine import Connection, Row
 
+from embermem.core.metadata import inherited
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -30,7 +31,7 @@ from embermem.core.types import (
 )
 from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment
 from embermem.store import schema
-from embermem.store.codec import micros, record
+from embermem.store.codec import metadata_from, micros, record
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 
@@ -150,31 +151,37 @@ def facts_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], upto:
         for pair in _open_conflicts(c, owner_id, upto):
             against.setdefault(pair.fact_id, []).append(FactId(pair.other_id))
             against.setdefault(pair.other_id, []).append(FactId(pair.fact_id))
-    return tuple(fact_from(row, sources, against.get(row.fact_id, ())) for row in rows)
+    return tuple(fact_from(row, sources.get(row.fact_id, {}), against.get(row.fact_id, ())) for row in rows)
 
 
-def fact_from(row: Row[Any], sources: Mapping[str, tuple[Source, ...]], conflicts: Sequence[FactId] = ()) -> Fact:
-    """A fact with its sources, and those that it is in conflict with."""
+def fact_from(row: Row[Any], sources: Mapping[Source, str | None], conflicts: Sequence[FactId] = ()) -> Fact:
+    """A fact with its sources, each with the metadata of its utterance as they are stored, and with those that it is in
+    conflict with."""
+    told = {text: metadata_from(text) for text in sources.values() if text is not None}
+    own = {} if row.metadata is None else metadata_from(row.metadata)
     return record(
         Fact,
         row,
         id=row.fact_id,
-        sources=sources.get(row.fact_id, ()),
+        sources=tuple(sources),
         archived=row.archived_no is not None,
         conflicts=tuple(conflicts),
+        metadata={**inherited(told.values()), **own},
+        own_metadata=own,
     )
 
 
 def _fact_sources(
     c: Connection, owner_id: OwnerId, fact_ids: Sequence[str], upto: int | None
-) -> Mapping[str, tuple[Source, ...]]:
-    """By fact, the utterances that all its confirmations rest on; those of changes up to a number."""
-    found: dict[str, dict[Source, None]] = {}
+) -> Mapping[str, Mapping[Source, str | None]]:
+    """By fact, the utterances that all its confirmations rest on, each with its metadata; those of changes up to a
+    number."""
+    found: dict[str, dict[Source, str | None]] = {}
     for ids in reads.chunks(fact_ids):
         query = reads.select_sources(owner_id, "fact", ids)
         for row in c.execute(query if upto is None else query.where(schema.source.c.change_no <= upto)):
-            found.setdefault(row.item_id, {})[reads.source_from(row)] = None
-    return {fact_id: tuple(sources) for fact_id, sources in found.items()}
+            found.setdefault(row.item_id, {})[reads.source_from(row)] = row.metadata
+    return found
 
 
 def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Sequence[Row[Any]]:

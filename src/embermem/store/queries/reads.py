@@ -302,9 +302,11 @@ def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: M
 
 
 SOURCES = select(
-    *(schema.source.c[name] for name in ("item_id", "change_no", "seq", "start", "end")), schema.utterance.c.id
+    *(schema.source.c[name] for name in ("item_id", "change_no", "seq", "start", "end")),
+    schema.utterance.c.id,
+    schema.utterance.c.metadata,
 ).join(schema.utterance, same(schema.utterance, schema.source, "seq"))
-"""Sources, as `source_from` takes them."""
+"""Sources, as `source_from` takes them, and the metadata of what they are in."""
 
 
 def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:

@@ -9,13 +9,13 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change
 from embermem.core.types import Owner, OwnerId, PageId
-from embermem.protocols import HELD, Use
+from embermem.protocols import HELD, Receipt, Use
 from embermem.store import schema
 from embermem.store.codec import micros, moment, zoned
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
-from embermem.store.statements import due_from, locked_owner, setting
+from embermem.store.statements import due_from, locked_owner, setting, write_receipt
 from embermem.store.transactions import Transactions
 
 
@@ -53,7 +53,9 @@ class Retaining(Transactions):
             )
         return pages, seqs
 
-    def expire_page(self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime) -> bool:
+    def expire_page(
+        self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime, receipt: Receipt | None = None
+    ) -> bool:
         """Set when a page expires, or (None) that it does not; False for a page that there is not.
 
         It is no decision, since a page is not derived; a change without any tells readers to look.
@@ -77,6 +79,7 @@ class Retaining(Transactions):
             )
             assert revision is not None  # the owner's row is held
             log(c, owner.id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
+            write_receipt(c, owner.id, receipt, micros(now))
         return True
 
 

@@ -28,8 +28,9 @@ from embermem.store.queries.persona import fact_from, field_from, relation_from,
 from embermem.store.queries.reads import SOURCES, source_from
 from embermem.store.transactions import Transactions
 
-_SourcesOf = Mapping[tuple[str, str], Mapping[int, tuple[Source, ...]]]
-"""By an item's kind and id, the sources that each change gave it, in the order of the changes."""
+_SourcesOf = Mapping[tuple[str, str], Mapping[int, Mapping[Source, str | None]]]
+"""By an item's kind and id, the sources that each change gave it, in the order of the changes; each with the metadata
+of its utterance, as they are stored."""
 
 
 class Timelines(Transactions):
@@ -140,9 +141,9 @@ def _sources(c: Connection, owner_id: OwnerId) -> _SourcesOf:
         .where(source.owner_id == owner_id, source.item.in_(("fact", "person", "profile", "trait")))
         .order_by(source.item, source.item_id, source.change_no, source.ordinal)
     )
-    told: dict[tuple[str, str], dict[int, tuple[Source, ...]]] = {}
+    told: dict[tuple[str, str], dict[int, Mapping[Source, str | None]]] = {}
     for (item, item_id, no), some in groupby(rows, key=lambda row: (row.item, row.item_id, row.change_no)):
-        told.setdefault((item, item_id), {})[no] = tuple(source_from(row) for row in some)
+        told.setdefault((item, item_id), {})[no] = {source_from(row): row.metadata for row in some}
     return told
 
 
@@ -158,8 +159,8 @@ def _facts(c: Connection, owner_id: OwnerId, told: _SourcesOf) -> tuple[Version[
     for fact_id, some in groupby(c.execute(query), key=lambda row: row.fact_id):
         by_change = told.get(("fact", fact_id), {})
         for row in some:
-            sources = dict.fromkeys(one for no, of in by_change.items() if no <= row.state_no for one in of)
-            known = fact_from(row, {fact_id: tuple(sources)})
+            sources = {one: said for no, of in by_change.items() if no <= row.state_no for one, said in of.items()}
+            known = fact_from(row, sources)
             made.append(Version(item=known, no=row.state_no, until=row.state_until, order=row.confirmed_no))
     return tuple(made)
 
@@ -178,16 +179,16 @@ def _conflicts(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[FactId, 
 
 
 def _line(row: Row[Any], told: _SourcesOf) -> Version[ProfileField]:
-    line = field_from(row, told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ()))
+    line = field_from(row, tuple(told.get(("profile", f"{row.whose}.{row.name}"), {}).get(row.change_no, ())))
     return Version(item=line, no=row.change_no, until=row.retired_no, gone=row.value is None)
 
 
 def _relation(row: Row[Any], told: _SourcesOf) -> Version[PersonRelation]:
     name = ".".join((row.relation, row.one, row.other))
-    relation = relation_from(row, told.get(("person", name), {}).get(row.change_no, ()))
+    relation = relation_from(row, tuple(told.get(("person", name), {}).get(row.change_no, ())))
     return Version(item=relation, no=row.change_no, until=row.retired_no, gone=row.holds is None)
 
 
 def _trait(row: Row[Any], told: _SourcesOf) -> Version[Trait]:
-    trait = trait_from(row, told.get(("trait", row.dimension), {}).get(row.change_no, ()))
+    trait = trait_from(row, tuple(told.get(("trait", row.dimension), {}).get(row.change_no, ())))
     return Version(item=trait, no=row.change_no, until=row.retired_no)

@@ -25,6 +25,7 @@ from embermem.protocols import (
     PagesToRead,
     Pending,
     ReadBy,
+    Receipt,
     SegmentState,
     SegmentVectors,
     Unread,
@@ -35,7 +36,7 @@ from embermem.store.codec import micros, passages_bytes, vector_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
-from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed
+from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
 from embermem.store.transactions import Transactions
 
 _ABOVE_ALL = 2**62
@@ -115,6 +116,7 @@ class Work(Transactions):
         lease: Lease | None,
         vectors: VectorBatch | None = None,
         segment_vectors: SegmentVectors | None = None,
+        receipt: Receipt | None = None,
     ) -> Change:
         change = Change(no=revision + 1, cause=cause, analyst=analyst, recorded_at=now, decisions=tuple(decisions))
         table, at = schema.owner, micros(now)
@@ -137,6 +139,7 @@ class Work(Transactions):
             if moved.rowcount == 0:
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
+            write_receipt(c, owner.id, receipt, at)
             if vectors is not None:
                 embedder = setting(c, "embedder")
                 if embedder and vectors.embedder != embedder:

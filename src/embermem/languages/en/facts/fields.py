@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import repeat
 from typing import Final
 
 from embermem.core.fields import Field
@@ -28,8 +29,10 @@ _STILL: Final = r"(?: (?:now|currently|still|actually|just|officially|always|alr
 _WHICH: Final = r"(?:(?:current|present|new|actual|official|overall|usual|exact|own) )?"
 _A_DAY: Final = datetime(2024, 1, 3, tzinfo=UTC)
 """Where a date ends does not depend on when it is said."""
-_LOWER: Final = re.compile(r"(?:the )?(?P<v>[a-zà-ÿ]+(?:[- ][a-zà-ÿ]+){0,3})")
-_NAME: Final = re.compile(rf"(?:{CAP}|\d[\w.-]*)(?: (?:{CAP}|\d[\w.-]*|of|the|de|la|van|von|&|and(?= [A-Z]))){{0,5}}")
+_LOWER: Final = re.compile(r"(?:the )?(?P<v>[a-zà-ÿ]+(?:[- ][a-zà-ÿ]+){0,3})" + _END)
+_NAME: Final = rf"(?:{CAP}|\d[\w.-]*)(?: (?:{CAP}|\d[\w.-]*|of|the|de|la|van|von|&|and(?= [A-Z]))){{0,5}}"
+_THING: Final = re.compile(r"(?:tion|sion|ness|ment|ity|logy|ism|ship|ics|graphy)$")
+_NAMED: Final = re.compile(rf"(?:{_NAME}){_END}")
 _ITEM: Final = r"[A-Za-zÀ-ÿ0-9][\w'-]*(?: [\w'-]+){0,3}?"
 _ITEMS: Final = re.compile(rf"{_ITEM}(?:, (?!and\b){_ITEM}){{0,10}}(?:,? and {_ITEM})?{_END}")
 _TURNED: Final = re.compile(
@@ -54,7 +57,7 @@ def _turned(sentence: str, offset: int, fields: Sequence[Field]) -> Iterator[Fin
         for field in fields:
             if _alone(field).fullmatch(match["name"]) is None:
                 continue
-            found = _reader(field)(match["v"], 0)
+            found = _reader(field)(match["v"], 0) or _reader(field)(match["v"][:1].lower() + match["v"][1:], 0)
             if found is not None and found[1] == len(match["v"].rstrip()):
                 start, end = match.start("v") + offset, match.end("name") + offset
                 yield Finding(subject=USER, attribute=field.name, value=found[0], start=start, end=end)
@@ -143,42 +146,56 @@ def _read_date(sentence: str, pos: int) -> Value | None:
 
 
 def _text_of(field: Field) -> Read:
-    """A name, or one of the examples; words in small letters where the field holds many values, or its examples have
-    them."""
+    """One of the examples, a name, or things in small letters."""
     known = _matched(_either(field.examples), field) if field.examples else None
-    lower = field.many or any(one == one.lower() and not one.isdecimal() for one in field.examples)
 
     def read(sentence: str, pos: int) -> Value | None:
         found = None if known is None else known(sentence, pos)
         if found is not None:
             return found
-        match = re.compile(rf"(?:{_NAME.pattern}){_END}").match(sentence, pos)
+        match = _NAMED.match(sentence, pos)
         if match is not None and _is_name(match.group(), field):
             return match.group(), match.end()
-        match = re.compile(rf"(?:{_LOWER.pattern}){_END}").match(sentence, pos) if lower else None
-        return (match["v"], match.end()) if match is not None and _is_noun_phrase(match["v"]) else None
+        match = _LOWER.match(sentence, pos)
+        return (match["v"], match.end()) if match is not None and _is_surely_thing(match["v"], field) else None
 
     return read
 
 
 def _list_of(one: Read, field: Field) -> Read:
-    """Reads one value or, of a field that holds many, a list of them."""
+    """Reads one value or, of a field that holds many, a list of them. Beside what is surely a value, a noun is one."""
 
     def read(sentence: str, pos: int) -> Value | None:
         match = _ITEMS.match(sentence, pos)
         if match is not None:
-            items = re.split(r",? and |, ", match.group())
-            if len(items) > 1 and all(_whole(one, item) for item in items):
-                return ", ".join(item.removeprefix("the ") for item in items), match.end()
+            items = [item.removeprefix("the ") for item in re.split(r",? and |, ", match.group())]
+            sure = [_whole(one, item) for item in items]
+            if len(items) > 1 and any(sure) and all(map(_may_stand_beside, items, sure, repeat(field))):
+                return ", ".join(items), match.end()
         found = one(sentence, pos)
         return found if found is None or not re.match(r",? and [a-z]+\s*(?:[.;!]|$)", sentence[found[1] :]) else None
 
     return read if field.many else one
 
 
+def _may_stand_beside(item: str, sure: bool, field: Field) -> bool:
+    return sure or (field.type == "text" and _LOWER.fullmatch(item) is not None and _is_noun_phrase(item))
+
+
 def _whole(read: Read, item: str) -> bool:
     found = read(item, 0)
     return found is not None and found[1] == len(item)
+
+
+def _is_surely_thing(value: str, field: Field) -> bool:
+    """Whether small letters name a thing and are no adjective: a plural, of a field that holds many, or a word such as
+    "pronunciation"; or the last word is that of an example."""
+    if not _is_noun_phrase(value):
+        return False
+    last = value.split()[-1]
+    if any(fold(one).split()[-1] == last for one in field.examples):
+        return True
+    return field.many and (words.singular(last) != last or _THING.search(last) is not None)
 
 
 def _is_name(value: str, field: Field) -> bool:

@@ -1,0 +1,232 @@
+"""Any item by its id: read, changed, forgotten; and lists of items of one kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from embermem import telemetry
+from embermem.arguments import checked
+from embermem.core import messages
+from embermem.core.errors import InputError, NotFound, Unchangeable
+from embermem.core.messages import At, Expiry
+from embermem.core.types import Chain, ChainId, Fact, FactId, Forgotten, Link, Page, Segment, Utterance
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
+from embermem.owner_memory.linking import AsyncLinking, Linking
+from embermem.owner_memory.retaining import AsyncRetaining, Retaining
+from embermem.owner_memory.ruling import AsyncRuling, Ruling
+
+if TYPE_CHECKING:
+    from embermem.core.changes import Decision
+
+Item = Page | Utterance | Fact | Segment | Chain | Link
+KINDS = ("page", "utterance", "fact", "segment", "chain", "link")
+"""The kinds of items. An id begins with the first letter of its kind."""
+ORDERS = ("newest", "oldest")
+_STEP = 64
+"""Pages and utterances read at once."""
+_NUMBER = re.compile(r"[0-9]+")
+
+
+@checked
+class Items(Ruling, Forgetting, Linking, Retaining):
+    """The same calls for items of every kind."""
+
+    def get(self, item_id: str, *, as_of: At = None) -> Item:
+        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time. Raises NotFound."""
+        match kind_of(item_id):
+            case "page":
+                return self.page(item_id, as_of=as_of)
+            case "utterance":
+                return self.utterance(item_id)
+            case "fact":
+                return self.fact(item_id, as_of=as_of)
+            case "segment":
+                return self.segment(item_id, as_of=as_of)
+            case "chain":
+                found = self._store.chains(self.owner.id, moment=self._moment(as_of), ids=[ChainId(item_id)])
+                if not (shown := self._hidden(as_of).shown_chains(found)):
+                    raise self._none_such("chain", item_id)
+                return shown[0]
+        return self._link(item_id)
+
+    @telemetry.spanned(telemetry.UPDATE, "update")
+    def update(
+        self,
+        item_id: str,
+        text: str | None = None,
+        *,
+        value: str | None = None,
+        pinned: bool | None = None,
+        expires_at: Expiry = None,
+        key: str | None = None,
+    ) -> Fact | Page:
+        """Change an item, in one change; returns it as it is then. None leaves something as it is.
+
+        `text` and `value` replace a fact by a new one with a new id, as `correct` does: the old one remains in
+        `past_facts`. `pinned` and `expires_at` change a fact itself; of a page, `expires_at` alone can be changed.
+        `expire(…, at=None)` takes an expiry away. What was said and what is derived from it cannot be changed: raises
+        Unchangeable, which says what to do instead. Raises NotFound, and InputError if nothing is given.
+        """
+        if (text, value, pinned, expires_at) == (None, None, None, None):
+            raise InputError("nothing to update: give text, value, pinned or expires_at")
+        kind, words = kind_of(item_id), (text, value, pinned) != (None, None, None)
+        if kind == "page" and not words:
+            self.expire(page_id=item_id, at=expires_at, key=key)
+            return self.page(item_id)
+        if kind != "fact":
+            raise self._unchangeable(kind, item_id)
+        if value is not None and text is None:
+            raise InputError("value needs text: give the fact in words too")
+        return self._update_fact(item_id, text, value, pinned, expires_at, key)
+
+    def delete(self, item_id: str, *, dry_run: bool = False, key: str | None = None) -> Forgotten:
+        """Forget a page, a fact or a segment by its id, as `forget` does; returns its receipt. Raises NotFound, and
+        Unchangeable for an item that is forgotten with another one."""
+        kind = kind_of(item_id)
+        match kind:
+            case "page":
+                return self.forget(page=item_id, dry_run=dry_run, key=key)
+            case "fact":
+                return self.forget(fact=item_id, dry_run=dry_run, key=key)
+            case "segment":
+                return self.forget(segment=item_id, dry_run=dry_run, key=key)
+            case "utterance":
+                page_id = self.utterance(item_id).page_id
+                raise Unchangeable(f"an utterance is forgotten with its page: delete {page_id}")
+        self.get(item_id)
+        told = "a chain is forgotten with its pages: delete these" if kind == "chain" else "use `unlink` to end a link"
+        raise Unchangeable(told)
+
+    def items(
+        self, kind: str = "page", *, limit: int | None = None, after: str | int | None = None, order: str = "newest"
+    ) -> tuple[Item, ...]:
+        """Return the items of one kind ("page", "utterance", "fact", "segment", "chain" or "link"), the newest or the
+        oldest first: the first `limit` after an item of that list, or all of them.
+
+        `after` is the id of the last item that is known; of a page or utterance its `no` or `seq` too, which is valid
+        also after it was forgotten. Facts are current ones, segments those of mid-term memory. New items neither skip
+        nor repeat any. Raises InputError, and NotFound for an unknown `after`.
+        """
+        kind, order = _one_of(KINDS, kind, "kind"), _one_of(ORDERS, order, "order")
+        if limit is not None:
+            messages.whole(limit, "limit", 1)
+        newest = order == "newest"
+        found: Iterable[Item]
+        if kind in ("page", "utterance"):
+            found = self._in_steps(kind, self._number(kind, after), newest)
+        else:
+            if isinstance(after, int):
+                raise InputError(f"after = {after} is a number; give the id of a {kind}")
+            made: Mapping[str, Callable[[], Sequence[Fact | Segment | Chain | Link]]] = {
+                "fact": self.facts,
+                "segment": self.segments,
+                "chain": self.chains,
+                "link": self.links,
+            }
+            items = sorted(made[kind](), key=lambda item: _made(item.id), reverse=newest)
+            found = (
+                one for one in items if after is None or ((_made(one.id) < _made(after)) is newest and one.id != after)
+            )
+        return tuple(islice(found, limit))
+
+    def _update_fact(
+        self, fact_id: str, text: str | None, value: str | None, pinned: bool | None, ends: Expiry, key: str | None
+    ) -> Fact:
+        from embermem.core.changes import Cause, FactExpires
+        from embermem.memoryos.correct.corrections import pinning
+
+        once = self._once(key, "update", fact_id, text, value, pinned, ends)
+        if (before := self._done_before(once)) is not None:
+            return self.fact(fact_id if text is None else f"f{before}-000")
+        expires = None if ends is None else self._inbox().expiry(ends, "expires_at")
+
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            fact = self.fact(fact_id)
+            made: list[Decision] = []
+            if text is not None:
+                made += self._corrected(fact, text, value, no, seq)
+                fact = replace(fact, id=FactId(f"f{no}-000"), expires_at=None)
+            if pinned is not None:
+                made += pinning(fact, pinned, self.persona(), self._parts.settings)
+            if expires is not None and fact.expires_at != expires:
+                made.append(FactExpires(fact_id=fact.id, at=expires))
+            return list(dict.fromkeys(made))
+
+        no = self._changing(Cause.CORRECTION, decided, once=once)
+        self._parts.added()
+        return self.fact(fact_id if text is None else f"f{no}-000")
+
+    def _unchangeable(self, kind: str, item_id: str) -> Unchangeable:
+        self.get(item_id)
+        if kind in ("page", "utterance"):
+            page_id = item_id if kind == "page" else self.utterance(item_id).page_id
+            return Unchangeable(
+                f"what was said cannot be changed: forget the page {page_id}, or correct a fact that rests on it"
+            )
+        if kind == "link":
+            return Unchangeable("a link cannot be changed: `unlink` it, and link the two again")
+        return Unchangeable(f"a {kind} follows from its pages and cannot be changed; correct facts, or forget pages")
+
+    def _number(self, kind: str, after: str | int | None) -> int | None:
+        """The number of a page, or the seq of an utterance."""
+        if after is None or isinstance(after, int):
+            return after
+        return self.page(after).no if kind == "page" else self.utterance(after).seq
+
+    def _in_steps(self, kind: str, after: int | None, newest: bool) -> Iterator[Page | Utterance]:
+        """Pages or utterances from a number on, read in steps. Numbers that were forgotten leave gaps."""
+        state = self.state()
+        last = 0 if state is None else state.pages if kind == "page" else state.seq
+        if newest:
+            high = last if after is None else min(after - 1, last)
+            while high > 0:
+                yield from reversed(self._between(kind, max(0, high - _STEP), high))
+                high -= _STEP
+        else:
+            low = max(after or 0, 0)
+            while low < last:
+                yield from self._between(kind, low, low + _STEP)
+                low += _STEP
+
+    def _between(self, kind: str, low: int, high: int) -> Sequence[Page | Utterance]:
+        """Those numbered above `low`, up to `high`."""
+        if kind == "page":
+            short = self._parts.settings.short_term_pages
+            return self._hidden().shown_pages(self._store.pages(self.owner.id, short, after=low, before=high + 1))
+        hidden = self._hidden().pages
+        said = self._store.utterances(self.owner.id, low, high - low)
+        return [one for one in said if one.seq <= high and one.page_id not in hidden]
+
+
+class AsyncItems(AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+    """`Items`, awaited."""
+
+    get = awaited("read", Items.get)
+    update = awaited("write", Items.update)
+    delete = awaited("write", Items.delete)
+    items = awaited("read", Items.items)
+
+
+def kind_of(item_id: str) -> str:
+    """The kind of an item, by its id. Raises NotFound."""
+    for kind in KINDS:
+        if item_id.startswith(kind[0]):
+            return kind
+    told = ", ".join(f"of {kind}s with {kind[0]}" for kind in KINDS)
+    raise NotFound(f"no memory {item_id!r}: ids begin with the first letter of the kind: {told}")
+
+
+def _one_of(known: Sequence[str], given: str, where: str) -> str:
+    if given not in known:
+        raise InputError(f"{where} = {given!r} is not allowed; one of: {', '.join(known)}")
+    return given
+
+
+def _made(item_id: str) -> tuple[tuple[int, ...], str]:
+    """The order of ids such as f12-003, which are numbered as they are made."""
+    return tuple(int(digits) for digits in _NUMBER.findall(item_id)), item_id
