@@ -137,8 +137,8 @@ class Sharing(RuleBasedStateMachine):
 
 def test_what_is_told_is_always_granted(place: Place) -> None:
     Sharing.stores = (place(f"store{n}.db") for n in count())
-    with closing(Sharing.stores):  # type: ignore[type-var]
-        run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    with closing(Sharing.stores):
+        run_state_machine_as_test(
             Sharing,
             settings=settings(
                 max_examples=bounded(4, proofs=60),
