@@ -36,6 +36,8 @@ FILLED: dict[str, Any] = {
         "since": datetime(2026, 5, 1, tzinfo=UTC),
         "earlier": "2026-05-01",
         "limit_s": 0.0,
+        "url": "https://example.com/",
+        "webhook_id": "w1",
         "space": "team",
         "agent": "tutor",
         "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Link, PageId, Retention
+from embermem.core.types import Conflict, Link, PageId, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -72,6 +72,13 @@ class Owners(Part):
     """Owners, in order of their names."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhooks:
+    """The webhooks of one memory, oldest first."""
+
+    results: tuple[Webhook, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -526,6 +526,34 @@ class UndoBody(OwnerBody):
     model_config = _example({"user_id": "alice"})
 
 
+Position = Annotated[
+    str,
+    StringConstraints(max_length=64),
+    Field(description="A position (seq.revision), the id of an event.", examples=["12.3"]),
+]
+
+
+class WebhookBody(OwnerBody):
+    """Where events are sent, and which."""
+
+    model_config = _example({"user_id": "alice", "url": "https://example.com/ember", "events": ["page", "promotion"]})
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
+    events: Annotated[list[Name], Field(max_length=MOST_FIELDS)] = Field(
+        default_factory=list, description="`page` and causes of changes; none means all."
+    )
+    text: bool = Field(default=False, description="Whether events hold what was said and decided.")
+    since: Position | None = None
+
+
+class ReplayBody(OwnerBody):
+    """From where events are sent again."""
+
+    model_config = _example({"user_id": "alice", "since": "12.3"})
+
+    since: Position | None = None
+
+
 class SettleBody(OwnerBody):
     """Whose memory is to be understood."""
 
