@@ -5,9 +5,11 @@ Each method is a generator (`exchange.Steps`) that both senders run, so the sync
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from embermem.client import arguments, exchange
@@ -21,6 +23,7 @@ from embermem.core.types import (
     Added,
     AddedItem,
     Conflict,
+    DocumentAdded,
     Fact,
     Faded,
     Forgotten,
@@ -132,8 +135,10 @@ class OwnerCalls(ReadCalls):
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
         """Understand what is pending, now; the number of pages placed into segments.
 
-        The server works; it is asked from time to time how far it has come, and `progress` is told.
+        The server works; it is asked from time to time how far it has come, and `progress` is told. Raises InputError.
         """
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {type(progress).__name__}, which cannot be called")
         answer = yield self._post("/v1/settle", {}, repeatable=True)
         pause = FIRST_LOOK_S
         while (operation := read(answer, answers.OperationItem)).status == "running":
@@ -224,6 +229,38 @@ class OwnerCalls(ReadCalls):
                 raise arguments.none_such(one, kind)
             asked = self._delete(f"/v1/memories/{arguments.id_path(one, kind)}", {}, dry_run, key)
         return read((yield asked), Forgotten)
+
+    @call
+    def add_document(
+        self,
+        document: str | bytes | Path,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        at: At = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Steps[DocumentAdded]:
+        """Store a document on the server, or replace what changed of the one with its `source`: a text, a Path that is
+        read here, or the bytes of a file whose name is `source`. The server reads its format. Raises InputError."""
+        body: dict[str, object] = {"title": title, "source": source, "metadata": metadata}
+        if isinstance(document, Path):
+            body["source"] = str(document.resolve()) if source is None else source
+            document = arguments.file_bytes(document)
+        if isinstance(document, bytes):
+            body["file"] = base64.b64encode(document).decode()
+        else:
+            body["text"] = document
+        asked = self._post("/v1/documents", {**body, "at": arguments.time_text(at, "at")}, repeatable=True)
+        if key is not None:
+            asked = replace(asked, headers={"Idempotency-Key": arguments.header(key)})
+        return read((yield asked), DocumentAdded)
+
+    @call
+    def forget_document(self, document_id: str, *, dry_run: bool = False) -> Steps[Forgotten]:
+        """Take a document and its passages away, for good; what went. Raises NotFound."""
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._delete(path, {}, dry_run)), Forgotten)
 
     @call
     def verify(self, receipt: Forgotten | str) -> Steps[Verified]:

@@ -10,11 +10,12 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
     Context,
+    Document,
     Edit,
     Fact,
     Hit,
@@ -139,7 +140,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+        if not isinstance(segment, Segment):
+            raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
         return (yield from self._segment(segment.id, {})).heat
 
     @call
@@ -186,6 +189,27 @@ class ReadCalls(OwnerRequests):
         `valid_at`. Empty while it is undecided who the user is."""
         found = read((yield self._get("/v1/instructions", arguments.moment(as_of, valid_at))), answers.Instructions)
         return tuple(from_record(Fact, one) for one in found.results)
+
+    @call
+    def documents(self) -> Steps[tuple[Document, ...]]:
+        """All documents, the first stored first."""
+        return read((yield self._get("/v1/documents")), answers.Documents).results
+
+    @call
+    def document(self, document_id: str) -> Steps[Document]:
+        """One document. Raises NotFound."""
+        return (yield from self._document(document_id)).document
+
+    @call
+    def passages(self, document_id: str) -> Steps[tuple[Utterance, ...]]:
+        """The passages of a document, in the order of its text, without the ids of their pages. Raises NotFound."""
+        found = yield from self._document(document_id)
+        where = {"page_id": "", "thread": found.document.thread}
+        return tuple(from_record(Utterance, one, **where) for one in found.passages)
+
+    def _document(self, document_id: str) -> Steps[answers.DocumentWhole]:
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._get(path)), answers.DocumentWhole)
 
     @call
     def past_facts(self, *, person: str | None = None, as_of: At = None) -> Steps[tuple[Fact, ...]]:

@@ -29,7 +29,7 @@ from embermem.core.types import (
     Utterance,
 )
 from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
+from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
@@ -51,7 +51,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 @checked
-class Items(Ruling, Forgetting, Linking, Retaining):
+class Items(Ruling, Documents, Linking, Retaining):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -267,7 +267,7 @@ class Items(Ruling, Forgetting, Linking, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)

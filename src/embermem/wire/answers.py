@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Edit, Link, PageId, Redaction, Retention, Webhook
+from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -18,6 +18,7 @@ from embermem.wire.memories import (
     SegmentItem,
     ShareItem,
     TraitItem,
+    UtteranceItem,
 )
 
 # ------------------------------------------------------------------------------------------------------------ lists
@@ -153,6 +154,21 @@ class Instructions:
     """The user's standing instructions, oldest first."""
 
     results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Documents:
+    """Documents, the first stored first."""
+
+    results: tuple[Document, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentWhole:
+    """A document with its passages, in the order of its text."""
+
+    document: Document
+    passages: tuple[UtteranceItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

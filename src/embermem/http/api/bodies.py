@@ -465,6 +465,19 @@ class InstructionBody(OwnerBody):
     expires_at: Moment | None = None
 
 
+class DocumentBody(OwnerBody):
+    """A document: its text, or a file in base64 whose format the ending of `source` says."""
+
+    model_config = _example({"user_id": "alice", "text": "# Lease\n\nThe rent is due on the third.", "source": "lease"})
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
+    file: Annotated[str, StringConstraints(max_length=2 * LONGEST_TEXT)] | None = None
+    title: Line | None = None
+    source: Line | None = None
+    at: Moment | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
 class LinkBody(OwnerBody):
     """Two memories to link, and why."""
 
