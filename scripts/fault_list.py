@@ -205,8 +205,8 @@ _FILES_AND_LOGS = (
         breaks="an add that is repeated under its key also answers with the utterance before it",
         file="store/queries/log.py",
         was="stores/log.py",
-        old="first_seq=row.seq - len(messages) + 1,",
-        new="first_seq=row.seq - len(messages),",
+        old="row.seq - len(messages) + 1, row.seq, at)",
+        new="row.seq - len(messages), row.seq, at)",
         tests=("test_store_suite.py", "test_messages.py", "test_public_face.py"),
     ),
     Fault(

@@ -209,8 +209,8 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
-    Document DocumentAdded DocumentBody DocumentWhole Documents Edit Passage
-    ChainData ChainMemory LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    Document DocumentAdded DocumentBody DocumentWhole Documents Passage
+    ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
