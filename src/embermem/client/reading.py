@@ -226,10 +226,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def passages(self, document_id: str) -> Steps[tuple[Utterance, ...]]:
-        """The passages of a document, in the order of its text, without the ids of their pages. Raises NotFound."""
+        """The passages of a document, in the order of its text. Raises NotFound."""
         found = yield from self._document(document_id)
-        where = {"page_id": "", "thread": found.document.thread}
-        return tuple(from_record(Utterance, one, **where) for one in found.passages)
+        return tuple(from_record(Utterance, one) for one in found.passages)
 
     def _document(self, document_id: str) -> Steps[answers.DocumentWhole]:
         path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"

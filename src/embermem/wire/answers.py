@@ -18,7 +18,7 @@ from embermem.wire.memories import (
     SegmentItem,
     ShareItem,
     TraitItem,
-    UtteranceItem,
+    UtteranceMemory,
 )
 
 # ------------------------------------------------------------------------------------------------------------ lists
@@ -168,7 +168,7 @@ class DocumentWhole:
     """A document with its passages, in the order of its text."""
 
     document: Document
-    passages: tuple[UtteranceItem, ...]
+    passages: tuple[UtteranceMemory, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
