@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -57,6 +58,14 @@ def brought_fact(fact: object) -> object:
     if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
         return {**fact, "expires_at": expiry(ends)}
     return fact
+
+
+def file_bytes(path: Path) -> bytes:
+    """A file that is sent. Raises InputError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def item_path(item_id: object) -> str:

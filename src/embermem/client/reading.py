@@ -10,11 +10,12 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
     Context,
+    Document,
     Fact,
     Hit,
     OwnerStats,
@@ -156,7 +157,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+        if not isinstance(segment, Segment):
+            raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
         return (yield from self._segment(segment.id, {})).heat
 
     @call
@@ -211,6 +214,27 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Fact, one) for one in found.results)
 
     @call
+    def documents(self) -> Steps[tuple[Document, ...]]:
+        """All documents, the first stored first."""
+        return read((yield self._get("/v1/documents")), answers.Documents).results
+
+    @call
+    def document(self, document_id: str) -> Steps[Document]:
+        """One document. Raises NotFound."""
+        return (yield from self._document(document_id)).document
+
+    @call
+    def passages(self, document_id: str) -> Steps[tuple[Utterance, ...]]:
+        """The passages of a document, in the order of its text, without the ids of their pages. Raises NotFound."""
+        found = yield from self._document(document_id)
+        where = {"page_id": "", "thread": found.document.thread}
+        return tuple(from_record(Utterance, one, **where) for one in found.passages)
+
+    def _document(self, document_id: str) -> Steps[answers.DocumentWhole]:
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._get(path)), answers.DocumentWhole)
+
+    @call
     def past_facts(
         self, *, person: str | None = None, scope: Scope | None = None, as_of: At = None
     ) -> Steps[tuple[Fact, ...]]:
@@ -249,11 +273,15 @@ class ReadCalls(OwnerRequests):
         return memories.lines_of((yield from self._profiles(as_of, valid_at)).agent, About.AGENT)
 
     @call
-    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+    def changes(
+        self, since: int | At = 0, *, limit: int | None = None, wait_s: float = 0.0
+    ) -> Steps[tuple[Change, ...]]:
         """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
-        them."""
+        them. If there are none, the server waits for up to `wait_s` seconds (60) until some are made; the client's time
+        limit must be longer."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        asked |= {"wait_s": f"{wait_s:g}"} if wait_s else {}
         return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
     @call

@@ -14,8 +14,8 @@ from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
 from embermem.core.types import Added, Context, PageId, Share
+from embermem.owner_memory.feed import Feed
 from embermem.owner_memory.handle import LONGEST_KEY, Parts, zone_of
-from embermem.owner_memory.items import Items
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 @checked
-class OwnerMemory(Items):
+class OwnerMemory(Feed):
     """One owner's memory. No call reaches another owner's, but for the spaces that the handle was bound with."""
 
     @property

@@ -15,7 +15,7 @@ from embermem.core.errors import InputError, NotFound, Unchangeable
 from embermem.core.messages import At, Expiry
 from embermem.core.types import Chain, ChainId, Fact, FactId, Forgotten, Link, Page, Segment, Utterance
 from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
+from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 @checked
-class Items(Ruling, Forgetting, Linking, Retaining):
+class Items(Ruling, Documents, Linking, Retaining):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -203,7 +203,7 @@ class Items(Ruling, Forgetting, Linking, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncRuling, AsyncForgetting, AsyncLinking, AsyncRetaining):
+class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
     from embermem.memoryos.people import People
     from embermem.memoryos.recall.elsewhere import Elsewhere
     from embermem.protocols import Moment, OwnerState
+
+LONGEST_WAIT_S = 60.0
+"""How long a call may wait for changes."""
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
+"""The pauses between two looks for something new: one indexed read each."""
 
 
 @checked
@@ -471,9 +477,11 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         cause: Cause | str | None = None,
+        wait_s: float = 0.0,
     ) -> tuple[Change, ...]:
         """Return the log of derived memory in order: the next `limit` changes after `since`, a number or a recording
-        time, or with `before` the last `limit` with a number below it; of one cause."""
+        time, or with `before` the last `limit` with a number below it; of one cause. If there are none, wait for up to
+        `wait_s` seconds (60) until any process makes some."""
         from embermem.core.changes import Cause
 
         if since is None or isinstance(since, date | str):  # a datetime is a date
@@ -484,7 +492,17 @@ class Reading(Handle):
             if number is not None:
                 messages.whole(number, where, 0)
         causes = None if cause is None else [messages.one_of(Cause, cause, "cause")]
-        return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
+        if not 0 <= wait_s <= LONGEST_WAIT_S:
+            raise InputError(f"wait_s = {wait_s} is not allowed; a number of seconds from 0 to {LONGEST_WAIT_S:g}")
+        until, pause = time.monotonic() + wait_s, _FIRST_LOOK_S
+        while True:
+            state = self.state()
+            found = self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
+            while not found and (left := until - time.monotonic()) > 0 and self.state() == state:
+                time.sleep(min(pause, left))
+                pause = min(2 * pause, _LONGEST_LOOK_S)
+            if found or time.monotonic() >= until:
+                return found
 
     def diff(self, earlier: At, later: At = None) -> Diff:
         """Return what changed between two times, or until now: pages, facts, traits, profile lines, segments, and the
@@ -612,7 +630,7 @@ class AsyncReading(Awaits):
     traits = awaited("read", Reading.traits)
     profile = awaited("read", Reading.profile)
     agent_profile = awaited("read", Reading.agent_profile)
-    changes = awaited("read", Reading.changes)
+    changes = awaited("work", Reading.changes)
     diff = awaited("read", Reading.diff)
     change = awaited("read", Reading.change)
     history = awaited("read", Reading.history)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Link, PageId, Retention
+from embermem.core.types import Conflict, Document, Link, PageId, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -18,6 +18,7 @@ from embermem.wire.memories import (
     SegmentItem,
     ShareItem,
     TraitItem,
+    UtteranceItem,
 )
 
 # ------------------------------------------------------------------------------------------------------------ lists
@@ -72,6 +73,13 @@ class Owners(Part):
     """Owners, in order of their names."""
 
     results: tuple[OwnerItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhooks:
+    """The webhooks of one memory, oldest first."""
+
+    results: tuple[Webhook, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,6 +153,21 @@ class Instructions:
     """The user's standing instructions, oldest first."""
 
     results: tuple[FactItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Documents:
+    """Documents, the first stored first."""
+
+    results: tuple[Document, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentWhole:
+    """A document with its passages, in the order of its text."""
+
+    document: Document
+    passages: tuple[UtteranceItem, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

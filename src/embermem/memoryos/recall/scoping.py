@@ -98,7 +98,9 @@ def wholly_in(segments: Iterable[Segment], snapshot: Snapshot) -> tuple[Segment,
 def tiers_of(snapshot: Snapshot, short_term_pages: int) -> NDArray[np.object_]:
     """The tier of every page, as core/paging.py has it; shape (pages,)."""
     placed = snapshot.segment_of_page()
-    found = np.where(snapshot.newer_pages() < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    newer = snapshot.newer_pages()
+    found = np.where(newer < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    found[newer < 0] = None  # a passage of a document is in no tier
     inside = placed >= 0
     found[inside] = np.where(snapshot.segments.archived[placed[inside]], Tier.ARCHIVE, Tier.MID).astype(object)
     return found
@@ -154,18 +156,15 @@ class Wanted:
 
     def rows(self, snapshot: Snapshot) -> Mask:
         """What they said, and what facts about them rest on."""
-        shown = np.zeros(snapshot.n, dtype=bool)
-        for speaker, role, rows in snapshot.speaking():
-            if self.speaks(speaker_of(speaker, role)):
-                shown |= rows
+        speaking, which = snapshot.speaking()
+        shown = np.array([self.speaks(speaker_of(*one)) for one in speaking], dtype=bool)[which]
         seqs = [
             source.seq
             for fact in (*snapshot.facts.rows, *snapshot.ended_facts)
             if self.has(fact)
             for source in fact.sources
         ]
-        shown |= np.isin(snapshot.seqs, seqs)
-        return shown
+        return np.asarray(shown | np.isin(snapshot.seqs, seqs))
 
     def has(self, item: Fact | ProfileField | Trait) -> bool:
         """Whether something is about one of them."""
@@ -232,7 +231,7 @@ def _stands(part: Snapshot, sources: Sequence[Source]) -> bool:
 
 def _without_others(fact: Fact, ids: set[FactId]) -> Fact:
     """A fact without those that it contradicts and that are not in scope."""
-    if all(one in ids for one in fact.conflicts):
+    if not fact.conflicts or ids.issuperset(fact.conflicts):
         return fact
     return replace(fact, conflicts=tuple(one for one in fact.conflicts if one in ids))
 
@@ -243,7 +242,7 @@ def _relations(
     """Who speaks here in which role; and the rulings on names that are spoken of here."""
     if not relations:
         return ()
-    speaking = {(folded(speaker_of(name, role)), role.value) for name, role, _ in part.speaking()}
+    speaking = {(folded(speaker_of(name, role)), role.value) for name, role in part.speaking()[0]}
     names = {USER, AGENT, *(name for name, _ in speaking), *(folded(fact.subject) for fact in facts)}
 
     def there(one: PersonRelation) -> bool:

@@ -1,0 +1,81 @@
+"""The worked applications of `examples/`: each runs as a process of its own, and says what it should."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SAID = {
+    "support_desk": [
+        "Handbook, Handbook of the support desk > Routers > Red light: A red light means",
+        "T-1: My router shows a red light. -> I am looking into it.",
+        "T-1: I unplugged it, and the light is still red. -> I will send a technician.",
+        "Billing knows the name: True",
+        "Billing knows the rule: True",
+        "Billing reads the ticket: False",
+        "Forgotten with T-1: 2 pages; left: 2",
+    ],
+    "tutor": [
+        "Plan: level B1, exam on 2027-03-12, to practise: word order, commas, past tenses",
+        "Level in September: A2",
+        "Facts about health: []",
+        "In the first lesson: My weak topic is word order.",
+    ],
+    "group_bot": [
+        "People: Ana, Bob, Chen",
+        "Bob: Bob is allergic to nuts",
+        "To Ana, from the space team",
+        "Tuesdays: True",
+        "Chen said: Fine. I am on call in week 20.",
+        "Bob sees Ana's question: False",
+    ],
+    "notes": [
+        "garden.md: 1 new, 0 kept, 0 removed",
+        "lease.md: 2 new, 0 kept, 0 removed",
+        "[Lease of the flat, Lease of the flat > Rent]",
+        "lease.md: 1 new, 1 kept, 1 removed",
+        "The old rent: 0",
+    ],
+    "game_character": [
+        "The knight: I put out the fire in the mill and carried the miller outside.",
+        "The thief: I set the mill on fire, so that the guards leave the gate.",
+        "The knight knows who did it: False",
+        "The potion would take from the thief: 1 pages",
+        "The thief afterwards: []",
+    ],
+}
+"""Lines that each prints, in order, or how they begin."""
+
+
+def run(name: str, *arguments: str, told: str = "") -> list[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("EMBERMEM_")}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments],
+        input=told,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**environment, "EMBERMEM_EMBEDDER": "hashed"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_every_example_is_run() -> None:
+    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == sorted(SAID)
+
+
+@pytest.mark.parametrize("name", sorted(SAID))
+def test_an_example_says_what_it_should(name: str) -> None:
+    lines = run(name)
+    for expected in SAID[name]:
+        found = next((place for place, line in enumerate(lines) if line.startswith(expected)), None)
+        assert found is not None, f"{expected!r} is not in what is left: {lines}"
+        lines = lines[found + 1 :]
