@@ -185,6 +185,16 @@ def test_forgetting_by_a_scope_removes_its_pages_and_no_byte_is_left(opened: Ope
     assert mine.forget(scope=scope).pages == ()
 
 
+def test_documents_are_listed_and_forgotten_by_their_metadata(alice: OwnerMemory, place: Place) -> None:
+    alice.add_document("# Rent\n\nThe rent of Quuxville is 700.", title="Lease", metadata={"kind": "zyxglorp"})
+    scope = Scope(metadata={"kind": "zyxglorp"}, kinds=["document"])
+    assert ["700" in one.text for one in alice.utterances(scope=scope)] == [True]
+    assert alice.utterances(scope=Scope(metadata={"kind": "zyxglorp"}, kinds=["message"])) == ()
+    assert len(alice.forget(scope=scope).pages) == 1
+    assert alice.documents() == ()
+    assert holds(place(), "zyxglorp", "Quuxville") == []
+
+
 @pytest.mark.parametrize(
     ("scope", "said"),
     [

@@ -126,7 +126,9 @@ class InScope:
     def _shown(self, ids: Iterable[PageId] | None, within: Within) -> dict[PageId, int]:
         """How many utterances of each page are in scope: of some pages, or of all."""
         some = None if ids is None else frozenset(ids)
-        found = self.store.pages(self.owner.id, within.short, moment=self.moment, ids=some, within=within)
+        found = self.store.pages(
+            self.owner.id, within.short, moment=self.moment, ids=some, within=within, documents=True
+        )
         return {page.id: len(page.utterances) for page in found}
 
     def _uncut(self, shown: dict[PageId, int]) -> frozenset[PageId]:
