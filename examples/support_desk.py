@@ -59,8 +59,8 @@ def main() -> None:
         triage = desk(memory, "c-1001", "triage")
 
         context = triage.recall("The router has a red light. What do I do?", budget=400)
-        rule = next(hit for hit in context.hits if hit.passage is not None)
-        print(f"{rule.passage.title}, {rule.passage.place}: {rule.utterance.text}")
+        rule, place = next((hit.utterance.text, hit.passage) for hit in context.hits if hit.passage is not None)
+        print(f"{place.title}, {place.place}: {rule}")
 
         of_ticket = Scope(metadata={"ticket": "T-1"})
         for page in triage.pages(scope=of_ticket):

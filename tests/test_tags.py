@@ -64,7 +64,7 @@ DECISIONS = {
     "FactDenied": ("fact_denied", "fact_id about subject attribute value upto_seq"),
     "FactBarred": ("fact_barred", "mark upto_seq"),
     "TextsBarred": ("texts_barred", "messages texts"),
-    "Erased": ("erased", "pages facts utterances"),
+    "Erased": ("erased", "pages facts utterances passages"),
     "TraitCleared": ("trait_cleared", "dimension"),
     "Undone": ("undone", "no"),
     "BegunAnew": ("begun_anew", ""),
@@ -149,13 +149,14 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage",
+    "document": "id source title digest said_at recorded_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors facts",
+    "end": "utterances changes receipts segments vectors facts documents",
     "finish": "owners",
 }
 """Lines of an export."""
@@ -194,6 +195,7 @@ SCHEMAS: dict[str, type[Any]] = {
 """What models are asked for, by the name that is sent with the schema and that a recording is found by."""
 
 OPERATIONS = """
+    add_document forget_document get_document list_documents
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
@@ -202,11 +204,14 @@ OPERATIONS = """
     list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
     ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
+    add_webhook list_webhooks remove_webhook replay_webhook
     list_grants list_person_shares list_spaces revoke_grants share_person
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
-    ChainData ChainMemory LinkData LinkMemory Order SegmentData SegmentMemory
+    Document DocumentAdded DocumentBody DocumentWhole Documents Passage
+    ChainData ChainMemory LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
@@ -220,9 +225,10 @@ BODIES = """
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
-    "add_memory": ("agent_response thread timestamp user_input", "Stored"),
-    "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
-    "search_memory": ("as_of k query valid_at", "Found"),
+    "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
+    "add_document": ("source text title", "StoredDocument"),
+    "retrieve_memory": ("as_of budget min_score query thread valid_at", "Recalled"),
+    "search_memory": ("as_of k min_score query valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
     "correct_memory": ("fact_id text", "Corrected"),
     "forget_memory": ("confirm id", "ForgottenShown"),
@@ -231,22 +237,25 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
+    get webhooks document
     add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
     keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
 """
 GROUPS = {
-    "bench": "cost embed load paper past recall report run scale search speed study understanding year",
+    "document": "add forget list show",
+    "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
+    "webhooks": "add list remove replay",
     "people": "merge set-user split",
     "space": "grant grants list revoke",
 }
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_messages correct expire fade forget forget_owner forget_pages learn link overview recall search unlink"
-    " update"
+    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link overview recall"
+    " search unlink update"
 )
 """The operations that `ember_operations_total` counts."""
 

@@ -97,7 +97,7 @@ def test_both_clients_have_the_same_methods() -> None:
 
 def told(hits: tuple[Hit, ...]) -> list[tuple[Any, ...]]:
     """Hits without their ranks, which count what was ranked between them too."""
-    return [(hit.utterance, hit.score, hit.tier, hit.segment_id) for hit in hits]
+    return [(hit.utterance, hit.score, hit.relevance, hit.tier, hit.segment_id) for hit in hits]
 
 
 def seen(context: Context) -> tuple[Any, ...]:

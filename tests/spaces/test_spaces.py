@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from embermem import Memory, OwnerMemory
+from embermem.aio import AsyncOwnerMemory
 from embermem.chat import without
 from embermem.core import messages
 from embermem.core.errors import InputError, NotFound, NotGranted
@@ -152,6 +154,33 @@ def test_every_method_of_a_shared_handle_looks_at_the_grant(memory: Memory, boun
             with pytest.raises(NotGranted):
                 getattr(shared, name)(**needed)
     assert isinstance(shared, SharedMemory)
+
+
+def test_what_a_grant_to_read_allows_is_what_only_reads(memory: Memory, bound: OwnerMemory) -> None:
+    """As the async face declares it, whose calls that only read are dropped when nobody waits for them."""
+    reads = {
+        name
+        for name, method in inspect.getmembers(AsyncOwnerMemory, inspect.isfunction)
+        if inspect.getclosurevars(method).nonlocals.get("way") == "read"
+    }
+    reads = (reads | {"watch"}) - {"person_shares"}  # the first is an iterator, with a form of its own there
+    assert {"recall", "pages", "why"} < reads
+    shared = bound.shared["team"]
+    given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
+    for name, method in inspect.getmembers(OwnerMemory, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        needed: dict[str, Any] = {
+            one.name: given.get(one.name, "x")
+            for one in [*inspect.signature(method).parameters.values()][1:]
+            if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        }
+        if name in reads:
+            with suppress(InputError, NotFound, AttributeError):
+                getattr(shared, name)(**needed)
+        else:
+            with pytest.raises(NotGranted):
+                getattr(shared, name)(**needed)
 
 
 def test_grants_and_their_ends_can_be_read_with_their_times(memory: Memory, clock: Clock, team: OwnerMemory) -> None:

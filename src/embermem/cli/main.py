@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from embermem.cli.commands import (
     adding,
     correcting,
+    documents,
     fields,
     instructions,
     keys,
@@ -27,6 +28,7 @@ from embermem.cli.commands import (
     showing,
     spaces,
     upkeep,
+    webhooks,
 )
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
@@ -95,6 +97,7 @@ for command in (
     correcting.pin,
     correcting.retire,
     correcting.forget,
+    webhooks.get,
     past.why,
     past.diff,
     past.conflicts,
@@ -118,7 +121,9 @@ for command in (
     app.command()(command)
 app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
+app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(spaces.app, name="space")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from urllib.parse import quote
 
 from embermem.core.errors import InputError, NotFound
@@ -40,6 +41,24 @@ def brought_fact(fact: object) -> object:
     if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
         return {**fact, "expires_at": expiry(ends)}
     return fact
+
+
+def file_bytes(path: Path) -> bytes:
+    """A file that is sent. Raises InputError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def batch_item(item: object, new_key: Callable[[], str]) -> object:
+    """An item of a batch, as it is sent, with a key."""
+    if not isinstance(item, Mapping):
+        return item
+    told = {"run_id" if name == "thread" else name: one for name, one in item.items()}
+    if isinstance(ends := told.get("expires_at"), timedelta):
+        told["expires_at"] = expiry(ends)
+    return {**told, "key": told.get("key") or new_key()}
 
 
 def item_path(item_id: object) -> str:

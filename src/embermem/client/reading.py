@@ -10,11 +10,13 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
     Context,
+    Document,
+    Edit,
     Fact,
     Hit,
     OwnerStats,
@@ -138,7 +140,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+        if not isinstance(segment, Segment):
+            raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
         return (yield from self._segment(segment.id, {})).heat
 
     @call
@@ -187,6 +191,27 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Fact, one) for one in found.results)
 
     @call
+    def documents(self) -> Steps[tuple[Document, ...]]:
+        """All documents, the first stored first."""
+        return read((yield self._get("/v1/documents")), answers.Documents).results
+
+    @call
+    def document(self, document_id: str) -> Steps[Document]:
+        """One document. Raises NotFound."""
+        return (yield from self._document(document_id)).document
+
+    @call
+    def passages(self, document_id: str) -> Steps[tuple[Utterance, ...]]:
+        """The passages of a document, in the order of its text, without the ids of their pages. Raises NotFound."""
+        found = yield from self._document(document_id)
+        where = {"page_id": "", "thread": found.document.thread}
+        return tuple(from_record(Utterance, one, **where) for one in found.passages)
+
+    def _document(self, document_id: str) -> Steps[answers.DocumentWhole]:
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._get(path)), answers.DocumentWhole)
+
+    @call
     def past_facts(self, *, person: str | None = None, as_of: At = None) -> Steps[tuple[Fact, ...]]:
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
         one `person`'s; also as of a time."""
@@ -222,11 +247,15 @@ class ReadCalls(OwnerRequests):
         return memories.lines_of((yield from self._profiles(as_of, valid_at)).agent, About.AGENT)
 
     @call
-    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+    def changes(
+        self, since: int | At = 0, *, limit: int | None = None, wait_s: float = 0.0
+    ) -> Steps[tuple[Change, ...]]:
         """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
-        them."""
+        them. If there are none, the server waits for up to `wait_s` seconds (60) until some are made; the client's time
+        limit must be longer."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        asked |= {"wait_s": f"{wait_s:g}"} if wait_s else {}
         return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
     @call
@@ -242,6 +271,13 @@ class ReadCalls(OwnerRequests):
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
         return _changes(read(answer, answers.History).results)
+
+    @call
+    def edits(self, item_id: str) -> Steps[tuple[Edit, ...]]:
+        """What changes did to a page, fact, segment, chain or link: each field from what to what, when, why and by
+        whom. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
+        return read(answer, answers.History).edits
 
     @call
     def stats(self) -> Steps[OwnerStats]:

@@ -136,6 +136,8 @@ def _listed(
     path: str, params: Mapping[str, str], kind: type[_Part[_Item]], limit: int | None = None
 ) -> Steps[list[_Item]]:
     """The items of a list that comes in parts, or its first `limit`, in the order of the API."""
+    if limit is not None:
+        messages.whole(limit, "limit", 0)
     found: list[_Item] = []
     cursor: dict[str, str] = {}
     while limit is None or len(found) < limit:

@@ -35,6 +35,9 @@ from embermem.mcp.arguments import (
     AsOf,
     Budget,
     Confirm,
+    DocumentSource,
+    DocumentText,
+    DocumentTitle,
     FactId,
     Id,
     IdOrName,
@@ -130,6 +133,7 @@ def _tools() -> tuple[Tool, ...]:
         Tool.from_function(getattr(unbound, name), title=title, annotations=ToolAnnotations(**hints))
         for name, title, hints in (
             ("add_memory", "Remember an exchange", _ADDS),
+            ("add_document", "Remember a document", _ADDS),
             ("retrieve_memory", "Recall", _READS),
             ("search_memory", "Search the memory", _READS),
             ("get_user_profile", "Read the user's profile", _READS),
@@ -188,6 +192,18 @@ class _Calls:
                 user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
             )
         return shapes.Stored(page_id=page_id, thread=thread)
+
+    def add_document(
+        self, text: DocumentText, title: DocumentTitle = "", source: DocumentSource = ""
+    ) -> shapes.StoredDocument:
+        """Remember a document that the user gives you: a note, a page, a manual. It is stored in passages.
+
+        Call it when the user asks you to keep a text that is not part of the conversation. With the `source` of a
+        document that was stored before, what changed is replaced. retrieve_memory quotes its passages.
+        """
+        with self._told():
+            done = self._reach(Right.WRITE).add_document(text, title=title or None, source=source or None)
+        return to_record(shapes.StoredDocument, done)
 
     def retrieve_memory(
         self,

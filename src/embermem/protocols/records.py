@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types import (
     About,
@@ -23,11 +24,15 @@ from embermem.core.types import (
     Persona,
     PersonaChange,
     PersonRelation,
+    Position,
     ProfileField,
+    Role,
+    Scope,
     Segment,
     SegmentId,
     Trait,
     Utterance,
+    Webhook,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +52,7 @@ __all__ = [
     "ApiKey",
     "Backlog",
     "Bounds",
+    "Delivery",
     "Delta",
     "Erasure",
     "FactSelection",
@@ -56,6 +62,8 @@ __all__ = [
     "InSegment",
     "Lease",
     "Moment",
+    "NewDocument",
+    "NewPassage",
     "NotedPage",
     "OwnerState",
     "PageMark",
@@ -77,6 +85,7 @@ __all__ = [
     "VectorBatch",
     "Version",
     "Wiped",
+    "Within",
 ]
 
 
@@ -141,6 +150,18 @@ class Moment:
     def is_now(self) -> bool:
         """Whether it is the current state."""
         return self.seq is None and self.revision is None and self.valid_at is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Within:
+    """A scope as a store is told it: its times have a zone (`Scope.in_zone`), and short-term memory has `short` pages.
+    Its people said what those of `speakers` said, each by name and role, and facts about them rest on the utterances
+    `seqs`."""
+
+    scope: Scope
+    short: int
+    speakers: frozenset[tuple[str, Role]] = frozenset()
+    seqs: frozenset[int] = frozenset()
 
 
 NOW = Moment()
@@ -222,6 +243,29 @@ class PersonaTimeline:
     profile: tuple[Version[ProfileField], ...]
     traits: tuple[Version[Trait], ...]
     relations: tuple[Version[PersonRelation], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewPassage(Record):
+    """A part of a document that is to be stored: its text, where it stands, and its characters [start, end)."""
+
+    text: str
+    place: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewDocument(Record):
+    """A document that is to be stored, whole, with its passages in order. `digest` tells one text of a source from
+    another; `said_at` is when it was written."""
+
+    source: str
+    title: str
+    digest: str
+    said_at: datetime
+    metadata: Metadata
+    passages: Sequence[NewPassage]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -371,7 +415,8 @@ class SegmentState:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
-    are the owners who wait for a worker."""
+    are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped.
+    `passages` of `documents` are counted apart from what was said."""
 
     path: str
     bytes: int
@@ -385,6 +430,11 @@ class Stats(Record):
     embedder: str
     dim: int
     schema: str
+    webhooks: int = 0
+    webhooks_retrying: int = 0
+    webhooks_stopped: int = 0
+    documents: int = 0
+    passages: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -396,6 +446,17 @@ class Receipt(Record):
     digest: str
     change_no: int = 0
     result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery(Record):
+    """An attempt to tell a webhook's receiver what came after `since`, up to `upto`; `token` is that of its lease."""
+
+    owner: Owner
+    webhook: Webhook
+    since: Position
+    upto: Position
+    token: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
+from embermem.store.queries.documents import Documents
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
@@ -18,14 +19,15 @@ from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
+from embermem.store.queries.webhooks import Webhooks
 from embermem.store.queries.worker_queries import Work
 from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; and receipts
-    of calls."""
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents):
+    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
+    calls, webhooks and documents."""
 
 
 @each_again

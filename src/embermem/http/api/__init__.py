@@ -9,7 +9,19 @@ from fastapi import APIRouter
 
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
-    from embermem.http.api import changes, memories, operations, owners, past, persona, search, segments, spaces
+    from embermem.http.api import (
+        changes,
+        documents,
+        memories,
+        operations,
+        owners,
+        past,
+        persona,
+        search,
+        segments,
+        spaces,
+        webhooks,
+    )
 
-    for module in (memories, search, persona, segments, past, changes, operations, owners, spaces):
+    for module in (memories, documents, search, persona, segments, past, changes, webhooks, operations, owners, spaces):
         yield module.routes

@@ -465,6 +465,19 @@ class InstructionBody(OwnerBody):
     expires_at: Moment | None = None
 
 
+class DocumentBody(OwnerBody):
+    """A document: its text, or a file in base64 whose format the ending of `source` says."""
+
+    model_config = _example({"user_id": "alice", "text": "# Lease\n\nThe rent is due on the third.", "source": "lease"})
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_TEXT)] | None = None
+    file: Annotated[str, StringConstraints(max_length=2 * LONGEST_TEXT)] | None = None
+    title: Line | None = None
+    source: Line | None = None
+    at: Moment | None = None
+    metadata: Mapping[str, Any] | None = None
+
+
 class LinkBody(OwnerBody):
     """Two memories to link, and why."""
 
@@ -524,6 +537,34 @@ class UndoBody(OwnerBody):
     """Whose change it is."""
 
     model_config = _example({"user_id": "alice"})
+
+
+Position = Annotated[
+    str,
+    StringConstraints(max_length=64),
+    Field(description="A position (seq.revision), the id of an event.", examples=["12.3"]),
+]
+
+
+class WebhookBody(OwnerBody):
+    """Where events are sent, and which."""
+
+    model_config = _example({"user_id": "alice", "url": "https://example.com/ember", "events": ["page", "promotion"]})
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
+    events: Annotated[list[Name], Field(max_length=MOST_FIELDS)] = Field(
+        default_factory=list, description="`page` and causes of changes; none means all."
+    )
+    text: bool = Field(default=False, description="Whether events hold what was said and decided.")
+    since: Position | None = None
+
+
+class ReplayBody(OwnerBody):
+    """From where events are sent again."""
+
+    model_config = _example({"user_id": "alice", "since": "12.3"})
+
+    since: Position | None = None
 
 
 class SettleBody(OwnerBody):

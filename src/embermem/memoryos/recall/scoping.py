@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["followed", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
+__all__ = ["Wanted", "followed", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
 
 _Line = TypeVar("_Line", ProfileField, Trait)
 
@@ -71,7 +71,7 @@ def of_kinds(snapshot: Snapshot, scope: Scope | None) -> Snapshot:
 
 def tells(scope: Scope | None, kind: Kind) -> bool:
     """Whether a scope lets a kind be told."""
-    return scope is None or scope.kinds is None or kind in scope.kinds
+    return scope is None or scope.tells(kind)
 
 
 def followed(links: Iterable[Link], snapshot: Snapshot) -> tuple[Link, ...]:
@@ -98,14 +98,16 @@ def wholly_in(segments: Iterable[Segment], snapshot: Snapshot) -> tuple[Segment,
 def tiers_of(snapshot: Snapshot, short_term_pages: int) -> NDArray[np.object_]:
     """The tier of every page, as core/paging.py has it; shape (pages,)."""
     placed = snapshot.segment_of_page()
-    found = np.where(snapshot.newer_pages() < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    newer = snapshot.newer_pages()
+    found = np.where(newer < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    found[newer < 0] = None  # a passage of a document is in no tier
     inside = placed >= 0
     found[inside] = np.where(snapshot.segments.archived[placed[inside]], Tier.ARCHIVE, Tier.MID).astype(object)
     return found
 
 
 def _narrowed(snapshot: Snapshot, scope: Scope, settings: Settings, people: Callable[[], People]) -> Snapshot:
-    wanted = None if scope.people is None else _Wanted(scope.people, people())
+    wanted = None if scope.people is None else Wanted(scope.people, people())
     shown = _rows(snapshot, scope, settings)
     if wanted is not None:
         shown &= wanted.rows(snapshot)
@@ -144,7 +146,7 @@ def _numbers(snapshot: Snapshot, threads: Iterable[str]) -> list[int]:
     return [number for one in threads if (number := snapshot.thread_number(ThreadId(one))) is not None]
 
 
-class _Wanted:
+class Wanted:
     """The people of a scope. A name that nobody has is nobody's; one that several have is each of theirs."""
 
     def __init__(self, names: Collection[str], people: People) -> None:
@@ -155,7 +157,7 @@ class _Wanted:
     def rows(self, snapshot: Snapshot) -> Mask:
         """What they said, and what facts about them rest on."""
         speaking, which = snapshot.speaking()
-        shown = np.array([self._is(speaker_of(*one)) for one in speaking], dtype=bool)[which]
+        shown = np.array([self.speaks(speaker_of(*one)) for one in speaking], dtype=bool)[which]
         seqs = [
             source.seq
             for fact in (*snapshot.facts.rows, *snapshot.ended_facts)
@@ -170,7 +172,7 @@ class _Wanted:
             return self._people.of(item) in self._ids
         return (USER if isinstance(item, Trait) else str(item.whose)) in self._ids
 
-    def _is(self, name: str) -> bool:
+    def speaks(self, name: str) -> bool:
         """Whether a speaker is one of them; who spoke lately may be known by name alone."""
         return self._people.find(name) in self._ids or folded(name) in self._names
 
@@ -178,10 +180,9 @@ class _Wanted:
 # --------------------------------------------------------------------------------------------------- what was derived
 
 
-def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: _Wanted | None) -> Snapshot:
+def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: Wanted | None) -> Snapshot:
     """The rows with what rests on them alone."""
-    placed = scope.threads, scope.metadata, scope.speakers, scope.tiers, scope.since, scope.until
-    unsourced = all(one is None for one in placed)
+    unsourced = not scope.needs_sources
 
     def lines(of: Sequence[_Line]) -> tuple[_Line, ...]:
         return tuple(

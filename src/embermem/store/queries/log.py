@@ -14,10 +14,11 @@ from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.core.user_overrides import mark_of_message
-from embermem.protocols import OwnerState
+from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, marked_of
+from embermem.store.queries.pages import said_within
 from embermem.store.queries.reads import chunks, same
 from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
@@ -65,16 +66,7 @@ class Log(Erasing):
             if expires_at is not None:
                 _expire(c, owner.id, added.page_ids, expires_at)
             if key is not None:
-                c.execute(
-                    insert(schema.receipt).values(
-                        owner_id=owner.id,
-                        key=key,
-                        digest=digest,
-                        first_seq=row.seq - len(messages) + 1,
-                        last_seq=row.seq,
-                        recorded_at=at,
-                    )
-                )
+                said_receipt(c, owner.id, key, digest, row.seq - len(messages) + 1, row.seq, at)
             return added
         return Added(page_ids=(), utterance_ids=())
 
@@ -113,9 +105,12 @@ class Log(Erasing):
         limit: int | None = None,
         *,
         ids: Collection[UtteranceId] | None = None,
+        within: Within | None = None,
+        moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
         with self._read() as c:
-            return utterances(c, owner_id, after_seq, limit, ids)
+            shown = () if within is None else said_within(c, owner_id, within, moment)
+            return utterances(c, owner_id, after_seq, limit, ids, shown)
 
 
 def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
@@ -130,6 +125,12 @@ def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
         page_ids=tuple(dict.fromkeys(PageId(one.page_id) for one in stored)),
         utterance_ids=tuple(UtteranceId(one.id) for one in stored),
     )
+
+
+def said_receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, first: int, last: int, at: int) -> None:
+    """Keep what was stored under a key: the utterances from the first to the last."""
+    row = {"owner_id": owner_id, "key": key, "digest": digest, "first_seq": first, "last_seq": last, "recorded_at": at}
+    c.execute(insert(schema.receipt).values(**row))
 
 
 def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:
