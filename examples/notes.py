@@ -37,7 +37,7 @@ def read_folder(notes: OwnerMemory, folder: Path) -> Iterator[str]:
         if file.suffix.lower() in ENDINGS:
             kind = "pdf" if file.suffix.lower() == ".pdf" else "note"
             done = notes.add_document(file, source=str(file.relative_to(folder)), metadata={"kind": kind})
-            yield f"{done.source}: {len(done.added)} new, {len(done.kept)} kept, {len(done.removed)} removed"
+            yield f"{done.source}: {done.added} new, {done.kept} kept, {done.removed} removed"
 
 
 def ask(notes: OwnerMemory, question: str, scope: Scope | None = None) -> str:
@@ -46,7 +46,8 @@ def ask(notes: OwnerMemory, question: str, scope: Scope | None = None) -> str:
     if not hits or hits[0].passage is None:
         return "nothing"
     passage = hits[0].passage
-    return f"[{passage.title}, {passage.place}] {' '.join(hits[0].utterance.text.split())}"
+    place = ", ".join(part for part in (passage.title, passage.place) if part)
+    return f"[{place}] {' '.join(hits[0].utterance.text.split())}"
 
 
 def run(folder: Path) -> None:

@@ -571,11 +571,10 @@ _RECALL = (
     Fault(
         name="scope-leaks",
         breaks="a recall gives what its scope leaves out",
-        file="index/fusion.py",
-        was="index/fusion.py",
-        old="scores[~view.allowed] = -np.inf",
-        new="scores[~view.allowed] = 0.0",
-        tests=("test_default_ranking.py", "test_past_recall.py", "test_expiry.py"),
+        file="memoryos/recall/scoping.py",
+        old="shown &= ~np.isin(snapshot.thread_of(n), _numbers(snapshot, scope.not_threads))",
+        new="pass",
+        tests=("test_default_ranking.py", "test_scopes.py"),
     ),
     Fault(
         name="one-neighbour",

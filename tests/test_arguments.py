@@ -28,6 +28,7 @@ FILLED: dict[str, Any] = {
     **{"query": "Where?", "text": "It is so.", "messages": [{"role": "user", "content": "Hello"}], "texts": ["Hello"]},
     **{"page_id": "p1", "fact_id": "f1", "other_id": "f2", "item_id": "i1", "from_id": "f1", "to_id": "f2"},
     **{"segment_id": "s1", "utterance_id": "u1", "link_id": "l1", "chain_id": "c1", "change_no": 1, "no": 1},
+    **{"document": "# Lease", "document_id": "d1"},
     **{"hits": (), "reason": "both", "facts": [{"text": "likes figs"}], "pages": ["p1"], "receipt": "{}", "at": None},
     **{
         "segment": None,
@@ -38,6 +39,7 @@ FILLED: dict[str, Any] = {
         "limit_s": 0.0,
         "url": "https://example.com/",
         "webhook_id": "w1",
+        "items": [],
         "space": "team",
         "agent": "tutor",
         "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),

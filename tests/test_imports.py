@@ -22,6 +22,7 @@ ROOMS = (
     ("changes", "errors", "types"),
     ("protocols", "wire"),
     ("languages",),
+    ("documents",),
     ("prompts",),
     ("index",),
     ("memoryos",),

@@ -64,7 +64,7 @@ DECISIONS = {
     "FactDenied": ("fact_denied", "fact_id about subject attribute value upto_seq"),
     "FactBarred": ("fact_barred", "mark upto_seq"),
     "TextsBarred": ("texts_barred", "messages texts"),
-    "Erased": ("erased", "pages facts utterances"),
+    "Erased": ("erased", "pages facts utterances passages"),
     "TraitCleared": ("trait_cleared", "dimension"),
     "Undone": ("undone", "no"),
     "BegunAnew": ("begun_anew", ""),
@@ -149,13 +149,14 @@ RECORDS = {
 EXPORTED = {
     "export": "version schema at embedder dim vectors key",
     "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage",
+    "document": "id source title digest said_at recorded_at metadata",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors facts",
+    "end": "utterances changes receipts segments vectors facts documents",
     "finish": "owners",
 }
 """Lines of an export."""
@@ -194,6 +195,7 @@ SCHEMAS: dict[str, type[Any]] = {
 """What models are asked for, by the name that is sent with the schema and that a recording is found by."""
 
 OPERATIONS = """
+    add_document forget_document get_document list_documents
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
@@ -207,6 +209,7 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
+    Document DocumentAdded DocumentBody DocumentWhole Documents Edit Passage
     ChainData ChainMemory LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
@@ -217,14 +220,15 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    GrantBody PersonShareBody ShareItem SharedPart Shares Spaces
+    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
     "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
-    "retrieve_memory": ("as_of budget min_score query thread valid_at", "Recalled"),
-    "search_memory": ("as_of k min_score query valid_at", "Found"),
+    "add_document": ("source text title", "StoredDocument"),
+    "retrieve_memory": ("as_of budget min_score query scope thread valid_at", "Recalled"),
+    "search_memory": ("as_of k min_score query scope valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
     "correct_memory": ("fact_id text", "Corrected"),
     "forget_memory": ("confirm id", "ForgottenShown"),
@@ -233,13 +237,14 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    get webhooks
+    get webhooks document
     add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
     keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
 """
 GROUPS = {
+    "document": "add forget list show",
     "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
     "webhooks": "add list remove replay",
@@ -249,8 +254,8 @@ GROUPS = {
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_messages correct expire fade forget forget_owner forget_pages learn link overview recall search unlink"
-    " update"
+    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link overview recall"
+    " search unlink update"
 )
 """The operations that `ember_operations_total` counts."""
 

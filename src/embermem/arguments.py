@@ -199,6 +199,7 @@ _CHECKS: Mapping[str, _Check] = {
     "int | At": _one_of(f"a change's number, {_time}", int, str, date, none=True),
     "Expiry": _one_of(f"{_time}, a timedelta from now", str, date, timedelta, none=True),
     "datetime": _moment,
+    "str | bytes | Path": _one_of("a text, a Path, or the bytes of a file", str, bytes, Path),
     "str | Path": _one_of("a path or an URL", str, Path),
     "str | Path | None": _one_of("a path", str, Path, none=True),
     "Owner": _one_of("an Owner", Owner),

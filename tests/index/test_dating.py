@@ -12,7 +12,7 @@ ASKED_AT = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
 def table(*said: tuple[str, datetime]) -> DateTable:
     dates = DateTable()
-    dates.add_all(said)
+    dates.add_all((text, at, True) for text, at in said)
     return dates
 
 

@@ -40,14 +40,14 @@ def known(memory: Memory) -> Memory:
     return memory
 
 
-def test_at_most_eight_tools_are_listed_each_described_annotated_and_with_a_schema_of_its_answer(
+def test_at_most_nine_tools_are_listed_each_described_annotated_and_with_a_schema_of_its_answer(
     memory: Memory,
 ) -> None:
     async def script(client: Client) -> list[Any]:
         return (await client.list_tools()).tools
 
     tools = talk(memory, script)
-    assert len(tools) <= 8
+    assert len(tools) <= 9
     for tool in tools:
         assert tool.title
         assert "Call it" in tool.description
@@ -417,6 +417,21 @@ def test_a_closed_store_is_told_as_an_error(opened: Opener) -> None:
         return await refused(client, "search_memory", query="tea")
 
     assert "clos" in talk(memory, script)
+
+
+def test_a_scope_limits_what_is_recalled_and_found(memory: Memory) -> None:
+    async def script(client: Client) -> None:
+        for food, desk in (("figs", "a"), ("plums", "b")):
+            await told(client, "add_memory", user_input=f"I like {food}.", thread=desk, metadata={"desk": desk})
+        tutor_of(memory).settle()
+        scope = {"metadata": {"desk": "a"}, "not_threads": ["b"]}
+        found = await told(client, "search_memory", query="What do I like?", scope=scope)
+        assert [one["metadata"] for one in found["results"]] == [{"desk": "a"}]
+        assert "plums" not in (await told(client, "retrieve_memory", query="What do I like?", scope=scope))["text"]
+        wrong = await refused(client, "search_memory", query="x", scope={"tiers": ["deep"]})
+        assert "scope.tiers holds 'deep'" in wrong
+
+    talk(memory, script)
 
 
 def test_metadata_go_in_with_an_exchange_and_come_back_with_what_rests_on_it(memory: Memory) -> None:

@@ -212,6 +212,11 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     mine.change(1)
     mine.fact(mine.facts()[0].id)
     mine.utterance(mine.utterances()[0].id)
+    mine.add_document(
+        "# Lease\n\nThe rent is due on the third.", source="lease", metadata={"kind": "contract"}, key="l"
+    )
+    mine.add_document("# Lease\n\nThe rent is due on the fourth.", source="lease", metadata={"kind": "contract"})
+    mine.passages(mine.documents()[0].id)
     with (tmp_path / "out.jsonl").open("wb") as file:
         export(store, memory.owners(), file, vectors=True, now=NOW)
     receipt = mine.forget_pages([mine.pages()[-1].id])

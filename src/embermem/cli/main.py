@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from embermem.cli.commands import (
     adding,
     correcting,
+    documents,
     fields,
     instructions,
     keys,
@@ -120,6 +121,7 @@ for command in (
     app.command()(command)
 app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
+app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(spaces.app, name="space")

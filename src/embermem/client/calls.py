@@ -5,9 +5,11 @@ Each method is a generator (`exchange.Steps`) that both senders run, so the sync
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from embermem.client import arguments, exchange
@@ -19,7 +21,9 @@ from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
+    AddedItem,
     Conflict,
+    DocumentAdded,
     Fact,
     Faded,
     Forgotten,
@@ -27,6 +31,7 @@ from embermem.core.types import (
     Page,
     PageId,
     Retention,
+    Scope,
     Share,
     Verified,
     Webhook,
@@ -113,6 +118,21 @@ class OwnerCalls(ReadCalls):
         )
 
     @call
+    def add_many(
+        self, items: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None
+    ) -> Steps[tuple[AddedItem, ...]]:
+        """Add up to 500 items, each on its own; what became of each, in order. An item has `messages`, a list or one
+        text of the user, and may have `thread`, `at`, `key`, `fresh`, `expires_at` and `metadata`. Items without a key
+        get one here, so a lost answer never doubles them. Raises InputError if nothing of it can be sent."""
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Sequence):
+            raise InputError("items must be a list of mappings such as {'messages': 'Hello'}")
+        told = [arguments.batch_item(one, self._new_key) for one in items]
+        body = exchange.encoded({"items": told, "run_id": thread, "at": at, **self._owner})
+        answer = yield Request(method="POST", path="/v1/memories/batch", body=body, repeatable=True)
+        found = read(answer, dict[str, list[dict[str, Any]]]).get("items", [])
+        return tuple(_item_of(index, one) for index, one in enumerate(found))
+
+    @call
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
         """Understand what is pending, now; the number of pages placed into segments.
 
@@ -186,21 +206,24 @@ class OwnerCalls(ReadCalls):
         before: At = None,
         matching: str | None = None,
         limit: int | None = None,
+        scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Steps[Forgotten]:
         """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
         that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
-        also so many of those that search finds for it. The answer says what went, and is a receipt for `verify`.
+        also so many of those that search finds for it; all of a `scope`, which may cut no page. The answer says what
+        went, and is a receipt for `verify`.
 
         With `dry_run` nothing changes: the answer says what would go. Raises InputError unless exactly one is named,
         NotFound for none such.
         """
         items = {"page": page, "fact": fact, "segment": segment}
         many = {"run_id": thread, "before": arguments.time_text(before, "before"), "matching": matching}
+        many["scope"] = arguments.scope_text(scope)
         named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
         if len(named) != 1:
-            raise InputError("give exactly one of page, fact, segment, thread, before and matching")
+            raise InputError("give exactly one of page, fact, segment, thread, before, matching and scope")
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
@@ -210,6 +233,38 @@ class OwnerCalls(ReadCalls):
                 raise arguments.none_such(one, kind)
             asked = self._delete(f"/v1/memories/{arguments.id_path(one, kind)}", {}, dry_run, key)
         return read((yield asked), Forgotten)
+
+    @call
+    def add_document(
+        self,
+        document: str | bytes | Path,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        at: At = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Steps[DocumentAdded]:
+        """Store a document on the server, or replace what changed of the one with its `source`: a text, a Path that is
+        read here, or the bytes of a file whose name is `source`. The server reads its format. Raises InputError."""
+        body: dict[str, object] = {"title": title, "source": source, "metadata": metadata}
+        if isinstance(document, Path):
+            body["source"] = str(document.resolve()) if source is None else source
+            document = arguments.file_bytes(document)
+        if isinstance(document, bytes):
+            body["file"] = base64.b64encode(document).decode()
+        else:
+            body["text"] = document
+        asked = self._post("/v1/documents", {**body, "at": arguments.time_text(at, "at")}, repeatable=True)
+        if key is not None:
+            asked = replace(asked, headers={"Idempotency-Key": arguments.header(key)})
+        return read((yield asked), DocumentAdded)
+
+    @call
+    def forget_document(self, document_id: str, *, dry_run: bool = False) -> Steps[Forgotten]:
+        """Take a document and its passages away, for good; what went. Raises NotFound."""
+        path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
+        return read((yield self._delete(path, {}, dry_run)), Forgotten)
 
     @call
     def verify(self, receipt: Forgotten | str) -> Steps[Verified]:
@@ -400,7 +455,7 @@ class OwnerCalls(ReadCalls):
     ) -> Steps[Webhook]:
         """Send what is new to an address, signed; the webhook with its `secret`, which no later call returns. Raises
         InputError for an address that the server does not allow."""
-        told = {"url": url, "events": list(events), "text": bool(text), "since": since}
+        told = {"url": url, "events": arguments.several(events, "events"), "text": bool(text), "since": since}
         return read((yield self._write("/v1/webhooks", told, key)), Webhook)
 
     @call
@@ -427,3 +482,14 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
     ) -> Request:
         return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")
+
+
+def _item_of(index: int, item: Mapping[str, Any]) -> AddedItem:
+    """What became of an item of a batch."""
+    if "problem" in item:
+        problem: Mapping[str, Any] = item["problem"]
+        kind = str(problem.get("type", "")).rpartition(":")[2]
+        return AddedItem(index=index, error=f"items[{index}]: {problem.get('detail', '')}", error_kind=kind)
+    kept = exchange.read(exchange.encoded(item), answers.BatchKept)
+    ids = tuple(one.id for one in kept.results)
+    return AddedItem(index=index, added=Added(page_ids=kept.page_ids, utterance_ids=ids, redactions=kept.redactions))

@@ -211,6 +211,9 @@ class Settings:
     recall_speaker: float = _number(1.5, _FITTED)
     recall_date: float = _number(1.0, _FITTED)
     recall_kind: float = _number(0.9, _FITTED)
+    recall_document: float = _number(
+        0.5, "how near the whole document of a passage comes; docs/research/documents.md (ours)", low=0.0
+    )
     recall_segment: float = _number(
         0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
     )
@@ -323,6 +326,7 @@ class Settings:
     # Input
     timezone: str = _plain("UTC", "zone of times given without one")
     max_text_chars: int = _number(1_000_000, "characters of the longest message", low=1)
+    max_document_chars: int = _number(20_000_000, "characters of the longest document, and bytes of its file", low=1)
     redact: Literal["none", "secrets"] = _choice(
         "none", "what is removed from a text before it is stored; docs/guides/sensitive.md", "none", "secrets"
     )

@@ -19,7 +19,7 @@ from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts as texts_in
 from embermem.core.sensitive import Finder, Redacted, redacted
-from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId
+from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId, is_of_document
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -94,7 +94,7 @@ class Inbox:
                 speaker=self._speaker(role),
                 text=text,
                 said_at=said_at,
-                thread=thread_id(thread),
+                thread=thread_of_talk(thread),
                 metadata=labels,
             )
             for _, role, text in read
@@ -198,7 +198,7 @@ class Inbox:
             speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
             text=text,
             said_at=self.moment(at, f"{where}.at"),
-            thread=thread_id(thread),
+            thread=thread_of_talk(thread),
         )
 
     def _speaker(self, role: Role) -> str:
@@ -333,6 +333,14 @@ def space(text: object) -> Owner:
 def thread_id(text: object) -> ThreadId:
     """A thread's name."""
     return ThreadId(name(text, "thread"))
+
+
+def thread_of_talk(text: object) -> ThreadId:
+    """The name of a thread in which something can be said. Raises InputError for a document's."""
+    thread = thread_id(text)
+    if is_of_document(thread):
+        raise InputError(f"thread = {text!r} is a document's: nothing is said there; choose another name")
+    return thread
 
 
 def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:

@@ -31,9 +31,12 @@ def joins(tail: PageTail | None, role: Role, speaker: str = "", *, fresh: bool =
     return role.agent_side or not (tail.answered or fresh or another)
 
 
-def tier_of(*, placed: bool, archived: bool, no: int, pages: int, short: int) -> Tier:
+def tier_of(*, placed: bool, archived: bool, no: int, pages: int, short: int) -> Tier | None:
     """A page in a segment is mid, or archive if its segment was evicted; otherwise short among the newest `short` of
-    `pages`, otherwise pending. `no` counts pages from 1. A tier is never stored."""
+    `pages`, otherwise pending. `no` counts pages from 1; a passage of a document is below, and in no tier. A tier is
+    never stored."""
+    if no < 1:
+        return None
     if placed:
         return Tier.ARCHIVE if archived else Tier.MID
     return Tier.SHORT if no > pages - short else Tier.PENDING

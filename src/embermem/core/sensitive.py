@@ -34,10 +34,12 @@ Finder = Callable[[str], Iterable[Found]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redacted:
-    """A text without what was found in it. `places` are the characters of `text` that stand in the place of each."""
+    """A text without what was found in it. `places` are the characters of `text` that stand in the place of each;
+    `taken` those that it had in the text before, [start, end)."""
 
     text: str
     places: tuple[Found, ...] = ()
+    taken: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,7 +159,8 @@ def _without(text: str, parts: Sequence[Found]) -> Redacted:
         places.append(Found(kind=part.kind, start=length, end=length + len(instead)))
         length += len(instead)
         done = part.end
-    return Redacted(text="".join([*pieces, text[done:]]), places=tuple(places))
+    taken = tuple((part.start, part.end) for part in parts)
+    return Redacted(text="".join([*pieces, text[done:]]), places=tuple(places), taken=taken)
 
 
 def _joined(found: Iterable[Found]) -> list[Found]:

@@ -81,7 +81,8 @@ def speaker(view: View) -> Floats:
     named = np.array(_named(view, view.snapshot.speakers()) or [False])
     if not named.any():
         return np.zeros(view.n)
-    return named[view.snapshot.speaker_of(view.n)].astype(np.float64)
+    said = ~view.snapshot.is_passage(view.n)
+    return (named[view.snapshot.speaker_of(view.n)] & said).astype(np.float64)
 
 
 def _named(view: View, names: Sequence[str]) -> list[bool]:
@@ -114,8 +115,11 @@ def _words(view: View) -> Floats:
 
 
 def _window(view: View) -> Floats:
-    """BM25 of the utterance with the one before and the one after it in its thread."""
-    return view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    """BM25 of the utterance with the one before and the one after it in its thread. A passage of a document stands
+    alone, and its words have been heard; while it has no vector they count as much as those of others."""
+    scores = view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    heard = view.snapshot.is_passage(view.n) & view.snapshot.has_vector[: view.n]
+    return np.where(heard, np.nan, scores) if heard.any() else scores
 
 
 def _noted(view: View) -> Floats:
@@ -132,7 +136,8 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
     pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
 
-    A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean.
+    A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean; so does
+    a passage of a document in the second.
     """
     query, idf = view.asked_tokens
     total = float(idf.sum())
@@ -153,6 +158,9 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
     bare = counts <= 0
     alone[bare], window[bare] = alone[some].mean(), window[some].mean()
+    is_passage = view.snapshot.is_passage(view.n)[pool]
+    if is_passage.any():
+        window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0
     return alone, window
 
 
@@ -161,6 +169,22 @@ def _segment(view: View) -> Floats:
     # The last one is what a page without a segment (−1) picks.
     scores = np.append(view.segment_scores, np.nan)
     return scores[view.snapshot.segment_of_page()][view.snapshot.page_of(view.n)]
+
+
+def _document(view: View) -> Floats:
+    """Cosine of the query and the mean vector of the document that the passage is of."""
+    scores = np.full(view.n, np.nan)
+    rows = np.flatnonzero(view.snapshot.is_passage(view.n) & view.candidates & view.snapshot.has_vector[: view.n])
+    query = view.query.vector
+    if query is None or not query.any() or len(rows) == 0:
+        return scores
+    documents = view.snapshot.thread_of(view.n)[rows]
+    order = np.argsort(documents, kind="stable")
+    begins = np.flatnonzero(np.diff(documents[order], prepend=-1))
+    sums = np.add.reduceat(view.snapshot.vectors_of(rows[order]), begins)
+    near = cosines(sums, query[None])[:, 0] / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    scores[rows[order]] = np.repeat(near, np.diff(begins, append=len(rows)))
+    return scores
 
 
 def _question(view: View) -> Floats:
@@ -196,3 +220,5 @@ PRIORS: tuple[Channel, ...] = (
     Channel("segment", lambda s: s.recall_segment, _segment),
     Channel("question", lambda s: s.recall_question, _question, spread=False),
 )
+DOCUMENT = Channel("document", lambda s: s.recall_document, _document)
+"""A further prior, where there are documents."""

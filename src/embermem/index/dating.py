@@ -31,29 +31,34 @@ _YEARS = 30
 
 
 class DateTable:
-    """The day of every row, and the spans of days that its text names. Rows only ever grow."""
+    """The day of every row, and the spans of days that its text names. Rows only ever grow. The day of a passage of a
+    document brings it near to nothing: it was not said then."""
 
     def __init__(self) -> None:
         self.said = Column(np.int32)
+        self.spoken = Column(np.bool_)
         self.row = Column(np.int32)
         self.first = Column(np.int32)
         self.last = Column(np.int32)
         self._spans_so_far = Column(np.int32)
 
-    def add_all(self, said: Iterable[tuple[str, datetime]]) -> None:
-        """The next rows: what was said, and when."""
+    def add_all(self, said: Iterable[tuple[str, datetime, bool]]) -> None:
+        """The next rows: a text, its time, and whether it was said in a talk."""
         days: list[int] = []
+        spoken: list[bool] = []
         so_far: list[int] = []
         spans: list[tuple[int, int, int]] = []
-        for row, (text, said_at) in enumerate(said, self.said.length):
+        for row, (text, said_at, is_spoken) in enumerate(said, self.said.length):
             spans += [(row, span.first.toordinal(), span.last.toordinal()) for span in date_spans(text, said_at)]
             days.append(said_at.date().toordinal())
+            spoken.append(is_spoken)
             so_far.append(self.row.length + len(spans))
         rows, first, last = np.array(spans, dtype=np.int32).reshape(-1, 3).T
         self.row.extend(rows)
         self.first.extend(first)
         self.last.extend(last)
         self.said.extend(days)
+        self.spoken.extend(spoken)
         self._spans_so_far.extend(so_far)
 
     def part(self, rows: NDArray[np.int64], row_of: NDArray[np.int32]) -> DateTable:
@@ -63,6 +68,7 @@ class DateTable:
         places = row_of[self.row.first(count)]
         inside = places >= 0
         part.said = Column.of(self.said.data[rows])
+        part.spoken = Column.of(self.spoken.data[rows])
         part.row = Column.of(places[inside])
         part.first = Column.of(self.first.first(count)[inside])
         part.last = Column.of(self.last.first(count)[inside])
@@ -80,12 +86,12 @@ class DateTable:
         near = np.zeros(n)
         if n == 0:
             return near
-        said, count = self.said.first(n), self._count(n)
+        said, spoken, count = self.said.first(n), self.spoken.first(n), self._count(n)
         rows, first, last = self.row.first(count), self.first.first(count), self.last.first(count)
         breadth = last - first + 1
         for begin, end in self._years(asked, said):
             length = end - begin + 1
-            near = np.maximum(near, _near(said - _TOLD_WITHIN, said, begin, end))
+            near = np.maximum(near, np.where(spoken, _near(said - _TOLD_WITHIN, said, begin, end), 0.0))
             sharp = np.minimum(1.0, equations.sharpness(length, breadth.astype(np.float64), _MONTH))
             np.maximum.at(near, rows, sharp * _near(first, last, begin, end))
         return near
@@ -93,7 +99,7 @@ class DateTable:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(c.nbytes for c in (self.said, self.row, self.first, self.last, self._spans_so_far))
+        return sum(c.nbytes for c in (self.said, self.spoken, self.row, self.first, self.last, self._spans_so_far))
 
     def _count(self, n: int) -> int:
         return int(self._spans_so_far.data[n - 1]) if n else 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from embermem.core import equations
 from embermem.core.types import ChannelScore
-from embermem.index.channels import EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
+from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_several
@@ -198,7 +198,8 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
     """Each prior with what it measured and the same normalised, (n,) each."""
-    return [(channel, *_measured(view, channel)) for channel in PRIORS]
+    of_documents = (DOCUMENT,) if view.snapshot.is_passage(view.n).any() else ()
+    return [(channel, *_measured(view, channel)) for channel in (*PRIORS, *of_documents)]
 
 
 def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:

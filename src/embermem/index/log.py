@@ -155,7 +155,7 @@ class Log:
         self.token_ends.extend(held + np.cumsum(counts))
 
     def pages_of(self, n: int) -> int:
-        """Pages begun within the first n rows."""
+        """Pages begun within the first n rows, those of documents too."""
         return int(self._pages_so_far.data[n - 1]) if n else 0
 
     def span(self, row: int) -> tuple[int, int] | None:
@@ -217,7 +217,14 @@ class Log:
                 self.previous,
                 self.next,
             ),
-            *(self.page, self._pages_so_far, self.vectors, self.vector_rows, self.highest, self.slots),
+            *(
+                self.page,
+                self._pages_so_far,
+                self.vectors,
+                self.vector_rows,
+                self.highest,
+                self.slots,
+            ),
             *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
@@ -229,7 +236,9 @@ class Log:
         begin = len(self.utterances)
         utterances, texts = self._passages(said, begin)
         self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
-        self.dates.add_all((text, one.said_at) for text, one in zip(texts, utterances, strict=True))
+        self.dates.add_all(
+            (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
+        )
         self.seqs.extend([utterance.seq for utterance in utterances])
         self.said_at.extend([micros(utterance.said_at) for utterance in utterances])
         self.text_length.extend(np.log1p([len(text) for text in texts]))
@@ -239,7 +248,7 @@ class Log:
         self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
-        self._add_to_threads([utterance.thread for utterance in utterances], begin)
+        self._add_to_threads(utterances, begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
         self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
         self.utterances.extend(utterances)
@@ -265,20 +274,21 @@ class Log:
             self.speakers.append(speaker)
         return number
 
-    def _add_to_threads(self, threads: Sequence[ThreadId], begin: int) -> None:
+    def _add_to_threads(self, utterances: Sequence[Utterance], begin: int) -> None:
+        """Passages of a document follow nobody: their order is that of the text, not that in which they came."""
         numbers: list[int] = []
         previous: list[int] = []
-        for row, thread in enumerate(threads, begin):
-            number = self._thread_numbers.get(thread)
+        for row, utterance in enumerate(utterances, begin):
+            number = self._thread_numbers.get(utterance.thread)
             if number is None:
-                number = self._thread_numbers[thread] = len(self._thread_ends)
+                number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
             numbers.append(number)
-            previous.append(self._thread_ends[number])
+            previous.append(self._thread_ends[number] if utterance.passage is None else -1)
             self._thread_ends[number] = row
         self.thread.extend(numbers)
         self.previous.extend(previous)
-        self.next.extend([0] * len(threads))
+        self.next.extend([0] * len(utterances))
         for row, end in enumerate(previous, begin):
             if end >= 0:
                 self.next.set(end, row + 1)

@@ -67,18 +67,16 @@ class Narrowings(Generic[_Kept]):
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
     """Of each page of a narrowed snapshot: whether some utterance of it was left out, and how many pages of the whole
-    memory began after it."""
+    memory began after it (`Snapshot.newer_pages`)."""
 
     cut: Mask
     newer: Rows
 
     @classmethod
-    def of(cls, before: Whole | None, here: Rows, cut: Mask, pages: int) -> Whole:
-        """That of the pages `here` of a snapshot of `pages` pages, of which those `cut` lose an utterance; `before` is
-        what it knows itself, if it was narrowed."""
-        if before is None:
-            return cls(cut[here], (pages - 1 - here).astype(np.int32))
-        return cls(before.cut[here] | cut[here], before.newer[here])
+    def of(cls, before: Whole | None, here: Rows, cut: Mask, newer: Rows) -> Whole:
+        """That of the pages `here` of a snapshot, of which those `cut` lose an utterance, and after which so many
+        `newer` ones began; `before` is what it knows itself, if it was narrowed."""
+        return cls(cut[here] if before is None else before.cut[here] | cut[here], newer[here])
 
 
 class _Sighted(Protocol):

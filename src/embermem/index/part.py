@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
     Rows = NDArray[np.int32]
 
 __all__ = ["Part"]
@@ -61,7 +62,7 @@ class Part(Log):
         self.speaker = Column.of(speaker)
         thread, self._threads_there = _renumbered(log.thread.data[rows])
         self.thread = Column.of(thread)
-        self.previous, self.next = _linked(thread)
+        self.previous, self.next = _linked(thread, self.documents(len(rows)))
         page, self._pages_there = _renumbered(log.page.data[rows])
         self.page = Column.of(page)
         self._pages_so_far = Column.of(np.maximum.accumulate(page) + 1 if len(page) else page)
@@ -133,13 +134,14 @@ def _renumbered(numbers: NDArray[Any]) -> tuple[Rows, Rows]:
     return new[numbers], there.astype(np.int32)
 
 
-def _linked(threads: Rows) -> tuple[Column, Column]:
-    """The row before each in its thread, −1 for none, and the row after it plus 1, 0 for none."""
+def _linked(threads: Rows, alone: Mask) -> tuple[Column, Column]:
+    """The row before each in its thread, −1 for none, and the row after it plus 1, 0 for none, as of all `alone`."""
     order = np.argsort(threads, kind="stable").astype(np.int32)
     previous, following = np.full(len(order), -1, dtype=np.int32), np.zeros(len(order), dtype=np.int32)
     same = threads[order[1:]] == threads[order[:-1]]
     previous[order[1:][same]] = order[:-1][same]
     following[order[:-1][same]] = order[1:][same] + 1
+    previous[alone], following[alone] = -1, 0
     return Column.of(previous), Column.of(following)
 
 

@@ -126,7 +126,9 @@ class View:
     @cached_property
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
-        return frozenset(term for name in self.snapshot.speakers() for term in terms(name))
+        spoke = self.snapshot.speaker_of(self.n)[~self.snapshot.is_passage(self.n)]
+        names = self.snapshot.speakers()
+        return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
 
     @cached_property
     def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
@@ -150,10 +152,11 @@ class View:
 
     @cached_property
     def now(self) -> datetime | None:
-        """The moment of the query; else that of the newest thing said."""
+        """The moment of the query; else that of the newest thing said, or stored where nothing was said."""
         if self.query.at is not None or self.n == 0:
             return self.query.at
-        return self.snapshot.utterances[self.n - 1].said_at
+        said = np.flatnonzero(~self.snapshot.is_passage(self.n))
+        return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
 
 
 def _understood(query: Query) -> float:

@@ -47,7 +47,7 @@ for each fact."""
 class Snapshot:
     """An owner's utterances, vectors, postings, pages, segments and persona, as of (seq, revision).
 
-    `n` utterances and `pages` pages are seen. Arrays it hands out are not to be written to.
+    `n` utterances and `pages` pages are seen, those of documents too. Arrays it hands out are not to be written to.
     """
 
     owner: OwnerId
@@ -157,7 +157,7 @@ class Snapshot:
             n=n,
             pages=len(here),
             _page_segments=placed[here],
-            _whole=Whole.of(self._whole, here, cut, self.pages),
+            _whole=Whole.of(self._whole, here, cut, self.newer_pages()),
         )
         told = np.ones(len(self.segments.archived), dtype=bool)
         told[placed[cut & (placed >= 0)]] = False
@@ -303,10 +303,10 @@ class Snapshot:
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
         """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
-        passages than that is left to those who embed in the background."""
+        passages than that is left to those who embed in the background, and so is a document."""
         if limit <= 0:
             return ()
-        missing = np.flatnonzero(~self.has_vector)[-limit:]
+        missing = np.flatnonzero(~self.has_vector & ~self.is_passage(self.n))[-limit:]
         begin = missing[self._log.first_rows.data[missing] == missing]
         return tuple(self._log.utterances[row] for row in begin)
 
@@ -330,6 +330,10 @@ class Snapshot:
         """The page of each of the first n rows; pages are numbered from 0 in the order of their first utterance."""
         return self._log.page.first(n)
 
+    def is_passage(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows are of documents: nobody said them in a talk."""
+        return self._log.documents(n)
+
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page, from 0; None for one that is not held."""
         number = self._log.page_number(page_id)
@@ -352,10 +356,16 @@ class Snapshot:
         return page < self.pages and (self._whole is None or not bool(self._whole.cut[page]))
 
     def newer_pages(self) -> Rows:
-        """How many pages of the whole memory began after each page, shape (pages,)."""
-        if self._whole is None:
-            return np.arange(self.pages - 1, -1, -1, dtype=np.int32)
-        return self._whole.newer
+        """How many pages of talk of the whole memory began after each page, shape (pages,); −1 for a page of a
+        document."""
+        return self._newer if self._whole is None else self._whole.newer
+
+    @cached_property
+    def _newer(self) -> Rows:
+        talk = np.ones(self.pages, dtype=bool)
+        talk[self.page_of(self.n)[self.documents()]] = False
+        newer = np.count_nonzero(talk) - np.cumsum(talk)
+        return np.where(talk, newer, -1).astype(np.int32)
 
     def segment_of_page(self) -> Rows:
         """The place in `segments` of every page, −1 for a page not placed, shape (pages,)."""

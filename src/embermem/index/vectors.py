@@ -24,9 +24,12 @@ __all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
 
 
 def embedded_texts(utterance: Utterance) -> list[str]:
-    """The texts an embedder is given for an utterance, one a passage: what was said. Speaker and date are left to
-    BM25."""
-    return [utterance.text[start:end] for start, end in passages(utterance.text)]
+    """The texts an embedder is given for an utterance, one a passage: what was said, and of a document its title and
+    the headings over it. Speaker and date are left to BM25."""
+    texts = [utterance.text[start:end] for start, end in passages(utterance.text)]
+    if (passage := utterance.passage) is None:
+        return texts
+    return [f"{passage.title}: {passage.place}\n{text}" for text in texts]
 
 
 def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch:
@@ -65,5 +68,8 @@ class TextVectors:
 
 
 def indexed_text(utterance: Utterance, passage: str) -> str:
-    """The text whose terms BM25 indexes: "Speaker: text" and the date, as it may be asked for."""
+    """The text whose terms BM25 indexes: "Speaker: text" and the date, as it may be asked for; of a document the title,
+    the headings and the text."""
+    if utterance.passage is not None:
+        return f"{utterance.speaker}: {utterance.passage.place}: {passage}"
     return f"{utterance.speaker}: {passage} {date_words(passage, utterance.said_at)}"

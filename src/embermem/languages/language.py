@@ -106,6 +106,10 @@ class Language:
         word = fold(run)
         return (word,) if len(word) > 2 and word not in self.stop_words and not word.isdecimal() else ()
 
+    def parts_of(self, run: str) -> Iterable[str]:
+        """The words that an unbroken run is made of, in order; together they are the run."""
+        return (run,)
+
     def phrases(self, sentence: str) -> Iterable[str]:
         """Phrases of a sentence that could stand in a heading, about a thing or a name, as they are written."""
         return (run for run in re.findall(r"[^\W\d_]+", sentence) if self.keywords_of(run))

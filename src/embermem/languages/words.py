@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import pairwise
 
 from embermem.core.text import fold, visible
 from embermem.languages.language import Language
@@ -26,6 +27,7 @@ __all__ = [
     "terms",
     "unspaced",
     "wide",
+    "words_cut",
     "words_to_match",
 ]
 
@@ -40,6 +42,8 @@ _RUN = re.compile(
 )
 _UNSPACED_SIGNS = "".join(language.signs for language in all() if not language.spaced)
 _UNSPACED = re.compile(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
+_LONGEST_WORD = 2_000
+"""Characters above which what has no space in it is no word but encoded data."""
 _WIDE_SIGNS = _UNSPACED_SIGNS + "".join(language.full_width for language in all())
 _WIDE = re.compile(f"[{_WIDE_SIGNS}]" if _WIDE_SIGNS else NEVER)
 _SENTENCE_END = re.compile("|".join((*dict.fromkeys(language.sentence_end for language in all()), r"\n+")))
@@ -114,6 +118,21 @@ def sentences(text: str) -> list[tuple[int, int]]:
         start = match.end()
     _append_trimmed(spans, text, start, len(text))
     return spans
+
+
+def words_cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where what is written without a space may be cut, as spans that follow each other: its words where a language
+    knows no spaces, each with the signs behind it; else all of it, but for what is too long to be a word."""
+    marks = [start]
+    if _UNSPACED.search(text, start, end):
+        for match in _RUN.finditer(text, start, end):
+            at = match.start()
+            for word in language_of_run(match.group(), default()).parts_of(match.group()):
+                marks.append(at)
+                at += len(word)
+    for one, other in pairwise([*marks, end]):
+        for begin in range(one, other, _LONGEST_WORD):
+            yield begin, min(other, begin + _LONGEST_WORD)
 
 
 def _append_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:

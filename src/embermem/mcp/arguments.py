@@ -46,11 +46,27 @@ Timestamp = Annotated[
 Thread = Annotated[
     str, _or("main"), _says("A name for this conversation; use the same name for all of its exchanges.", *_OF_THREAD)
 ]
+DocumentText = Annotated[str, _says("The text of the document, as Markdown or plain text.", "text", "content")]
+DocumentTitle = Annotated[str, _or(""), _says("Its title. Default: its first heading.", "title", "name")]
+DocumentSource = Annotated[
+    str,
+    _or(""),
+    _says("Where it is from, such as a path or an address; added again, it replaces what changed.", "source", "url"),
+]
 Metadata = Annotated[
     dict[str, Any] | None,
     _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
 ]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
+ScopeGiven = Annotated[
+    dict[str, Any] | None,
+    _says(
+        'Limits what may be found, such as {"threads": ["main"], "metadata": {"ticket": "T-7"}, "since": "2026-01-01"}.'
+        " Fields: threads, not_threads, metadata, speakers, people, kinds, tiers, since, until, before_seq.",
+        "scope",
+        "filters",
+    ),
+]
 Query = Annotated[str, _says("A question or keywords, in natural language.", "query", "question", "q")]
 Budget = Annotated[
     int,

@@ -26,7 +26,7 @@ from embermem.api_keys import Right
 from embermem.core import types
 from embermem.core.errors import EmberError, StoreError, kind
 from embermem.core.messages import LookBack
-from embermem.core.types import Persona
+from embermem.core.types import Persona, Scope
 from embermem.mcp import origins, shapes
 from embermem.mcp.arguments import (
     AgentKnowledge,
@@ -35,6 +35,9 @@ from embermem.mcp.arguments import (
     AsOf,
     Budget,
     Confirm,
+    DocumentSource,
+    DocumentText,
+    DocumentTitle,
     FactId,
     Id,
     IdOrName,
@@ -45,6 +48,7 @@ from embermem.mcp.arguments import (
     NewText,
     PersonName,
     Query,
+    ScopeGiven,
     Thread,
     Timestamp,
     UserInput,
@@ -130,6 +134,7 @@ def _tools() -> tuple[Tool, ...]:
         Tool.from_function(getattr(unbound, name), title=title, annotations=ToolAnnotations(**hints))
         for name, title, hints in (
             ("add_memory", "Remember an exchange", _ADDS),
+            ("add_document", "Remember a document", _ADDS),
             ("retrieve_memory", "Recall", _READS),
             ("search_memory", "Search the memory", _READS),
             ("get_user_profile", "Read the user's profile", _READS),
@@ -189,12 +194,25 @@ class _Calls:
             )
         return shapes.Stored(page_id=page_id, thread=thread)
 
+    def add_document(
+        self, text: DocumentText, title: DocumentTitle = "", source: DocumentSource = ""
+    ) -> shapes.StoredDocument:
+        """Remember a document that the user gives you: a note, a page, a manual. It is stored in passages.
+
+        Call it when the user asks you to keep a text that is not part of the conversation. With the `source` of a
+        document that was stored before, what changed is replaced. retrieve_memory quotes its passages.
+        """
+        with self._told():
+            done = self._reach(Right.WRITE).add_document(text, title=title or None, source=source or None)
+        return to_record(shapes.StoredDocument, done)
+
     def retrieve_memory(
         self,
         query: Query,
         budget: Budget = 0,
         thread: AskedIn = "",
         min_score: MinScore = 0.0,
+        scope: ScopeGiven = None,
         as_of: AsOf = "",
         valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Recalled]:
@@ -210,6 +228,7 @@ class _Calls:
                 query,
                 budget=budget or None,
                 thread=thread or None,
+                scope=_scope(scope),
                 min_score=min_score,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
@@ -229,7 +248,13 @@ class _Calls:
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
     def search_memory(
-        self, query: Query, k: K = 10, min_score: MinScore = 0.0, as_of: AsOf = "", valid_at: ValidAt = ""
+        self,
+        query: Query,
+        k: K = 10,
+        min_score: MinScore = 0.0,
+        scope: ScopeGiven = None,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
@@ -238,7 +263,7 @@ class _Calls:
         """
         with self._told():
             found = self._reach(Right.READ).search(
-                query, k, min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
+                query, k, scope=_scope(scope), min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
             )
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
@@ -356,6 +381,11 @@ class _Calls:
         record = {key: value for key, value in asdict(shown).items() if key != "notice"}
         text = shapes.as_json(record if only is None else record[only])
         return _result(shown, f"{shown.notice}\n\n{self._memory.marked(text)}")
+
+
+def _scope(given: dict[str, Any] | None) -> Scope | None:
+    """A scope as the core has it. Raises InputError that says where it is wrong."""
+    return None if given is None else Scope.from_dict(given)
 
 
 def _result(shown: Any, text: str) -> CallToolResult:

@@ -52,6 +52,18 @@ class Stored:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoredDocument:
+    """What `add_document` stored: passages that are new, that were there already, and that were removed."""
+
+    id: str
+    title: str
+    source: str
+    added: int
+    kept: int
+    removed: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceShown:
     """An utterance whose words stand in the text, with its number there; of a shared space, under its heading."""
 

@@ -157,7 +157,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.pages(self.owner.id, 0)
+        pages = self._store.pages(self.owner.id, 0, documents=True)
         own = (self.owner.user, self.owner.agent, *Role)
         found: set[str] = {*forgetting.matching(pages, query, own)}
         if limit is not None:

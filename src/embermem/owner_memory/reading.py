@@ -427,7 +427,7 @@ class Reading(Handle):
         moment = self._moment(as_of)
         found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, moment))
         seen = self._in_scope(scope, moment)
-        return self._of_person(found if seen is None else seen.ended_facts(found), person, as_of)
+        return self._of_person(found if seen is None else seen.facts(found), person, as_of)
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""

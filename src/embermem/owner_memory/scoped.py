@@ -56,19 +56,15 @@ class InScope:
     wanted: Wanted | None
 
     def facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """Those in scope. What one that is not says of them is not told: that it ended or contradicts them."""
+        """Those in scope; of facts that have ended, those that did so by a fact in scope or at a date of their own. Of
+        the facts that they contradict they name those in scope."""
         if not self.within.scope.tells(Kind.FACT):
             return ()
-        others = self._others(facts)
-        told = self._told((*facts, *others))
-        return tuple(_of_itself(fact, told) for fact in facts if fact.id in told)
-
-    def ended_facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-        """Those in scope that ended by themselves, or by a fact in scope."""
+        told = self._told((*facts, *self._others(facts)))
         return tuple(
-            fact
-            for fact in self.facts(facts)
-            if fact.superseded_by is not None or (fact.expires_at is not None and fact.valid_to == fact.expires_at)
+            replace(fact, conflicts=tuple(one for one in fact.conflicts if one in told))
+            for fact in facts
+            if fact.id in told and (fact.retired_at is None or _ended_within(fact, told))
         )
 
     def segments(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
@@ -139,8 +135,5 @@ class InScope:
         return frozenset(page.id for page in whole if len(page.utterances) == shown[page.id])
 
 
-def _of_itself(fact: Fact, told: set[FactId]) -> Fact:
-    conflicts = tuple(one for one in fact.conflicts if one in told)
-    if fact.superseded_by is not None and fact.superseded_by not in told:
-        return replace(fact, conflicts=conflicts, superseded_by=None, valid_to=None, retired_at=None)
-    return replace(fact, conflicts=conflicts)
+def _ended_within(fact: Fact, told: set[FactId]) -> bool:
+    return fact.superseded_by in told or (fact.expires_at is not None and fact.valid_to == fact.expires_at)

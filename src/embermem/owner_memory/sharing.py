@@ -24,7 +24,7 @@ _READS = frozenset(
         *("recall", "search", "overview", "pages", "page", "utterance", "utterances", "segments", "segment", "heat"),
         *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "traits", "profile"),
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
-        *("conflicts", "undo_plan", "get", "items", "watch", "events", "standing"),
+        *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
     )
 )
 """What a grant to read allows. All else writes, visits too."""

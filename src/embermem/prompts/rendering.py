@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from embermem import languages
-from embermem.core.types import Chain, Fact, Persona, ProfileField, Segment, Source, Utterance
+from embermem.core.types import Chain, Fact, Passage, Persona, ProfileField, Segment, Source, Utterance
 from embermem.languages.words import sentences, terms
 from embermem.protocols import TokenCounter
 
 __all__ = [
     "CUT",
+    "DOCUMENTS",
     "OF_AGENT",
     "SHARED",
     "WISHES",
@@ -28,6 +29,8 @@ __all__ = [
     "field",
     "header",
     "one_line",
+    "passage_text",
+    "place_line",
     "profile_lines",
     "segment_line",
     "shared_heading",
@@ -41,6 +44,8 @@ CUT = "[…]"
 WISHES = "standing wishes of the user:"
 """The line over the user's instructions. No text of anybody's can make one: theirs begin with a number or a dash."""
 
+DOCUMENTS = "from documents:"
+"""The line over the passages of documents. No text can make one either: each passage is one line, with its number."""
 SHARED = re.compile(r"(?:shared memory of [\w.-]+|known of the user by .+):")
 """The line over what is told from a space, or from what another agent knows of the user, which `shared_heading` makes.
 No other line of a context is one."""
@@ -48,6 +53,7 @@ OF_AGENT = "agent:"
 """Stands before the name of an agent, where else a space's stands, which has no colon."""
 
 _THREAD_CHARS = 40
+_PLACE_CHARS = 160
 
 _CUT_LOOKS_AT = 50_000
 """Characters of one utterance among which a cut chooses."""
@@ -59,6 +65,8 @@ _LEAST_WORTH = 0.5
 
 _NUMBERING = re.compile(r"\W*\d{1,3}[.)]")
 _HEADING = re.compile(r"#{1,6}\s|(?:\W*\d{1,3}[.)]\s*|[-*+•]\s+)?\*\*[^*]+\*\*$")
+_HEADING_MARKS = re.compile(r"[#*_`=]")
+_BRACKETS = str.maketrans("[]", "()")
 _BREAK = re.compile(r".*(?:[,;:)]\s|[，；：、）]|\s)", re.DOTALL)
 
 
@@ -69,7 +77,9 @@ def one_line(text: str) -> str:
 
 def header(utterance: Utterance) -> str:
     """The line over what was said on one day in one thread: `2026-05-02 (Sat), s1:`, in the day's own zone and the
-    language of the utterance."""
+    language of the utterance; over passages `from documents:`."""
+    if utterance.passage is not None:
+        return DOCUMENTS
     thread = one_line(utterance.thread)[:_THREAD_CHARS]
     weekdays = languages.by_signs(utterance.text).weekdays
     return f"{day(utterance.said_at)} ({weekdays[utterance.said_at.weekday()]}), {thread}:"
@@ -83,8 +93,33 @@ def shared_heading(space: str) -> str:
 
 
 def utterance_line(utterance: Utterance, text: str | None = None) -> str:
-    """`#12 Alice: text`; with `text` in place of its own."""
-    return f"#{utterance.seq} {one_line(utterance.speaker)}: {one_line(utterance.text) if text is None else text}"
+    """`#12 Alice: text`, of a passage `#12 [Handbook, Leave > Parental leave] text`; with `text` in its place."""
+    said = one_line(passage_text(utterance, utterance.text)) if text is None else text
+    if utterance.passage is not None:
+        return f"#{utterance.seq} [{place_line(utterance.passage)}] {said}"
+    return f"#{utterance.seq} {one_line(utterance.speaker)}: {said}"
+
+
+def passage_text(utterance: Utterance, text: str) -> str:
+    """A passage's text as it is told: without headings at its beginning that its place says already."""
+    if utterance.passage is None:
+        return text
+    told = {_bare(part) for part in (utterance.passage.title, *utterance.passage.place.split(" > "))}
+    head, _, rest = text.partition("\n")
+    while rest.strip() and _bare(head) in told:
+        text = rest.lstrip("\n")
+        head, _, rest = text.partition("\n")
+    return text
+
+
+def _bare(heading: str) -> str:
+    return one_line(_HEADING_MARKS.sub("", heading)).casefold()
+
+
+def place_line(passage: Passage) -> str:
+    """`Handbook, Leave > Parental leave`: a passage's title and place, without square brackets of its own."""
+    told = f"{passage.title}, {passage.place}" if passage.place else passage.title
+    return one_line(told).translate(_BRACKETS)[:_PLACE_CHARS]
 
 
 def fact_line(fact: Fact) -> str:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types import (
     About,
@@ -61,6 +62,8 @@ __all__ = [
     "InSegment",
     "Lease",
     "Moment",
+    "NewDocument",
+    "NewPassage",
     "NotedPage",
     "OwnerState",
     "PageMark",
@@ -243,6 +246,29 @@ class PersonaTimeline:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NewPassage(Record):
+    """A part of a document that is to be stored: its text, where it stands, and its characters [start, end)."""
+
+    text: str
+    place: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NewDocument(Record):
+    """A document that is to be stored, whole, with its passages in order. `digest` tells one text of a source from
+    another; `said_at` is when it was written."""
+
+    source: str
+    title: str
+    digest: str
+    said_at: datetime
+    metadata: Metadata
+    passages: Sequence[NewPassage]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerState(Record):
     """An owner's row: how far its logs and the work on them have come."""
 
@@ -389,7 +415,8 @@ class SegmentState:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
-    are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped."""
+    are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped.
+    `passages` of `documents` are counted apart from what was said."""
 
     path: str
     bytes: int
@@ -406,6 +433,8 @@ class Stats(Record):
     webhooks: int = 0
     webhooks_retrying: int = 0
     webhooks_stopped: int = 0
+    documents: int = 0
+    passages: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

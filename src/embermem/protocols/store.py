@@ -193,10 +193,12 @@ class MemoryReads(Protocol):
         before: int | None = None,
         limit: int | None = None,
         within: Within | None = None,
+        documents: bool = False,
     ) -> tuple[Page, ...]:
         """Pages in order: those of a tier (short-term memory has `short` pages), of some ids, of a thread, of a
         segment, wholly said before a time; the newest `limit` of those with a number above `after` and below `before`.
-        At a moment, each has what of it was said by then."""
+        At a moment, each has what of it was said by then. Passages of documents are among them only with `documents`,
+        by their ids, or by their thread."""
 
     def segments(
         self,

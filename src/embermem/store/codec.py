@@ -17,6 +17,7 @@ from sqlalchemy import Table
 from embermem.core.changes import BY_TAG, Decision
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
+from embermem.core.types import Passage
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -170,6 +171,8 @@ def _maker(hint: Any) -> Callable[[Any], Any] | None:
     """What makes a value of a type from what a column holds; None where it holds the value itself."""
     if hint == Metadata:
         return metadata_from
+    if Passage in get_args(hint):
+        return lambda text: from_json(text, Passage)
     for one in [part for part in get_args(hint) if part is not NoneType] or [hint]:
         if one is datetime:
             return moment
@@ -195,7 +198,7 @@ def row_of(item: Any, table: Table, **more: Any) -> dict[str, Any]:
         elif isinstance(value, Mapping):
             row[name] = json_text(value) if value else None
         else:
-            row[name] = json_text(value) if isinstance(value, tuple) else value
+            row[name] = json_text(value) if isinstance(value, tuple | Passage) else value
     return row | more
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
 from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
-from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId
+from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
@@ -56,7 +56,7 @@ SCRUB_DUE = "scrub_due"
 COPIES = "copies"
 """The store's setting that lists the files that it was copied to."""
 _IDS = frozenset(
-    ("id", "page_id", "chain_id", "segment_id", "fact_id", "other_id", "superseded_by", "item_id", "from_id", "to_id")
+    "id page_id document_id chain_id segment_id fact_id other_id superseded_by item_id from_id to_id".split()
 )
 """Columns that hold ids of what may be forgotten."""
 _QUOTED = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
@@ -82,7 +82,7 @@ class Erasing(Transactions):
             locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
-            _purge(c, owner.id, tuple(erasure.pages), key)
+            purge(c, owner.id, tuple(erasure.pages), key)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -95,7 +95,7 @@ class Erasing(Transactions):
             projector.flush()
             _sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
-            remember(c, {SCRUB_DUE: secrets.token_hex(8)})
+            remember_scrub(c)
         return change
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
@@ -340,12 +340,25 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
             raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
 
 
-def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
-    """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores nothing
-    again."""
+def remember_scrub(c: Connection) -> None:
+    """Something was deleted: the files are to be scrubbed."""
+    remember(c, {SCRUB_DUE: secrets.token_hex(8)})
+
+
+def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
+    """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores
+    nothing again. A document goes with its last passage; of one that lost some, no hash of its text is kept."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
     value = schema.utterance_value
+    threads: set[str] = set()
     for ids in reads.chunks(pages):
+        threads |= set(
+            c.scalars(
+                select(page.c.thread)
+                .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), page.c.no < 1)
+                .distinct()
+            )
+        )
         seqs = c.scalars(
             select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
         ).all()
@@ -355,6 +368,12 @@ def _purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes
             _hide_receipts(c, owner_id, some, key)
         for table in (utterance, page):
             c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))
+    for thread in sorted(threads):
+        document = schema.document
+        mine = (document.c.owner_id == owner_id, document.c.document_id == document_of(thread))
+        left = exists().where(page.c.owner_id == owner_id, page.c.thread == thread)
+        c.execute(delete(document).where(*mine, ~left))
+        c.execute(update(document).where(*mine).values(digest=""))
 
 
 def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: bytes) -> None:

@@ -473,8 +473,9 @@ def forget_derived(connection: Connection, owner_id: OwnerId) -> None:
     """Empty an owner's derived tables and set its pages back to how they came in; the logs stay."""
     for table in schema.DERIVED:
         connection.execute(delete(table).where(table.c.owner_id == owner_id))
+    read = case((schema.page.c.no < 1, schema.page.c.last_seq), else_=0)  # a passage of a document is never read
     connection.execute(
         update(schema.page)
         .where(schema.page.c.owner_id == owner_id)
-        .values(annotated_seq=0, analysed_seq=0, chain_id=None, segment_id=None, touched_no=0, **NO_WAITING)
+        .values(annotated_seq=read, analysed_seq=read, chain_id=None, segment_id=None, touched_no=0, **NO_WAITING)
     )

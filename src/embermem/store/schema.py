@@ -117,9 +117,23 @@ utterance = _owned(
     *_zoned("said_at", empty=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("metadata", Text),  # NULL: none
+    Column("passage", Text),  # NULL: it was said; else where in which document it stands
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
     Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),
+)
+
+# A text of which the passages are utterances, each a page by itself, of the thread "document:" and its id.
+document = _owned(
+    "document",
+    _key("document_id"),
+    Column("source", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("digest", String(64), nullable=False),  # empty: not all of it is there
+    *_zoned("said_at", empty=False),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("metadata", Text),  # NULL: none
+    UniqueConstraint("owner_id", "source"),
 )
 
 # One row for each value of an utterance's metadata (`utterance.metadata`), by which utterances are found. An empty list
@@ -135,7 +149,8 @@ utterance_value = _owned(
     Index("ix_utterance_value", "owner_id", "name", "text", "number", "truth", "seq"),
 )
 
-# A page is the roll-up of its utterances, and where the work on it stands.
+# A page is the roll-up of its utterances, and where the work on it stands. A passage's number is below 0, so that it is
+# never among the newest.
 page = _owned(
     "page",
     _key("page_id"),

@@ -7,6 +7,7 @@ from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
+from embermem.store.queries.documents import Documents
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
@@ -24,9 +25,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks):
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, and webhooks."""
+    calls, webhooks and documents."""
 
 
 @each_again

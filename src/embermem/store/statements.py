@@ -94,10 +94,10 @@ def utterances(
     where: Sequence[ColumnElement[bool]] = (),
 ) -> tuple[Utterance, ...]:
     table = schema.utterance
-    query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq, *where)
+    query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq)
     if ids is not None:
         query = query.where(table.c.id.in_(sorted(ids)))
-    rows = c.execute(query.order_by(table.c.seq).limit(limit))
+    rows = c.execute(query.where(*where).order_by(table.c.seq).limit(limit))
     return tuple(reads.utterance_from(row) for row in rows)
 
 

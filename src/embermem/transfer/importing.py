@@ -14,9 +14,10 @@ import numpy as np
 from embermem.core import messages
 from embermem.core.changes import Change
 from embermem.core.errors import ForgottenKeyLost, InputError, StoreCorrupt, StoreError
-from embermem.core.types import NO_USER, Owner
+from embermem.core.types import NO_USER, Owner, Role, thread_of
 from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
+    DocumentPart,
     FactPart,
     OwnerPart,
     Parts,
@@ -155,11 +156,15 @@ class _Gathered:
     parts: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS.values()})
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
     seqs: set[int] = field(default_factory=set)
 
     def add(self, part: Line) -> None:
         """Take in the next part. Raises InputError where it does not fit those before it."""
         match part:
+            case DocumentPart():
+                _expect(not self.parts["utterances"], "documents come before utterances")
+                self.documents.add(part.id)
             case UtterancePart():
                 self._say(part)
             case Change():
@@ -184,8 +189,13 @@ class _Gathered:
         _expect(last < part.seq <= self.owner.seq, f"utterance {part.seq} follows utterance {last}")
         _expect(part.id not in self.ids, f"the id {part.id!r} was given before")
         known = self.pages.get(part.page)
-        if known is None:
-            newest = max((no for no, _ in self.pages.values()), default=0)
+        if part.passage is not None:
+            fits = part.role is Role.DOCUMENT and part.thread == thread_of(part.passage.document)
+            _expect(fits and part.passage.document in self.documents, f"the passage {part.seq} is of no document here")
+            _expect(known is None and part.page_no == -part.seq, f"the passage {part.seq} is not a page by itself")
+        elif known is None:
+            _expect(part.role is not Role.DOCUMENT, f"utterance {part.seq} says of no document that it is of it")
+            newest = max((no for no, _ in self.pages.values() if no > 0), default=0)
             _expect(newest < part.page_no <= self.owner.pages, f"page {part.page_no} follows page {newest}")
         else:
             _expect(known == (part.page_no, part.thread), f"the page {part.page!r} had another number or thread")

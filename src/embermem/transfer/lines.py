@@ -15,6 +15,7 @@ from embermem.core.messages import checked
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
+    DocumentPart,
     FactPart,
     OwnerPart,
     Part,
@@ -31,7 +32,10 @@ _LARGEST = 2**31 - 1
 """Numbers are 32 bits wide on PostgreSQL."""
 _LONGEST_TEXT = 10_000_000
 """Characters of any text: far above what `max_text_chars` lets in, and below what fills a machine."""
-_LONGEST = {"user": 512, "agent": 512, "thread": 512, "speaker": 512, "key": 256, "digest": 64, "name": 64}
+_LONGEST = {
+    **dict.fromkeys(("user", "agent", "thread", "speaker", "source", "title"), 512),
+    **{"key": 256, "digest": 64, "name": 64},
+}
 """Characters of texts that are names."""
 _LONGEST_ID = 40
 
@@ -60,6 +64,7 @@ class End:
     segments: int
     vectors: int
     facts: int = 0
+    documents: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +88,7 @@ Line = Header | Part | End | Finish
 KINDS: Mapping[str, type[Any]] = {
     "export": Header,
     "owner": OwnerPart,
+    "document": DocumentPart,
     "utterance": UtterancePart,
     "change": Change,
     "receipt": ReceiptPart,
@@ -93,6 +99,7 @@ KINDS: Mapping[str, type[Any]] = {
     "finish": Finish,
 }
 LISTS: Mapping[type[Part], str] = {
+    DocumentPart: "documents",
     UtterancePart: "utterances",
     Change: "changes",
     ReceiptPart: "receipts",
@@ -103,7 +110,7 @@ LISTS: Mapping[type[Part], str] = {
 """What an owner has many of: what these are called in `Parts` and `End`."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _FIELDS = {name: frozenset(one.name for one in fields(kind)) for name, kind in KINDS.items()}
-_IDS = frozenset({"id", "page"})
+_IDS = frozenset({"id", "page", "document"})
 
 
 def written(line: Line) -> bytes:

@@ -23,6 +23,7 @@ from embermem.core.types import (
     Owner,
     Page,
     PageId,
+    Passage,
     Persona,
     ProfileField,
     Redaction,
@@ -87,6 +88,7 @@ class UtteranceItem:
     text: str
     said_at: datetime
     recorded_at: datetime
+    passage: Annotated[Passage | None, Doc("Where it stands in a document; null for what was said.")] = None
     labels: Labels = field(default_factory=dict)
 
 
@@ -114,6 +116,7 @@ class UtteranceData:
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
+    passage: Annotated[Passage | None, Doc("Where it stands in a document; null for what was said.")] = None
     space: Annotated[str | None, Doc("The shared space it is from; null: the owner's own memory.")] = None
 
 

@@ -366,12 +366,14 @@ class TextsBarred(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erased(Record):
-    """What a change with the cause `forgetting` removed from both logs: ids and counts, without text."""
+    """What a change with the cause `forgetting` removed from both logs: ids and counts, without text. So many of the
+    pages were `passages` of documents."""
 
     tag: ClassVar[str] = "Erased"
     pages: tuple[PageId, ...]
     facts: tuple[FactId, ...]
     utterances: int
+    passages: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ Two times stand everywhere: `said_at` (when it was said or true, given by the ca
 """
 
 from embermem.core.types.context import *  # noqa: F403
+from embermem.core.types.documents import *  # noqa: F403
 from embermem.core.types.history import *  # noqa: F403
 from embermem.core.types.ids import *  # noqa: F403
 from embermem.core.types.memories import *  # noqa: F403

@@ -9,7 +9,7 @@ from embermem.core.record import Record
 from embermem.core.types.ids import SegmentId, Tier, UtteranceId
 from embermem.core.types.memories import Fact
 from embermem.core.types.people import Persona
-from embermem.core.types.utterances import Utterance
+from embermem.core.types.utterances import Passage, Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,16 +32,21 @@ class Hit(Record):
     """A recalled utterance. `score` orders the hits of one recall and is comparable within it only. `relevance` is the
     estimated probability, in [0, 1], that the utterance is evidence for the query, comparable between queries and
     owners; None from a system for which it was not fitted. `space` is the shared space that the hit is from, None for
-    the owner's own memory."""
+    the owner's own memory. A passage of a document is in no tier."""
 
     utterance: Utterance
     score: float
     rank: int
-    tier: Tier
+    tier: Tier | None
     segment_id: SegmentId | None = None
     relevance: float | None = None
     channels: Mapping[str, ChannelScore] = field(default_factory=dict, compare=False)
     space: str | None = None
+
+    @property
+    def passage(self) -> Passage | None:
+        """Where it stands in a document; None for what was said."""
+        return self.utterance.passage
 
     @property
     def spoke(self) -> Mapping[str, ChannelScore]:
@@ -74,7 +79,7 @@ class Explanation(Record):
             u = self.hit.utterance
             lines.append(f"hit {self.hit.rank}: #{u.seq} {u.speaker}: {u.text}")
             relevance = "" if self.hit.relevance is None else f"relevance {self.hit.relevance:.4f}, "
-            where = f"tier {self.hit.tier}, segment {self.hit.segment_id or '-'}"
+            where = f"tier {self.hit.tier or '-'}, segment {self.hit.segment_id or '-'}"
             lines.append(f"  {relevance}score {self.hit.score:.4f}, {where}")
             lines += [] if self.hit.space is None else [f"  from the space {self.hit.space}"]
             lines.extend(

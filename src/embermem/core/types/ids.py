@@ -50,6 +50,7 @@ ChainId = NewType("ChainId", str)
 SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
 LinkId = NewType("LinkId", str)
+DocumentId = NewType("DocumentId", str)
 ItemId = FactId | SegmentId
 """What a link joins."""
 

@@ -193,7 +193,8 @@ class Waiting(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OwnerStats(Record):
-    """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why."""
+    """Counts of one owner's memory. `failed` pages have an error; `waiting` says what waits for the model, and why.
+    `passages` of `documents` are counted apart from what was said."""
 
     utterances: int
     pages: int
@@ -212,3 +213,5 @@ class OwnerStats(Record):
     without_vector: int
     failed: int
     waiting: tuple[Waiting, ...] = ()
+    documents: int = 0
+    passages: int = 0

@@ -8,7 +8,20 @@ from typing import ClassVar
 
 from embermem.core.metadata import Metadata, inherited
 from embermem.core.record import Record
-from embermem.core.types.ids import ChainId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
+from embermem.core.types.ids import ChainId, DocumentId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage(Record):
+    """Where a passage stands: the document's id, title and source, the `place` (the headings over it, such as "Leave >
+    Parental leave", or "page 3"; empty if there are none), and the characters [start, end) of the document's text."""
+
+    document: DocumentId
+    title: str
+    source: str
+    place: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,12 +34,13 @@ class Message(Record):
     said_at: datetime
     thread: ThreadId
     metadata: Metadata = field(default_factory=dict, hash=False)
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Utterance(Record):
     """One message as it was said: the unit that is indexed and cited as evidence. `metadata` are the caller's own
-    (`embermem.core.metadata`)."""
+    (`embermem.core.metadata`). Of a document, it is a `passage`: its role is document and its speaker the title."""
 
     id: UtteranceId
     seq: int
@@ -38,13 +52,15 @@ class Utterance(Record):
     said_at: datetime
     recorded_at: datetime
     metadata: Metadata = field(default_factory=dict, hash=False)
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page(Record):
     """{Q, R, T}: user-side utterances, then agent-side ones, of one thread.
 
-    `no` counts an owner's pages in the order of their first utterance, from 1.
+    `no` counts an owner's pages in the order of their first utterance, from 1. A passage of a document is a page by
+    itself, of no tier; its number is below 0.
     """
 
     _derived: ClassVar = ("query", "response", "said_at", "metadata")
@@ -98,6 +114,17 @@ class Added(Record):
     page_ids: tuple[PageId, ...]
     utterance_ids: tuple[UtteranceId, ...]
     redactions: tuple[Redaction, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddedItem(Record):
+    """What `add_many` did with one item, by its `index` from 0: `added`, or the `error` why it stored nothing, whose
+    kind is `error_kind`, the tag of an error of `embermem.errors`."""
+
+    index: int
+    added: Added | None = None
+    error: str = ""
+    error_kind: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

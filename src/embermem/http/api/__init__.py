@@ -11,6 +11,7 @@ def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
     from embermem.http.api import (
         changes,
+        documents,
         memories,
         operations,
         owners,
@@ -22,5 +23,5 @@ def routers() -> Iterator[APIRouter]:
         webhooks,
     )
 
-    for module in (memories, search, persona, segments, past, changes, webhooks, operations, owners, spaces):
+    for module in (memories, documents, search, persona, segments, past, changes, webhooks, operations, owners, spaces):
         yield module.routes

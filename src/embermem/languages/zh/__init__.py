@@ -50,6 +50,7 @@ class Chinese(Language):
 
     terms_of = staticmethod(words.terms_of)
     keywords_of = staticmethod(words.keywords_of)
+    parts_of = staticmethod(words.parts_of)
 
     phrases = staticmethod(words.phrases)
 

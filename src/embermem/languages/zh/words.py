@@ -49,6 +49,14 @@ def keywords_of(run: str) -> tuple[str, ...]:
     return _keywords(run[:_LONGEST_RUN])
 
 
+def parts_of(run: str) -> Iterator[str]:
+    """The words that a run is made of, in order."""
+    import rjieba
+
+    for start in range(0, len(run), _LONGEST_RUN):
+        yield from rjieba.cut(run[start : start + _LONGEST_RUN])
+
+
 def phrases(sentence: str) -> Iterator[str]:
     """Words of a sentence that could stand in a heading, and pairs of those that stand side by side."""
     import rjieba

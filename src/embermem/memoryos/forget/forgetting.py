@@ -47,7 +47,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
         if not dry_run:
             store.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
-    pages, persona = store.pages(owner.id, 0), store.persona(owner.id)
+    pages, persona = store.pages(owner.id, 0, documents=True), store.persona(owner.id)
     facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
     said = [u for page in pages for u in page.utterances]
     marks: list[str] = []

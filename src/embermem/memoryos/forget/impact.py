@@ -88,7 +88,9 @@ class Impact:
         state = self.store.owner_state(self.owner.id)
         if state is None:
             raise self._none_such()
-        pages, facts = self._pages(), self._facts()
+        named, facts = self._pages(), self._facts()
+        pages = [page for page in named if page.no >= 1]
+        passages = [page for page in named if page.no < 1]  # nothing rests on them, and they may be stored again
         trail, left = self._redacted(pages, facts, key)
         said = [u for page in pages for u in page.utterances]
         alone = [u.text for u in said if u.text.lower() not in trail.repeated] if key else []
@@ -105,7 +107,12 @@ class Impact:
         segments = remainder.segments()
         bars = [FactBarred(mark=mark_of(key, said), upto_seq=state.seq) for said in sorted(left.barred)]
         decisions: list[Decision] = [
-            Erased(pages=tuple(page.id for page in pages), facts=left.facts, utterances=len(said)),
+            Erased(
+                pages=tuple(page.id for page in named),
+                facts=left.facts,
+                utterances=len(said) + len(passages),
+                passages=len(passages),
+            ),
             *bars,
             *self._texts_barred(pages, alone, key),
             *chains,
@@ -115,7 +122,7 @@ class Impact:
         ]
         lost = {page.segment_id for page in pages if page.segment_id is not None}
         erasure = Erasure(
-            pages={page.id: page.last_seq for page in pages},
+            pages={page.id: page.last_seq for page in named},
             before=trail.changes,
             after=left.changes,
             begun=trail.begun,
@@ -127,7 +134,7 @@ class Impact:
             *(d.chain_id for d in chains),
         )
         marks = [mark_of_text(key, text) for text in alone]
-        forgotten = self._forgotten(pages, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
+        forgotten = self._forgotten(named, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
         return Decided(erasure=erasure, revision=state.revision, forgotten=forgotten)
 
     # ------------------------------------------------------------------------------------------------- what is named

@@ -145,9 +145,12 @@ def share_of_budget(view: View, answerable: float, people: People) -> float:
 
     All, if it is answerable with the probability `pack_sure` or more, and for every query that speaks of somebody who
     is known here, of days on which something was said, or of what was said to whom asks. Below, in proportion to the
-    square. All too where no token vectors say how near anything comes: for them the probability was not fitted.
+    square. All too where no token vectors say how near anything comes, or not yet of all: for them the probability was
+    not fitted.
     """
     least = view.settings.pack_sure
+    if bool((view.candidates & ~view.snapshot.has_vector[: view.n]).any()):
+        return 1.0
     if not fitted_for(view) or answerable >= least or _is_of_memory(view, people):
         return 1.0
     return (answerable / least) ** 2

@@ -1,5 +1,5 @@
-"""Where the lines of a context stand: first who they are, then what was said, in time order under headers, then (in
-preset `paper`) summaries of that."""
+"""Where the lines of a context stand: first who they are, then passages of documents, then what was said, in time order
+under headers, then (in preset `paper`) summaries of that."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from embermem.prompts.rendering import day, field, header
 
 __all__ = ["in_time_order", "laid_out", "place_of", "profile_line"]
 
+_DOCUMENTS = ("", ThreadId(""))
+
 
 def laid_out(
     profile: Sequence[str],
@@ -18,27 +20,31 @@ def laid_out(
     lines: Iterable[tuple[Utterance, str]],
     summaries: Sequence[str] = (),
 ) -> str:
-    """The text: who they are and what is known of them, then what was said, each day and thread under its header, then
-    summaries."""
+    """The text: who they are and what is known of them, then passages of documents, then what was said, each day and
+    thread under its header, then summaries."""
     persona = [*profile, *facts]
     said: list[str] = []
+    quoted: list[str] = []
     over = None
     for utterance, line in lines:
+        block = said if utterance.passage is None else quoted
         if (head := place_of(utterance)) != over:
-            said.append(header(utterance))
+            block.append(header(utterance))
             over = head
-        said.append(line)
-    return "\n\n".join("\n".join(block) for block in (persona, said, summaries) if block)
+        block.append(line)
+    return "\n\n".join("\n".join(block) for block in (persona, quoted, said, summaries) if block)
 
 
 def place_of(utterance: Utterance) -> tuple[str, ThreadId]:
-    """What one header stands over: a day of a thread."""
-    return day(utterance.said_at), utterance.thread
+    """What one header stands over: a day of a thread; all passages of documents."""
+    return _DOCUMENTS if utterance.passage is not None else (day(utterance.said_at), utterance.thread)
 
 
 def in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
-    """Rows by day, within a day by the thread's first utterance, within a thread by time and seq."""
+    """Rows by day, within a day by the thread's first utterance, within a thread by time and seq. Before them passages
+    of documents, each document's in the order of its text."""
     first: dict[tuple[str, ThreadId], tuple[datetime, int]] = {}
+    passages = {row: one.passage for row, one in utterances.items() if one.passage is not None}
     for u in utterances.values():
         key = place_of(u)
         first[key] = min(first.get(key, (u.said_at, u.seq)), (u.said_at, u.seq))
@@ -47,7 +53,8 @@ def in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
         u = utterances[row]
         return (day(u.said_at), *first[place_of(u)], u.said_at, u.seq)
 
-    return sorted(utterances, key=place)
+    quoted = sorted(passages, key=lambda row: (passages[row].title, passages[row].document, passages[row].start))
+    return [*quoted, *sorted(utterances.keys() - passages.keys(), key=place)]
 
 
 def profile_line(whose: str, fields: Sequence[ProfileField]) -> str:

@@ -7,7 +7,7 @@ from embermem.index.query_context import View
 from embermem.languages.words import sentences
 from embermem.memoryos.recall.exchanges import is_worth_a_line, statement_of
 from embermem.prompts.dated_text import dated_text
-from embermem.prompts.rendering import CUT, cut, day, one_line, utterance_line
+from embermem.prompts.rendering import CUT, cut, day, one_line, passage_text, utterance_line
 from embermem.protocols import TokenCounter
 
 __all__ = ["Lines"]
@@ -44,7 +44,7 @@ class Lines:
         if limit < _LEAST_CUT:
             return ""
         utterance = self._view.snapshot.utterances[row]
-        text = self._view.snapshot.text(row)
+        text = passage_text(utterance, self._view.snapshot.text(row))
         if without_question:
             statement = statement_of(text)
             if not is_worth_a_line(statement, self._view.names):
@@ -96,7 +96,7 @@ class Lines:
     def _shown(self, row: int, text: str) -> str:
         """The text with dates beside its times, marked where the utterance's goes on before or after it."""
         snapshot = self._view.snapshot
-        if self._dated[row]:
+        if self._dated[row] and snapshot.utterances[row].passage is None:
             text = dated_text(text, snapshot.utterances[row].said_at)
         before, after = snapshot.is_part(row)
         head = f"{CUT} " if before and not text.startswith(CUT) else ""

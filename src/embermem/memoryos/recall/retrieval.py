@@ -306,14 +306,15 @@ def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None
     return _ranked(View(of_kinds(known, query.scope), query, _ablated(settings)), first).narrowed()
 
 
-def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier:
-    """Where a page of the memory is: in a segment, mid or archive; else among the newest, short; else pending."""
-    segment = snapshot.segment(page)
+def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier | None:
+    """Where a page of the memory is: in a segment, mid or archive; else among the newest, short; else pending. None for
+    that of a passage of a document."""
+    segment, newer = snapshot.segment(page), int(snapshot.newer_pages()[page])
     return paging.tier_of(
         placed=segment is not None,
         archived=segment is not None and segment[1],
-        no=-int(snapshot.newer_pages()[page]),
-        pages=0,
+        no=int(newer >= 0),
+        pages=newer + 1,
         short=short_term_pages,
     )
 
@@ -332,8 +333,9 @@ def _ablated(settings: Settings) -> Settings:
 
 
 def _short_term(view: View) -> NDArray[np.int32]:
-    """The pages of short-term memory: the newest that the scope lets be seen."""
-    pages = np.unique(view.snapshot.page_of(view.n)[view.candidates])
+    """The pages of short-term memory: the newest of talk that the scope lets be seen."""
+    said = view.candidates & ~view.snapshot.is_passage(view.n)
+    pages = np.unique(view.snapshot.page_of(view.n)[said])
     return pages[-view.settings.short_term_pages :]
 
 

@@ -98,7 +98,9 @@ def wholly_in(segments: Iterable[Segment], snapshot: Snapshot) -> tuple[Segment,
 def tiers_of(snapshot: Snapshot, short_term_pages: int) -> NDArray[np.object_]:
     """The tier of every page, as core/paging.py has it; shape (pages,)."""
     placed = snapshot.segment_of_page()
-    found = np.where(snapshot.newer_pages() < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    newer = snapshot.newer_pages()
+    found = np.where(newer < short_term_pages, Tier.SHORT, Tier.PENDING).astype(object)
+    found[newer < 0] = None  # a passage of a document is in no tier
     inside = placed >= 0
     found[inside] = np.where(snapshot.segments.archived[placed[inside]], Tier.ARCHIVE, Tier.MID).astype(object)
     return found

@@ -348,7 +348,7 @@ def _asked(c: Connection, owner_id: OwnerId, now: datetime | None, bounds: Bound
         "agent_facts": none if bounds is None else bounds.agent_facts,
         "by_person": int(bounds is not None and bounds.by_person),
         "utterances_forgotten": sum(d.utterances for d in erased),
-        "pages_forgotten": sum(len(d.pages) for d in erased),
+        "pages_forgotten": sum(len(d.pages) - d.passages for d in erased),
     }
 
 
@@ -456,7 +456,7 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
 _MENDS = {
     **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
     **dict.fromkeys((schema.utterance_value, schema.share, schema.webhook), Mending.DERIVE),
-    **dict.fromkeys((schema.utterance, schema.page, schema.change), Mending.NOTHING),
+    **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.change), Mending.NOTHING),
 }
 """Tables whose rows have an owner, and what is done with those that have none: only what is derived is thrown away."""
 

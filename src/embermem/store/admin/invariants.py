@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
-from embermem.core.types import OwnerId, Relation
+from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
 from embermem.store import schema, values
 from embermem.store.engines.vector_type import are_halves, vector_length
 
@@ -109,7 +109,17 @@ def _counted(c: Connection, one: Invariant, asked: Mapping[str, Any]) -> int:
 @cache
 def invariants(halves: bool) -> tuple[Invariant, ...]:
     """All of them; `halves` is for a database whose vectors are of pgvector's type."""
-    return (*_logs(), *_metadata(), *_pages(), *_versions(), *_facts(), *_sources(), *_vectors(halves), *_work())
+    return (
+        *_logs(),
+        *_metadata(),
+        *_pages(),
+        *_documents(),
+        *_versions(),
+        *_facts(),
+        *_sources(),
+        *_vectors(halves),
+        *_work(),
+    )
 
 
 # --------------------------------------------------------------------------------------------------------- the two logs
@@ -131,7 +141,10 @@ def _logs() -> Iterator[Invariant]:
         name = f"{table.name}s"
         there = _count(table, number.between(1, _owners(last))).scalar_subquery()
         yield _invariant(area, f"{name} missing that nobody forgot", select(func.abs(_owners(last) - there - lost)))
-        yield _invariant(area, f"{name} beyond the last one", _count(table, _beyond(number, last)))
+        outside = _beyond(number, last)
+        if table is page:  # a passage's page is numbered by it
+            outside = and_(outside, page.c.no != -page.c.first_seq)
+        yield _invariant(area, f"{name} beyond the last one", _count(table, outside))
     unsaid = or_(receipt.c.first_seq < 1, receipt.c.last_seq < receipt.c.first_seq, _beyond(receipt.c.last_seq, "seq"))
     wrong = or_(and_(receipt.c.change_no.is_(None), unsaid), _beyond(receipt.c.change_no, "revision"))
     yield _invariant(SAID, "receipts of utterances that never existed", _count(receipt, wrong))
@@ -185,6 +198,29 @@ def _pages() -> Iterator[Invariant]:
         _count(page, or_(page.c.annotated_seq > page.c.last_seq, page.c.analysed_seq > page.c.last_seq)),
         Mending.DERIVE,
     )
+
+
+def _documents() -> Iterator[Invariant]:
+    """Each passage has its document, and a page by itself that no work is due on; each document has a passage."""
+    said, page, document = schema.utterance, schema.page, schema.document
+    thread = literal(thread_of(DocumentId(""))) + document.c.document_id
+    of_document = said.c.role == Role.DOCUMENT.value
+    yield _invariant(
+        PAGES, "passages without their document", _count(said, of_document, _none(document, thread == said.c.thread))
+    )
+    yield _invariant(PAGES, "documents without a passage", _count(document, _none(page, page.c.thread == thread)))
+    yield _invariant(
+        PAGES,
+        "passages that do not say where they stand",
+        _count(said, of_document != said.c.passage.is_not(None)),
+    )
+    by_itself = and_(page.c.no == -page.c.first_seq, page.c.first_seq == page.c.last_seq)
+    own = and_(said.c.owner_id == _OWNER, said.c.page_id == page.c.page_id)
+    wrong = or_(
+        and_(page.c.no < 1, exists().where(own, not_(of_document))),
+        and_(exists().where(own, of_document), not_(by_itself)),
+    )
+    yield _invariant(PAGES, "passages that are not a page by themselves", _count(page, wrong))
 
 
 # ----------------------------------------------------------------------------------------------------- what was derived
@@ -366,7 +402,7 @@ def _work() -> Iterator[Invariant]:
     yield _invariant(WORK, "owners with counters beyond their logs", _count(owner, numbers), Mending.NUMBERS)
     bare = exists().where(said.c.owner_id == _OWNER, said.c.seq > owner.c.embedded_seq)
     waits = exists().where(
-        page.c.owner_id == _OWNER, page.c.segment_id.is_(None), page.c.no <= owner.c.pages - _told("short")
+        page.c.owner_id == _OWNER, page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - _told("short"))
     )
     ending = [
         exists().where(page.c.owner_id == _OWNER, page.c.expires_at.is_not(None)),

@@ -69,6 +69,8 @@ class Whole(Transactions):
             ).one()
             said = c.scalar(select(func.count()).select_from(utterance)) or 0
             pages = c.scalar(select(func.count()).select_from(page)) or 0
+            documents = c.scalar(select(func.count()).select_from(schema.document)) or 0
+            passages = (c.scalar(select(func.count()).select_from(page).where(page.c.no < 1)) or 0) if documents else 0
             bare = c.scalar(
                 select(func.count())
                 .select_from(owner)
@@ -83,8 +85,10 @@ class Whole(Transactions):
             path=self._database.place,
             bytes=size,
             owners=row.owners,
-            utterances=said,
-            pages=pages,
+            utterances=said - passages,
+            pages=pages - passages,
+            documents=documents,
+            passages=passages,
             pending=pending,
             oldest_pending_s=0.0 if since is None else max(0.0, (micros(now) - since) / 1e6),
             without_vector=bare or 0,
@@ -113,13 +117,17 @@ class Whole(Transactions):
             pages = 0 if state is None else state.pages
             archive = count(page, page.c.segment_id.in_(evicted))
             mid = count(page, page.c.segment_id.is_not(None)) - archive
-            in_short = count(page, page.c.segment_id.is_(None), page.c.no > pages - short)
+            talk = page.c.no >= 1
+            in_short = count(page, page.c.segment_id.is_(None), talk, page.c.no > pages - short)
+            passages = count(page, page.c.no < 1)
             held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
             return OwnerStats(
-                utterances=count(schema.utterance),
-                pages=count(page),
+                utterances=count(schema.utterance) - passages,
+                pages=count(page, talk),
+                documents=count(schema.document),
+                passages=passages,
                 short=in_short,
-                pending=count(page, page.c.segment_id.is_(None)) - in_short,
+                pending=count(page, page.c.segment_id.is_(None), talk) - in_short,
                 mid=mid,
                 archive=archive,
                 segments=count(segment, segment.c.evicted_no.is_(None)),
@@ -193,6 +201,6 @@ def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
         .select_from(page)
         .join(owner, owner.c.owner_id == page.c.owner_id)
         .outerjoin(later, and_(later.c.owner_id == page.c.owner_id, later.c.no == page.c.no + short))
-        .where(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+        .where(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
     ).one()
     return row[0], row[1]

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Change
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
-from embermem.core.types import Owner, OwnerId, PageId, Role, ThreadId
+from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
@@ -29,7 +29,10 @@ from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
 from embermem.store.values import value_rows
 
-_TOLD = (schema.owner, schema.page, schema.utterance, schema.change, schema.receipt, schema.segment, schema.fact)
+_TOLD = (
+    *(schema.owner, schema.page, schema.document, schema.utterance, schema.change, schema.receipt),
+    *(schema.segment, schema.fact),
+)
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
 
@@ -46,8 +49,22 @@ class OwnerPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentPart:
+    """A document, without its passages, which are utterances."""
+
+    id: str
+    source: str
+    title: str
+    digest: str
+    said_at: datetime
+    recorded_at: datetime
+    metadata: Metadata = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class UtterancePart:
-    """One message, and the id and number of the page that it is of; `expires_at` is the page's."""
+    """One message, and the id and number of the page that it is of; `expires_at` is the page's. One of a document says
+    where it stands."""
 
     seq: int
     id: str
@@ -61,6 +78,7 @@ class UtterancePart:
     recorded_at: datetime
     expires_at: datetime | None = None
     metadata: Metadata = field(default_factory=dict, hash=False)
+    passage: Passage | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +125,7 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = OwnerPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
+Part = OwnerPart | DocumentPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,6 +139,7 @@ class Parts:
     segments: Sequence[SegmentPart]
     vectors: Sequence[VectorPart]
     facts: Sequence[FactPart] = ()
+    documents: Sequence[DocumentPart] = ()
 
 
 class Transferring(Erasing):
@@ -152,6 +171,11 @@ class Transferring(Erasing):
             last = max((part.no for part in parts.changes), default=0)
             mine, said = {"owner_id": owner.id}, schema.utterance
             of = {**mine, "embedder": embedder, "change_no": last}
+            write(
+                c,
+                schema.document,
+                (row_of(one, schema.document, **mine, document_id=one.id) for one in parts.documents),
+            )
             write(c, said, (row_of(one, said, **mine, page_id=one.page) for one in parts.utterances))
             values = (row for one in parts.utterances for row in value_rows(owner.id, one.seq, one.metadata))
             write(c, schema.utterance_value, values)
@@ -180,6 +204,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
     match table.name:
         case "owner":
             return record(OwnerPart, row)
+        case "document":
+            return record(DocumentPart, row, id=row.document_id)
         case "utterance":
             of = pages[row.page_id]
             ends = reads.time_from(of.expires_at, of.expires_offset)

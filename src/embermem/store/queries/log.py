@@ -66,16 +66,7 @@ class Log(Erasing):
             if expires_at is not None:
                 _expire(c, owner.id, added.page_ids, expires_at)
             if key is not None:
-                c.execute(
-                    insert(schema.receipt).values(
-                        owner_id=owner.id,
-                        key=key,
-                        digest=digest,
-                        first_seq=row.seq - len(messages) + 1,
-                        last_seq=row.seq,
-                        recorded_at=at,
-                    )
-                )
+                said_receipt(c, owner.id, key, digest, row.seq - len(messages) + 1, row.seq, at)
             return added
         return Added(page_ids=(), utterance_ids=())
 
@@ -134,6 +125,12 @@ def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
         page_ids=tuple(dict.fromkeys(PageId(one.page_id) for one in stored)),
         utterance_ids=tuple(UtteranceId(one.id) for one in stored),
     )
+
+
+def said_receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, first: int, last: int, at: int) -> None:
+    """Keep what was stored under a key: the utterances from the first to the last."""
+    row = {"owner_id": owner_id, "key": key, "digest": digest, "first_seq": first, "last_seq": last, "recorded_at": at}
+    c.execute(insert(schema.receipt).values(**row))
 
 
 def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:

@@ -39,6 +39,7 @@ class Pages(Transactions):
         before: int | None = None,
         limit: int | None = None,
         within: Within | None = None,
+        documents: bool = False,
     ) -> tuple[Page, ...]:
         page, said = schema.page.c, schema.utterance.c
         with self._read() as c:
@@ -47,6 +48,8 @@ class Pages(Transactions):
             if within is not None:
                 shown += said_within(c, owner_id, within, moment)
                 query = query.where(page.page_id.in_(select(said.page_id).where(said.owner_id == owner_id, *shown)))
+            if not documents and ids is None and thread is None:
+                query = query.where(page.no >= 1)
             if tier is not None:
                 query = query.where(_in_tier(tier, placed, evicted_no(moment), page.no > pages - short))
             if thread is not None:
@@ -78,11 +81,12 @@ def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any
 
 def _in_tier(tier: Tier, placed: Any, evicted: Any, newest: Any) -> Any:
     """The condition of `paging.tier_of`, for the database."""
+    of_talk = schema.page.c.no >= 1
     return {
         Tier.MID: and_(placed.is_not(None), evicted.is_(None)),
         Tier.ARCHIVE: evicted.is_not(None),
-        Tier.SHORT: and_(placed.is_(None), newest),
-        Tier.PENDING: and_(placed.is_(None), ~newest),
+        Tier.SHORT: and_(placed.is_(None), of_talk, newest),
+        Tier.PENDING: and_(placed.is_(None), of_talk, ~newest),
     }[tier]
 
 
@@ -196,7 +200,7 @@ def _pages_counted(c: Connection, owner_id: OwnerId, seq: int | None) -> int:
         same = (page.c.owner_id == said.c.owner_id, page.c.page_id == said.c.page_id, page.c.first_seq == said.c.seq)
         opening = select(page.c.no).select_from(said).join(page, and_(*same))
         mine = (said.c.owner_id == owner_id, said.c.seq > seq)
-        following = c.scalar(opening.where(*mine).order_by(said.c.seq).limit(1))
+        following = c.scalar(opening.where(*mine, page.c.no >= 1).order_by(said.c.seq).limit(1))
         if following is not None:
             return int(following) - 1
     return c.scalar(select(owner.c.pages).where(owner.c.owner_id == owner_id)) or 0

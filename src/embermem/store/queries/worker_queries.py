@@ -378,7 +378,7 @@ def _may_be_placed(row: Any, now: datetime) -> bool:
 
 def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
-    return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)
+    return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
 
 
 def _last_read_by(selection: ReadBy) -> list[Any]:

@@ -1,0 +1,75 @@
+"""A document read: from its text, or from the bytes of a file in a format that its name says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from embermem.core.errors import ConfigError, InputError
+from embermem.documents.docx import docx
+from embermem.documents.html import html
+from embermem.documents.markdown import markdown, plain
+from embermem.documents.outline import Outline
+from embermem.documents.pdf import pdf
+
+__all__ = ["read_bytes", "read_file", "read_text"]
+
+_PLAIN = (".txt", ".text", ".log", ".csv", ".tsv", ".rst")
+_CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]{2,40})", re.IGNORECASE)
+_LOOKS_AT = 2_048
+"""Bytes at the beginning of a page in which it names its encoding."""
+_BINARY: dict[str, Callable[[bytes, str], Outline]] = {".pdf": pdf, ".docx": docx}
+
+
+def read_text(text: str, name: str = "") -> Outline:
+    """The outline of a text: as its name says, or as Markdown. Line ends become \\n."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    ending = PurePath(name).suffix.lower()
+    if ending in (".html", ".htm", ".xhtml"):
+        return _with_the_extra("HTML", lambda: html(text))
+    return plain(text) if ending in _PLAIN else markdown(text)
+
+
+def read_bytes(data: bytes, name: str) -> Outline:
+    """The outline of a file by its bytes and its name. Raises InputError for what cannot be read, ConfigError where the
+    extra is missing that its format needs."""
+    read = _BINARY.get(PurePath(name).suffix.lower())
+    if read is None:
+        return read_text(_decoded(data, name), name)
+    return _with_the_extra(PurePath(name).suffix[1:].upper(), lambda: read(data, name))
+
+
+def read_file(path: Path, most: int) -> Outline:
+    """The outline of a file of at most so many bytes. Raises as `read_bytes` does."""
+    try:
+        size = path.stat().st_size
+        if size > most:
+            raise InputError(f"{path} has {size:,} bytes, more than the {most:,} allowed; split it")
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    return read_bytes(data, path.name)
+
+
+def _with_the_extra(format: str, read: Callable[[], Outline]) -> Outline:
+    try:
+        return read()
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"reading {format} needs the package {error.name}: pip install 'embermem[documents]'"
+        ) from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """A file's text: UTF-8 or UTF-16 with a mark; of a page, in the encoding that it names."""
+    named = _CHARSET.search(data[:_LOOKS_AT]) if PurePath(name).suffix.lower() in (".html", ".htm") else None
+    marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    encoding = "utf-16" if marked else "utf-8-sig" if named is None else named[1].decode()
+    try:
+        return data.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise InputError(
+            f"{name} is no text in {encoding}; store it as UTF-8. Formats: text, Markdown, and with the extra "
+            "`embermem[documents]` PDF, DOCX and HTML"
+        ) from error

@@ -1,0 +1,56 @@
+"""Documents: stored, listed, read, forgotten."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from embermem.core.errors import InputError
+from embermem.core.types import DocumentAdded, Forgotten
+from embermem.http.access import Accessible
+from embermem.http.api import bodies
+from embermem.http.api.dependencies import ItemId, Key, Reading, Writing, router, written_by
+from embermem.http.api.memories import DryRun
+from embermem.wire.answers import Documents, DocumentWhole
+from embermem.wire.mapping import to_record
+from embermem.wire.memories import UtteranceItem
+
+routes = router("documents")
+
+
+@routes.post("/documents", status_code=201, summary="Store a document")
+def add_document(access: Accessible, body: bodies.DocumentBody, key: Key = None) -> DocumentAdded:
+    """Stores a text, or a file, in passages. Where a document of its `source` is stored, what changed is replaced."""
+    return written_by(access, body).add_document(
+        _content(body), title=body.title, source=body.source, at=body.at, metadata=body.metadata, key=key
+    )
+
+
+@routes.get("/documents", summary="List documents")
+def list_documents(owner: Reading) -> Documents:
+    """All documents, the first stored first, without their passages."""
+    return Documents(results=owner.documents())
+
+
+@routes.get("/documents/{item_id}", summary="Read one document")
+def get_document(owner: Reading, item_id: ItemId) -> DocumentWhole:
+    """A document with its passages, in the order of its text."""
+    passages = tuple(to_record(UtteranceItem, one) for one in owner.passages(item_id))
+    return DocumentWhole(document=owner.document(item_id), passages=passages)
+
+
+@routes.delete("/documents/{item_id}", summary="Forget a document")
+def forget_document(owner: Writing, item_id: ItemId, dry_run: DryRun = False) -> Forgotten:
+    """Removes a document and its passages from every table and the file; returns what was removed."""
+    return owner.forget_document(item_id, dry_run=dry_run)
+
+
+def _content(body: bodies.DocumentBody) -> str | bytes:
+    if (body.text is None) == (body.file is None):
+        raise InputError("give exactly one of text and file")
+    if body.file is None:
+        return body.text or ""
+    try:
+        return base64.b64decode(body.file, validate=True)
+    except binascii.Error as error:
+        raise InputError(f"file is not base64: {error}") from error

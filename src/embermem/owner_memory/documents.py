@@ -1,0 +1,176 @@
+"""Documents of one owner's memory: texts and files that nobody said in a talk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embermem import telemetry
+from embermem.arguments import checked
+from embermem.core import injected_blocks, messages
+from embermem.core.errors import InputError
+from embermem.core.messages import At
+from embermem.core.metadata import checked as checked_metadata
+from embermem.core.revisions import decided_anew
+from embermem.core.sensitive import redacted
+from embermem.core.types import Document, DocumentAdded, DocumentId, Forgotten, Utterance, thread_of
+from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
+from embermem.protocols import NewDocument, NewPassage
+
+if TYPE_CHECKING:
+    from embermem.documents.outline import Outline
+
+_TRIES = 16
+"""How often it is tried when another call stores the same document."""
+_LONGEST = 512
+"""Characters of a source, and of a title."""
+_TITLE = 80
+"""Characters of a text's first line that are its title where it has none."""
+
+
+@checked
+class Documents(Forgetting):
+    """Add, list, show and forget documents."""
+
+    @telemetry.spanned(telemetry.CREATE, "add_document")
+    def add_document(
+        self,
+        document: str | bytes | Path,
+        *,
+        title: str | None = None,
+        source: str | None = None,
+        at: At = None,
+        metadata: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> DocumentAdded:
+        """Store a document in passages, in one transaction. When it returns, it is on disk and can be recalled.
+
+        `document` is a text (Markdown, or what the ending of `source` says), a Path, or the bytes of a file whose name
+        is `source`. Text and Markdown are read as they are; PDF, DOCX and HTML by the extra `embermem[documents]`.
+        `source` tells documents apart (default: the file's path, or a hash of the text): added again, what changed is
+        replaced, and passages that did not keep their ids and vectors; where nothing did, nothing is written. `title`
+        is shown with every passage (default: the document's own, or the file's name); `at` is when it was written
+        (default: the file's time, or now); `metadata` are those of all passages. Repeated with the same `key`, the call
+        stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
+        """
+        inbox = self._inbox()
+        if key is not None:
+            messages.name(key, "key")
+        outline, named, written = self._read(document, source)
+        made = self._made(outline, title=title, source=named, at=at, metadata=metadata)
+        given = replace(made, said_at=inbox.moment(at if at is not None else written, "at"))
+        now = self._parts.clock()
+        put = self._parts.admin.put_document
+        done = decided_anew(_TRIES, lambda: put(self.owner, given, now=now, key=key))
+        self._parts.added()
+        return done
+
+    def documents(self) -> tuple[Document, ...]:
+        """Return all documents, the first stored first."""
+        return self._parts.admin.documents(self.owner.id)
+
+    def document(self, document_id: str) -> Document:
+        """Return one document. Raises NotFound."""
+        found = self._parts.admin.documents(self.owner.id, [DocumentId(document_id)])
+        if not found:
+            raise self._none_such("document", document_id)
+        return found[0]
+
+    def passages(self, document_id: str) -> tuple[Utterance, ...]:
+        """Return the passages of a document, in the order of its text. Raises NotFound."""
+        document = self.document(document_id)
+        pages = self._store.pages(self.owner.id, 0, thread=document.thread)
+        found = [said for page in pages for said in page.utterances if said.passage is not None]
+        return tuple(sorted(found, key=lambda one: 0 if one.passage is None else one.passage.start))
+
+    def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
+        """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added
+        again. Raises NotFound."""
+        self.document(document_id)
+        return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
+
+    def _read(self, document: str | bytes | Path, source: str | None) -> tuple[Outline, str | None, datetime | None]:
+        """A document's outline, its source, and when its file was written."""
+        from embermem.documents import reader
+
+        most = self._parts.settings.max_document_chars
+        if isinstance(document, Path):
+            outline = reader.read_file(document, most)
+            written = datetime.fromtimestamp(document.stat().st_mtime, UTC)
+            return outline, str(document.resolve()) if source is None else source, written
+        if isinstance(document, bytes):
+            if source is None:
+                raise InputError("a document's bytes need a source whose ending names their format, such as lease.pdf")
+            if len(document) > most:
+                raise InputError(f"document has {len(document):,} bytes, more than the {most:,} allowed; split it")
+            return reader.read_bytes(document, source), source, None
+        text = messages.checked(document, "document", most)
+        return reader.read_text(text, source or ""), source, None
+
+    def _made(
+        self,
+        outline: Outline,
+        *,
+        title: str | None,
+        source: str | None,
+        at: At,
+        metadata: Mapping[str, Any] | None,
+    ) -> NewDocument:
+        """The document as it is stored: without what is sensitive or ours, in passages. `said_at` is not said yet."""
+        from embermem.documents.splitter import split
+
+        name = title or outline.title or _named(outline, source)
+        if injected_blocks.MARK in outline.text:
+            outline = self._without_blocks(outline)
+        left = redacted([outline.text, name, source or ""], self._parts.finders, ["the document", "title", "source"])
+        self._tell_of([place.kind for one in left for place in one.places])
+        outline = outline.redacted(left[0])
+        messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
+        text = outline.text
+        source = left[2].text or f"text:{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"
+        passages = [
+            NewPassage(text=text[one.start : one.end], place=" > ".join(one.place), start=one.start, end=one.end)
+            for one in split(outline)
+        ]
+        if not passages:
+            raise InputError("document holds no text; a scan has to be made text first, by OCR")
+        labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
+        told = [left[1].text, source, text, dict(sorted(labels.items())), moment]
+        return NewDocument(
+            source=messages.name(source, "source", _LONGEST),
+            title=messages.name(" ".join(left[1].text.split()), "title", _LONGEST),
+            digest=hashlib.blake2b(json.dumps(told).encode(), digest_size=32).hexdigest(),
+            said_at=self._parts.clock(),
+            metadata=labels,
+            passages=passages,
+        )
+
+    def _without_blocks(self, outline: Outline) -> Outline:
+        """The outline without what Ember itself put into a prompt."""
+        from embermem.documents.reader import read_text
+
+        text = injected_blocks.strip(outline.text, self._parts.nonce_key())
+        return outline if text == outline.text else read_text(text)
+
+
+def _named(outline: Outline, source: str | None) -> str:
+    """A title of a document that has none: its file's name, or how it begins."""
+    if source is not None:
+        return Path(source).stem or source
+    return " ".join(outline.text.strip().partition("\n")[0].split())[:_TITLE] or "untitled"
+
+
+class AsyncDocuments(AsyncForgetting):
+    """`Documents`, awaited."""
+
+    add_document = awaited("write", Documents.add_document)
+    documents = awaited("read", Documents.documents)
+    document = awaited("read", Documents.document)
+    passages = awaited("read", Documents.passages)
+    forget_document = awaited("write", Documents.forget_document)

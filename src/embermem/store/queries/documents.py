@@ -1,0 +1,301 @@
+"""Documents: stored whole, replaced where they changed, and read."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy.engine import Connection, Row
+
+from embermem.core.changes import Cause, Change, Erased
+from embermem.core.errors import KeyReused, RevisionMoved
+from embermem.core.ids import new_id
+from embermem.core.types import (
+    Document,
+    DocumentAdded,
+    DocumentId,
+    Message,
+    Owner,
+    OwnerId,
+    PageId,
+    Passage,
+    Role,
+    ThreadId,
+    UtteranceId,
+    thread_of,
+)
+from embermem.protocols import NewDocument, NewPassage
+from embermem.store import schema
+from embermem.store.codec import from_json, json_text, micros, record, row_of
+from embermem.store.engines.words import upsert
+from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
+from embermem.store.queries import reads
+from embermem.store.queries.changes import log
+from embermem.store.queries.log import new_page, said_receipt
+from embermem.store.receipts import kept_receipt
+from embermem.store.statements import due_from, ensure_owner, update_rows
+from embermem.store.values import value_rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Held:
+    """A passage as it is stored."""
+
+    seq: int
+    id: UtteranceId
+    page_id: PageId
+    title: str
+    text: str
+    passage: Passage
+    metadata: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Difference:
+    """What a document needs to be as it is given: passages to store, those that stay with what they are to be, and
+    those that go."""
+
+    new: Sequence[NewPassage]
+    kept: Sequence[tuple[_Held, NewPassage]]
+    gone: Sequence[_Held]
+
+
+class Documents(Erasing):
+    """Documents and their passages."""
+
+    def put_document(self, owner: Owner, given: NewDocument, *, now: datetime, key: str | None = None) -> DocumentAdded:
+        """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages
+        of equal text, place and title keep their utterances and vectors, the others go as forgetting does it, and are
+        not barred. An unchanged one writes nothing, and a key used before gives what is stored by now. Raises
+        KeyReused, and RevisionMoved where another call stored the same document meanwhile.
+        """
+        secret = self.secret() if self._differs(owner.id, given) else b""
+        with self._write() as c:
+            ensure_owner(c, owner, micros(now))
+            known = _stored(c, owner.id, given.source)
+            if key is not None and self._was_given(c, owner.id, given, key):
+                if known is None:
+                    raise KeyReused(f"the document stored under the key {key!r} was forgotten and is not stored again")
+                return _added(known, kept=_count(c, owner.id, known.document_id))
+            if known is not None and known.digest == given.digest:
+                done = _added(known, kept=_count(c, owner.id, known.document_id))
+            else:
+                document = DocumentId(new_id("d") if known is None else known.document_id)
+                held = [] if known is None else list(_held(c, owner.id, document))
+                difference = _compared(given, held)
+                if difference.gone and not secret:
+                    raise RevisionMoved("another call stored this document meanwhile")
+                done = _put(c, owner.id, document, given, difference, now, secret)
+            if key is not None:
+                said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
+        if done.removed:
+            self.wipe()
+        return done
+
+    def documents(self, owner_id: OwnerId, ids: Collection[DocumentId] | None = None) -> tuple[Document, ...]:
+        """Documents, the first stored first; those of some ids."""
+        table, page = schema.document, schema.page
+        thread = literal(thread_of(DocumentId(""))) + table.c.document_id
+        counted = (
+            select(func.count()).select_from(page).where(page.c.owner_id == table.c.owner_id, page.c.thread == thread)
+        )
+        query = select(table, counted.scalar_subquery().label("passages")).where(table.c.owner_id == owner_id)
+        if ids is not None:
+            query = query.where(table.c.document_id.in_(sorted(ids)))
+        with self._read() as c:
+            rows = c.execute(query.order_by(table.c.recorded_at, table.c.document_id))
+            return tuple(record(Document, row, id=row.document_id) for row in rows)
+
+    def _differs(self, owner_id: OwnerId, given: NewDocument) -> bool:
+        """Whether another text is stored of this source: some of it may go."""
+        with self._read() as c:
+            known = _stored(c, owner_id, given.source)
+        return known is not None and known.digest != given.digest
+
+    def _was_given(self, c: Connection, owner_id: OwnerId, given: NewDocument, key: str) -> bool:
+        """Whether this call was made before under its key. Raises KeyReused."""
+        if kept_receipt(c, owner_id, key, given.digest, lambda: self._secret_within(c)) is not None:
+            return True
+        secret = self._known_key(c)
+        return secret is not None and is_gone(c, owner_id, key, given.digest, secret)
+
+
+def _stored(c: Connection, owner_id: OwnerId, source: str) -> Row[Any] | None:
+    table = schema.document
+    return c.execute(select(table).where(table.c.owner_id == owner_id, table.c.source == source)).first()
+
+
+def _held(c: Connection, owner_id: OwnerId, document: DocumentId) -> Iterator[_Held]:
+    """A document's passages, in the order of its text."""
+    said, page = schema.utterance, schema.page
+    columns = (said.c[name] for name in ("seq", "id", "page_id", "speaker", "text", "passage", "metadata"))
+    rows = c.execute(
+        select(*columns)
+        .join(page, reads.same(page, said, "page_id"))
+        .where(page.c.owner_id == owner_id, page.c.thread == thread_of(document))
+    )
+    held = (record(_Held, row, title=row.speaker, passage=from_json(row.passage, Passage)) for row in rows)
+    return iter(sorted(held, key=lambda one: one.passage.start))
+
+
+def _count(c: Connection, owner_id: OwnerId, document: DocumentId) -> int:
+    page = schema.page
+    counted = select(func.count()).where(page.c.owner_id == owner_id, page.c.thread == thread_of(document))
+    return c.scalar(counted) or 0
+
+
+def _added(row: Row[Any], *, kept: int) -> DocumentAdded:
+    """What was done where there was nothing to do."""
+    return record(DocumentAdded, row, id=row.document_id, added=0, kept=kept, removed=0)
+
+
+def _compared(given: NewDocument, held: Sequence[_Held]) -> _Difference:
+    """Passages of equal text and place under the same title stay, each once, in order: their vectors are made of all
+    three."""
+    known: dict[tuple[str, str, str], deque[_Held]] = defaultdict(deque)
+    for one in held:
+        known[one.title, one.passage.place, one.text].append(one)
+    new, kept = list[NewPassage](), list[tuple[_Held, NewPassage]]()
+    for passage in given.passages:
+        same = known[given.title, passage.place, passage.text]
+        if same:
+            kept.append((same.popleft(), passage))
+        else:
+            new.append(passage)
+    return _Difference(new=new, kept=kept, gone=[one for left in known.values() for one in left])
+
+
+def _put(
+    c: Connection,
+    owner_id: OwnerId,
+    document: DocumentId,
+    given: NewDocument,
+    difference: _Difference,
+    now: datetime,
+    secret: bytes,
+) -> DocumentAdded:
+    """Write what is new, move what stays, and take out what goes."""
+    at = micros(now)
+    _insert(c, owner_id, document, given, difference.new, at)
+    moved = list(_moved(document, given, difference.kept))
+    update_rows(c, schema.utterance, owner_id, ("seq",), moved)
+    _label(c, owner_id, given, [row["seq"] for row in moved])
+    pages = [one.page_id for one in difference.gone]
+    if pages:
+        purge(c, owner_id, pages, secret)
+        remember_scrub(c)
+    if pages or moved:  # readers begin anew: they hold what was
+        erased = Erased(pages=tuple(pages), facts=(), utterances=len(pages), passages=len(pages))
+        _log_moved(c, owner_id, [erased] if pages else [], now)
+    row = row_of(given, schema.document, owner_id=owner_id, document_id=document, recorded_at=at)
+    keys = {"owner_id", "document_id"}
+    statement = upsert(c, schema.document).values(**row)
+    c.execute(
+        statement.on_conflict_do_update(
+            index_elements=sorted(keys), set_={name: one for name, one in row.items() if name not in keys}
+        )
+    )
+    return DocumentAdded(
+        id=document,
+        title=given.title,
+        source=given.source,
+        added=len(difference.new),
+        kept=len(difference.kept),
+        removed=len(pages),
+    )
+
+
+def _insert(
+    c: Connection, owner_id: OwnerId, document: DocumentId, given: NewDocument, new: Sequence[NewPassage], at: int
+) -> None:
+    """New passages: an utterance each, and a page that no work is due on but vectors."""
+    if not new:
+        return
+    table, thread = schema.owner, thread_of(document)
+    last = c.execute(
+        update(table)
+        .where(table.c.owner_id == owner_id)
+        .values(seq=table.c.seq + len(new), due_at=due_from(at))
+        .returning(table.c.seq)
+    ).scalar_one()
+    said, pages = list[dict[str, Any]](), list[dict[str, Any]]()
+    for seq, passage in enumerate(new, last - len(new) + 1):
+        page_id = PageId(new_id("p"))
+        message = Message(
+            role=Role.DOCUMENT,
+            speaker=given.title,
+            text=passage.text,
+            said_at=given.said_at,
+            thread=thread,
+            metadata=given.metadata,
+            passage=_passage(document, given, passage),
+        )
+        own = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
+        said.append(row_of(message, schema.utterance, **own))
+        pages.append(passage_page(owner_id, page_id, thread, seq, at))
+    c.execute(insert(schema.utterance), said)
+    c.execute(insert(schema.page), pages)
+    _label(c, owner_id, given, [row["seq"] for row in said])
+
+
+def _label(c: Connection, owner_id: OwnerId, given: NewDocument, seqs: Sequence[int]) -> None:
+    """The metadata of passages, as rows by which they are found."""
+    table = schema.utterance_value
+    for some in reads.chunks(seqs):
+        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(some)))
+    rows = [row for seq in seqs for row in value_rows(owner_id, seq, given.metadata)]
+    if rows:
+        c.execute(insert(table), rows)
+
+
+def passage_page(owner_id: OwnerId, page_id: PageId, thread: ThreadId, seq: int, at: int) -> dict[str, Any]:
+    """The row of a passage's page: below all numbers of pages of talk, and read and analysed as far as it goes."""
+    row = new_page(owner_id, page_id, -seq, thread, seq, False, at)
+    return {**row, "annotated_seq": seq, "analysed_seq": seq}
+
+
+def _passage(document: DocumentId, given: NewDocument, passage: NewPassage) -> Passage:
+    return Passage(
+        document=document,
+        title=given.title,
+        source=given.source,
+        place=passage.place,
+        start=passage.start,
+        end=passage.end,
+    )
+
+
+def _moved(
+    document: DocumentId, given: NewDocument, kept: Sequence[tuple[_Held, NewPassage]]
+) -> Iterator[dict[str, Any]]:
+    """The columns of passages that stay and stand elsewhere, or have other metadata."""
+    metadata = json_text(given.metadata) if given.metadata else None
+    for held, passage in kept:
+        new = _passage(document, given, passage)
+        if (held.passage, held.metadata) != (new, metadata):
+            yield {"seq": held.seq, "passage": json_text(new), "metadata": metadata}
+
+
+def _log_moved(c: Connection, owner_id: OwnerId, decisions: Sequence[Erased], now: datetime) -> None:
+    """A change that readers begin anew from."""
+    table = schema.owner
+    revision = c.execute(
+        update(table)
+        .where(table.c.owner_id == owner_id)
+        .values(revision=table.c.revision + 1, reset_no=table.c.revision + 1, due_at=due_from(micros(now)))
+        .returning(table.c.revision)
+    ).scalar_one()
+    change = Change(no=revision, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=tuple(decisions))
+    log(c, owner_id, change)
+
+
+def _receipt_span(c: Connection, owner_id: OwnerId, done: DocumentAdded) -> tuple[int, int]:
+    """The utterances that a receipt names: those of the document, the first to the last."""
+    page = schema.page
+    mine = (page.c.owner_id == owner_id, page.c.thread == thread_of(done.id))
+    first, last = c.execute(select(func.min(page.c.first_seq), func.max(page.c.last_seq)).where(*mine)).one()
+    return first, last
