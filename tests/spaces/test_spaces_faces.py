@@ -91,8 +91,9 @@ def test_the_async_face_binds_reads_and_refuses(place: Place) -> None:
             with pytest.raises(NotGranted):
                 await alice.recall("deploy")
             for name, given in calls().items():
+                asked = getattr(alice.shared["team"], name)(**given)
                 with pytest.raises(NotGranted):
-                    await getattr(alice.shared["team"], name)(**given)
+                    await (anext(asked) if name == "watch" else asked)
             coach = memory.of("alice", "coach")
             await coach.add("I have a dog named Tofu.")
             await coach.settle()

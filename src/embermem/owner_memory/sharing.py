@@ -34,7 +34,8 @@ _OF_WHO_RUNS_IT = frozenset(
         *("add_webhook", "webhooks", "remove_webhook", "replay_webhook"),
     )
 )
-"""What no grant allows: a space is forgotten whole, granted, and told to others, by who runs the store."""
+"""What no grant allows: a space is forgotten whole, granted, and told to others, by who runs the store. A webhook would
+outlive the grant of whoever added it."""
 
 
 class SharedMemory(OwnerMemory):
