@@ -256,8 +256,8 @@ _TIERS = (
         breaks="short-term memory keeps one page more than the setting says",
         file="store/queries/worker_queries.py",
         was="stores/work.py",
-        old="return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)",
-        new="return and_(page.c.segment_id.is_(None), page.c.no < owner.c.pages - short)",
+        old="return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))",
+        new="return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short - 1))",
         tests=("test_store_suite.py", "test_consolidation.py"),
     ),
     Fault(
