@@ -287,6 +287,22 @@ def test_the_own_memory_alone_is_what_lists_tell(bound: OwnerMemory) -> None:
     assert {one.name for one in bound.people()} == {"alice", "agent"}
 
 
+def test_a_handbook_of_documents_is_quoted_from_its_space(memory: Memory) -> None:
+    handbook = memory.space("handbook")
+    handbook.add_document("# Leave\n\nEverybody has thirty days of leave a year.", title="Handbook")
+    memory.grant("handbook", user=None)
+    alice = memory.of("alice", shares=["handbook"])
+    alice.add("I asked about leave yesterday.")
+    context = alice.recall("How many days of leave do I have?")
+    told = context.text.split("shared memory of handbook:")[1]
+    assert "thirty days" in told
+    found = next(hit for hit in context.packed if hit.space == "handbook")
+    assert found.passage is not None
+    assert alice.shared["handbook"].documents()
+    with pytest.raises(NotGranted):
+        alice.shared["handbook"].add_document("More.", title="More")
+
+
 def test_search_merges_and_ranks(bound: OwnerMemory) -> None:
     found = bound.search("deploy", 2)
     assert [(hit.rank, hit.space) for hit in found] == [(1, found[0].space), (2, found[1].space)]
