@@ -265,6 +265,22 @@ def test_a_change_of_fields_is_undone_and_forgotten_as_any_other(opened: Opener)
     assert sound(memory)
 
 
+@pytest.mark.engines
+@pytest.mark.parametrize("named", ["cefr", "level"])
+def test_a_fact_is_forgotten_under_both_names_of_its_field(opened: Opener, named: str) -> None:
+    told(opened(fields=TUTOR).of("alice"), SAID[:2])
+    memory = opened(fields=[Field("cefr", type="choice", choices=LEVELS, aliases=["level"], was="level")])
+    alice = memory.of("alice")
+    known = [one for one in (*alice.facts(), *alice.past_facts()) if one.value == "B1"]
+    assert {one.attribute for one in known} == {"cefr", "level"}
+    receipt = alice.forget(fact=next(one.id for one in known if one.attribute == named))
+    assert {*receipt.facts} == {one.id for one in known}
+    assert not [one for one in (*alice.facts(), *alice.past_facts()) if one.value == "B1"]
+    assert alice.verify(receipt).ok
+    assert "cefr" not in lines(alice)
+    assert sound(memory)
+
+
 def test_a_schema_that_is_the_same_changes_nothing(opened: Opener) -> None:
     alice = told(opened(fields=TUTOR).of("alice"))
     before = len(alice.changes())

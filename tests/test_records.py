@@ -9,10 +9,13 @@ import html.parser
 import json
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from running import run
 
+from embermem import Memory
 from embermem.core.changes import Change, UndoPlan
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
@@ -161,3 +164,21 @@ def test_settings_and_fields_of_ones_own_are_pickled_copied_and_compared() -> No
 def test_what_is_no_record_is_refused_with_its_place(kind: type[Any], value: Any, told: str) -> None:
     with pytest.raises(InputError, match=told):
         kind.from_dict(value)
+
+
+def test_the_command_line_prints_the_same_json(tmp_path: Path) -> None:
+    place = tmp_path / "memory.db"
+    with Memory(place, embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00Z")
+        alice.settle()
+        fact = alice.facts()[0].id
+        told = {"EMBERMEM_USER": "alice"}
+        assert run(place, "recall", "Where do I live?", "--json", more=told).json == _as_read(
+            alice.recall("Where do I live?")
+        )
+        assert run(place, "why", fact, "--json", more=told).json == _as_read(alice.why(fact))
+
+
+def _as_read(record: Record) -> object:
+    return json.loads(json.dumps(record.to_dict()))

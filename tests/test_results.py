@@ -195,4 +195,4 @@ def test_an_error_crosses_from_one_process_to_another(kind: type[errors.EmberErr
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is kind
     assert (str(again), again.__dict__) == (str(error), error.__dict__)
-    assert copy.copy(error).args == error.args
+    assert copy.copy(error).args == copy.deepcopy(error).args == error.args

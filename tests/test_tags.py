@@ -204,12 +204,14 @@ OPERATIONS = """
     list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
     ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
+    add_webhook list_webhooks remove_webhook replay_webhook
     list_grants list_person_shares list_spaces revoke_grants share_person
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
     Document DocumentAdded DocumentBody DocumentWhole Documents Passage
-    ChainData ChainMemory LinkData LinkMemory Order SegmentData SegmentMemory
+    ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
@@ -218,15 +220,15 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    GrantBody PersonShareBody ShareItem SharedPart Shares Spaces
+    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
-    "add_memory": ("agent_response thread timestamp user_input", "Stored"),
+    "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
     "add_document": ("source text title", "StoredDocument"),
-    "retrieve_memory": ("as_of budget query thread valid_at", "Recalled"),
-    "search_memory": ("as_of k query valid_at", "Found"),
+    "retrieve_memory": ("as_of budget min_score query scope thread valid_at", "Recalled"),
+    "search_memory": ("as_of k min_score query scope valid_at", "Found"),
     "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
     "correct_memory": ("fact_id text", "Corrected"),
     "forget_memory": ("confirm id", "ForgottenShown"),
@@ -235,15 +237,17 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    add bench chat conflicts copy correct cost diff doctor document expire export fade fields forget import ingest
-    instructions keys learn links
+    get webhooks document
+    add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
+    keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
 """
 GROUPS = {
     "document": "add forget list show",
-    "bench": "cost embed load paper past recall report run scale search speed study understanding year",
+    "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
     "keys": "add list revoke",
+    "webhooks": "add list remove replay",
     "people": "merge set-user split",
     "space": "grant grants list revoke",
 }

@@ -75,7 +75,8 @@ SCOPES: dict[str, Callable[[int], Scope]] = {
     ),
     "50 % by metadata": lambda n: Scope(metadata={"odd": True, "number": {"$ne": 2 * n + 1}}),
     "99 % by metadata": _but("ticket"),
-    "before a seq": lambda n: Scope(before_seq=9_000 - n),
+    "before the last two": lambda n: Scope(before_seq=9_999 + 2 * n),
+    "90 %, before a seq": lambda n: Scope(before_seq=9_000 - n),
 }
 """By name, the scope of a number: others for other numbers."""
 

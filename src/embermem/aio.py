@@ -34,7 +34,7 @@ from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
 from embermem.owner_memory.awaiting import Awaits, Way, awaited
-from embermem.owner_memory.items import AsyncItems
+from embermem.owner_memory.feed import AsyncFeed
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -236,6 +236,7 @@ class AsyncMemory(_Async):
     marked = awaited("read", Memory.marked)
     nonce_key = awaited("read", Memory.nonce_key)
     work = awaited("work", Memory.work)
+    deliver = awaited("work", Memory.deliver)
     idle_s = awaited("read", Memory.idle_s)
     reindex = awaited("work", Memory.reindex)
     rebuild = awaited("work", Memory.rebuild)
@@ -281,7 +282,7 @@ class AsyncMemory(_Async):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async, AsyncItems):
+class AsyncOwnerMemory(_Async, AsyncFeed):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(
@@ -313,6 +314,7 @@ class AsyncOwnerMemory(_Async, AsyncItems):
 
     add = awaited("write", OwnerMemory.add)
     add_messages = awaited("write", OwnerMemory.add_messages)
+    add_many = awaited("write", OwnerMemory.add_many)
     settle = awaited("work", OwnerMemory.settle)
     understand_anew = awaited("work", OwnerMemory.understand_anew)
     share_person_with = awaited("write", OwnerMemory.share_person_with)

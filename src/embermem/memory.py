@@ -114,6 +114,7 @@ class Memory(Granting):
             before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        self._deliveries = Background(self._deliver_behind, self.settings.poll_s, 0.0)
         if self.better_embedder() is not None:
             self._added()
 
@@ -243,6 +244,13 @@ class Memory(Granting):
         self._scrub_if_due()
         return placed
 
+    def deliver(self, stopping: Callable[[], bool] = lambda: False) -> int:
+        """Send webhooks what is new, and what failed before and is due; returns how many deliveries were taken. Many
+        threads and processes may call this at the same time. See docs/guides/changes.md."""
+        from embermem.webhooks.delivery import Deliverer
+
+        return Deliverer(store=self._store, settings=self.settings, clock=self._parts.clock).run(stopping)
+
     def idle_s(self) -> float:
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
         return self._parts.system.idle_s(self.settings.poll_s)
@@ -355,6 +363,7 @@ class Memory(Granting):
         """Stop the background thread after its current step, finish a due scrub if no other process prevents it, and
         close the store."""
         self._background.stop()
+        self._deliveries.stop()
         self._scrub_if_due()
         self._store.close()
 
@@ -449,7 +458,13 @@ class Memory(Granting):
         self._before_work()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
+        if self._store.has_webhooks():
+            self._deliveries.wake()
         return self.idle_s()
+
+    def _deliver_behind(self) -> float:
+        self.deliver(stopping=lambda: self._deliveries.stopping)
+        return self.settings.poll_s
 
     def _scrub_if_due(self) -> None:
         if not self.read_only:

@@ -280,6 +280,34 @@ def test_reindex_embeds_every_utterance(filled: Path) -> None:
     assert done.json["reembedded"] in (0, count)
 
 
+def test_a_scope_limits_what_is_recalled_shown_and_forgotten(tmp_path: Path) -> None:
+    store = tmp_path / "m.db"
+    for food, desk in (("figs", "a"), ("plums", "b")):
+        said = ("add", f"I like {food}.", "Good.", "--thread", desk, "--at", "2026-03-01T10:00:00+00:00")
+        run(store, *said, "--metadata", f"desk={desk}")
+    run(store, "settle")
+    for given in (("--scope", '{"threads": ["a"]}'), ("--in-thread", "a"), ("--where", "desk=a")):
+        assert "plums" not in run(store, "recall", "What do I like?", *given).out
+        assert "figs" in run(store, "recall", "What do I like?", *given).out
+        assert [page["thread"] for page in run(store, "show", "short", *given, "--json").json] == ["a"]
+        assert [fact["value"] for fact in run(store, "show", "long", *given, "--json").json["facts"]] == ["figs"]
+        assert "plums" not in run(store, "overview", *given).out
+    early = ("--until", "2026-02-01", "--speaker", "default")
+    assert run(store, "show", "short", *early, "--json").json == []
+    for wrong, why in (
+        (("--scope", "{"), "not JSON"),
+        (("--scope", '{"thread": 1}'), "scope.thread is not known"),
+        (("--scope", '{"threads": ["a"]}', "--in-thread", "b"), "give it once"),
+        (("--where", "desk"), "KEY=VALUE"),
+    ):
+        done = run(store, "recall", "figs", *wrong)
+        assert done.code != 0
+        assert why in " ".join(done.err.split())
+    assert len(run(store, "forget", "--where", "desk=a", "--dry-run", "--json").json["pages"]) == 1
+    assert len(run(store, "forget", "--where", "desk=a", "--yes", "--json").json["pages"]) == 1
+    assert [page["thread"] for page in run(store, "show", "short", "--json").json] == ["b"]
+
+
 def test_labels_given_with_add_are_shown(tmp_path: Path) -> None:
     store = tmp_path / "m.db"
     given = ("--metadata", "ticket=T-7", "--metadata", "n=7", "--metadata", 'tags=["a", "b=c"]', "--metadata", 's="7"')

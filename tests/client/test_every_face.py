@@ -16,7 +16,7 @@ from embermem import OwnerMemory
 from embermem.aio import AsyncOwnerMemory
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import About, Role, Tier
+from embermem.core.types import About, Role, Scope, Tier
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
@@ -83,6 +83,40 @@ def test_metadata_come_back_as_they_were_given_and_with_what_rests_on_them(of: O
     assert alice.recall("Where do I live?").packed[0].utterance.metadata == kept
     (fact,) = alice.learn([{"text": "sings", "metadata": {"crm": ["x"]}}])
     assert alice.fact(fact.id).metadata == {"crm": ("x",)}
+
+
+@every_face
+def test_a_scope_limits_what_is_found_listed_and_forgotten(of: Of) -> None:
+    alice = of("alice")
+    for food, desk in (("figs", "a"), ("plums", "b")):
+        alice.add(f"I like {food}.", "Good.", metadata={"desk": desk, "n": len(food)}, thread=desk)
+    alice.add("I play the cello.", "Good.", thread="c", at="2026-03-01T10:00:00+00:00")
+    alice.settle()
+    scope = Scope(metadata={"$and": [{"desk": "a"}, {"n": {"$gte": 4}}]}, threads=["a", "b"], not_threads=["b"])
+    assert {hit.utterance.thread for hit in alice.search("What do I like?", scope=scope)} == {"a"}
+    assert "plums" not in alice.recall("What do I like?", scope=scope).text
+    assert "plums" not in alice.overview(scope=scope).text
+    assert [page.thread for page in alice.pages(scope=scope)] == ["a"]
+    assert [fact.metadata["desk"] for fact in alice.facts(scope=scope)] == ["a"]
+    assert [*alice.segments(scope=scope), *alice.past_facts(scope=scope), *alice.instructions(scope=scope)] == []
+    early = Scope(until=date(2026, 3, 1), speakers={"alice", "assistant"}, tiers=[Tier.SHORT], kinds=["message"])
+    assert [page.thread for page in alice.pages(scope=early)] == ["c"]
+    assert len(alice.forget(scope=scope, dry_run=True).pages) == 1
+    assert len(alice.forget(scope=scope).pages) == 1
+    assert [page.thread for page in alice.pages()] == ["b", "c"]
+
+
+@every_face
+def test_a_wrong_scope_is_refused_and_the_error_says_where(of: Of) -> None:
+    alice = of("alice")
+    alice.add("Hello")
+    with pytest.raises(InputError, match="scope is dict"):
+        alice.search("Hello", scope={"threads": ["a"]})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"scope\.since .* is after scope\.until"):
+        alice.pages(scope=Scope(since="2026-03-02", until="2026-03-01"))
+    alice.add("And?", "Yes.")
+    with pytest.raises(InputError, match="only a part of 1 page"):
+        alice.forget(scope=Scope(speakers=["assistant"]))
 
 
 @every_face

@@ -66,6 +66,39 @@ def test_an_answer_comes_back_and_the_exchange_is_one_page(proxy: Proxied) -> No
     assert page.thread.startswith("chat-")
 
 
+def test_a_scope_limits_what_the_model_is_told_and_metadata_are_kept(proxy: Proxied) -> None:
+    for food, desk in (("figs", "a"), ("plums", "b")):
+        sent = {"metadata": {"desk": desk, "note": "x"}, "messages": [user(f"I like {food}.")], "model": "m"}
+        assert post(proxy, sent, **{"x-ember-user": "alice"}).status_code == 200
+    alice = proxy.memory.of("alice")
+    assert [dict(one.metadata) for one in alice.utterances()] == [
+        {"desk": desk, "note": "x"} for desk in ("a", "a", "b", "b")
+    ]
+    alice.settle()
+    asked = {"model": "m", "messages": [user("What do I like?")]}
+    scope = json.dumps({"metadata": {"desk": "a"}, "not_threads": ["none"]})
+    assert post(proxy, asked, **{"x-ember-user": "alice", "x-ember-scope": scope}).status_code == 200
+    told = str(proxy.shown())
+    assert "figs" in told
+    assert "plums" not in told
+
+
+@pytest.mark.parametrize(
+    ("scope", "said"),
+    [("{", "X-Ember-Scope is not JSON"), ('{"tiers": ["x"]}', "scope.tiers holds"), ("3", "scope is int")],
+)
+def test_a_wrong_scope_is_refused_before_the_model_is_asked(proxy: Proxied, scope: str, said: str) -> None:
+    answer = post(proxy, {"model": "m", "messages": [user("Hi")]}, **{"x-ember-scope": scope})
+    assert (answer.status_code, said in answer.json()["error"]["message"]) == (422, True)
+    assert proxy.model.requests == []
+
+
+def test_metadata_that_are_none_of_ours_are_passed_on_and_not_kept(proxy: Proxied) -> None:
+    odd = {"model": "m", "metadata": {"a b": "c"}, "messages": [{**user("Hi"), "metadata": 3}]}
+    assert post(proxy, odd, **{"x-ember-user": "alice"}).status_code == 200
+    assert [dict(one.metadata) for one in proxy.memory.of("alice").utterances()] == [{}, {}]
+
+
 def test_the_model_is_told_what_other_conversations_held(proxy: Proxied) -> None:
     proxy.owner().add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
     ask(proxy.client(), [SYSTEM, user("What is my heron called?")])

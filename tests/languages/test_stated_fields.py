@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysts.pages import page
+from analysts.pages import OWNER, page
 from embermem.analysts.extractive import ExtractiveAnalyst
 from embermem.core.attributes import Attributes
 from embermem.core.fields import Field
@@ -131,7 +131,9 @@ REFUSED = [
     "My shirt size is M or L.", "My shirt size is medium.", "My shirt size is Mexican.",
     "My coach is great.", "My coach is German.", "My coach is not Maria.", "My coach is Maria's brother.",
     "My coach is the best.", "My coach is so nice.", "My coach is tired today.", "My coach is on holiday.",
-    "My coach is Sorry.", "My pet name is cute.", "My pet's name is the best.", "My pet's name is what I chose.",
+    "My coach is Sorry.", "The rent and my coach's Ford.", "My coach is 9, and the other one is 7.",
+    "We pay the rent and my weak topics's school fees.", "My weak topics are mostly plurals.",
+    "My pet name is cute.", "My pet's name is the best.", "My pet's name is what I chose.",
     "My weak topics are really hard.", "My weak topics are what you think.", "My weak topics are not important.",
     "My weak topics are getting better.", "My weak topics are boring.",
     "My weak topics are severe and annoying.", "My weak topics are super mild.", "My weak points are life threatening.",
@@ -195,6 +197,13 @@ def test_what_is_never_kept_is_not_read() -> None:
     analyst = ExtractiveAnalyst(known=Attributes(FIELDS, never=["level", "health"]))
     facts = analyst.facts(page("My level is B1. I'm allergic to nuts. I live in Lyon.").page)
     assert [one.attribute for one in facts] == ["lives_in"]
+
+
+def test_what_is_never_kept_is_in_no_line_of_the_profile_that_another_fact_would_give() -> None:
+    said = page("My birthday is 12 March 1994. Call me Al.")
+    change = ExtractiveAnalyst(known=Attributes(never=["birth_year", "name"])).annotate(OWNER, {}, [said])[0]
+    assert {one.attribute for one in change.facts} == {"birthday", "nickname"}
+    assert change.profile == ()
 
 
 def test_two_memories_with_other_fields_read_other_things() -> None:

@@ -419,6 +419,21 @@ def test_a_closed_store_is_told_as_an_error(opened: Opener) -> None:
     assert "clos" in talk(memory, script)
 
 
+def test_a_scope_limits_what_is_recalled_and_found(memory: Memory) -> None:
+    async def script(client: Client) -> None:
+        for food, desk in (("figs", "a"), ("plums", "b")):
+            await told(client, "add_memory", user_input=f"I like {food}.", thread=desk, metadata={"desk": desk})
+        tutor_of(memory).settle()
+        scope = {"metadata": {"desk": "a"}, "not_threads": ["b"]}
+        found = await told(client, "search_memory", query="What do I like?", scope=scope)
+        assert [one["metadata"] for one in found["results"]] == [{"desk": "a"}]
+        assert "plums" not in (await told(client, "retrieve_memory", query="What do I like?", scope=scope))["text"]
+        wrong = await refused(client, "search_memory", query="x", scope={"tiers": ["deep"]})
+        assert "scope.tiers holds 'deep'" in wrong
+
+    talk(memory, script)
+
+
 def test_metadata_go_in_with_an_exchange_and_come_back_with_what_rests_on_it(memory: Memory) -> None:
     labels = {"ticket": "T-7", "tags": ["a", "b"], "late": False, "n": 7}
 

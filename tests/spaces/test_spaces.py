@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from embermem import Memory, OwnerMemory
+from embermem.aio import AsyncOwnerMemory
 from embermem.chat import without
 from embermem.core import messages
 from embermem.core.errors import InputError, NotFound, NotGranted
@@ -130,6 +132,21 @@ def test_who_may_write_adds_under_the_own_name_and_is_counted_as_a_visitor(memor
     assert bound.profile()[0].value == "Paris"
 
 
+def test_no_grant_adds_a_webhook_which_would_outlive_it(memory: Memory, bound: OwnerMemory) -> None:
+    memory.grant("team", user="alice", write=True)
+    with pytest.raises(NotGranted, match="who runs the store"):
+        bound.shared["team"].add_webhook("https://example.org/")
+
+
+def test_watching_a_space_ends_with_the_grant(memory: Memory, bound: OwnerMemory, team: OwnerMemory) -> None:
+    watching = bound.shared["team"].watch(0)
+    assert next(watching).no == 1
+    memory.revoke("team", user="alice")
+    with pytest.raises(NotGranted):
+        for _ in watching:
+            pass
+
+
 @pytest.mark.parametrize("name", ["forget_owner", "readmit"])
 def test_no_grant_forgets_a_whole_space(memory: Memory, bound: OwnerMemory, team: OwnerMemory, name: str) -> None:
     memory.grant("team", user="alice", write=True)
@@ -152,6 +169,33 @@ def test_every_method_of_a_shared_handle_looks_at_the_grant(memory: Memory, boun
             with pytest.raises(NotGranted):
                 getattr(shared, name)(**needed)
     assert isinstance(shared, SharedMemory)
+
+
+def test_what_a_grant_to_read_allows_is_what_only_reads(memory: Memory, bound: OwnerMemory) -> None:
+    """As the async face declares it, whose calls that only read are dropped when nobody waits for them."""
+    reads = {
+        name
+        for name, method in inspect.getmembers(AsyncOwnerMemory, inspect.isfunction)
+        if inspect.getclosurevars(method).nonlocals.get("way") == "read"
+    }
+    reads = (reads | {"changes", "watch"}) - {"person_shares", "webhooks"}  # the first two wait, in forms of their own
+    assert {"recall", "pages", "why"} < reads
+    shared = bound.shared["team"]
+    given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
+    for name, method in inspect.getmembers(OwnerMemory, inspect.isfunction):
+        if name.startswith("_"):
+            continue
+        needed: dict[str, Any] = {
+            one.name: given.get(one.name, "x")
+            for one in [*inspect.signature(method).parameters.values()][1:]
+            if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        }
+        if name in reads:
+            with suppress(InputError, NotFound, AttributeError):
+                getattr(shared, name)(**needed)
+        else:
+            with pytest.raises(NotGranted):
+                getattr(shared, name)(**needed)
 
 
 def test_grants_and_their_ends_can_be_read_with_their_times(memory: Memory, clock: Clock, team: OwnerMemory) -> None:

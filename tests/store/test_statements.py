@@ -58,6 +58,9 @@ WHOLE: Mapping[str, str] = {
     "waits.end_all": "ends every wait where memory is processed with another analyst than before",
     "usage_log.Ledger.calls": "reads the ledger of all owners, for `cost`",
     "usage_log._sums": "adds up a day's calls, only where a limit over all owners is set",
+    "webhooks.Webhooks.claim_delivery": "finds webhooks whose owners are ahead of what was delivered, for a worker",
+    "webhooks.Webhooks.has_webhooks": "looks whether there is anything to deliver at all",
+    "webhooks.webhook_counts": "counts webhooks by their state, for metrics and `stats`",
     "copying._Side.owner_ids": "`copy` lists whom to copy",
     "copying._Copying.begin": "`copy` counts whom to copy",
     "copying._refuse_rows": "`copy` looks whether its target is empty",
@@ -191,6 +194,18 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
     assert mine.conflicts() == mine.conflicts(as_of=clock())
     mine.undo(mine.undo(mine.changes()[-1].no))
+    hook = mine.add_webhook("https://example.com/", since="0.0")  # of no host that there is
+    assert store.has_webhooks()
+    for error in (None, "no answer"):
+        mine.replay_webhook(hook.id)
+        claimed = store.claim_delivery(clock(), 60.0)
+        assert claimed is not None
+        if error is None:
+            mine.replay_webhook(hook.id, "0.0")
+            store.delivered(claimed, clock())
+        else:
+            store.undelivered(claimed, error, clock(), None)
+    mine.remove_webhook(hook.id)
     for _ in range(2):
         mine.pin(mine.facts()[0].id, mine.facts()[0].pinned, key="as it is")
     mine.history(mine.facts()[0].id)

@@ -83,9 +83,17 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
             embedder = _embedder(memory)
             mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
             found = (*mended, *memory.check(deep=deep or repair))
-            return [embedder, *found]
+            return [embedder, *_webhooks(memory), *found]
     except EmberError as error:
         return [Finding(level="error", what=str(error))]
+
+
+def _webhooks(memory: Memory) -> list[Finding]:
+    stats = memory.stats()
+    if not stats.webhooks_stopped:
+        return []
+    what = f"{stats.webhooks_stopped} of {stats.webhooks} webhooks are stopped: their last attempt failed"
+    return [Finding(level="warning", what=what, advice="see `embermem webhooks list`; `webhooks replay` starts one")]
 
 
 def _embedder(memory: Memory) -> Finding:

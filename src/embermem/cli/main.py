@@ -28,6 +28,7 @@ from embermem.cli.commands import (
     showing,
     spaces,
     upkeep,
+    webhooks,
 )
 from embermem.cli.commands.common import say
 from embermem.cli.session import Session
@@ -96,6 +97,7 @@ for command in (
     correcting.pin,
     correcting.retire,
     correcting.forget,
+    webhooks.get,
     past.why,
     past.diff,
     past.conflicts,
@@ -121,6 +123,7 @@ app.command("import")(moving.import_owners)
 app.add_typer(people.app, name="people")
 app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(spaces.app, name="space")
 
 

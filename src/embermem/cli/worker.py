@@ -46,9 +46,12 @@ def run(
     """
     crew = _Crew(memory, once=once, told=told, stop=stop)
     others = [threading.Thread(target=crew.work, name=f"embermem-worker-{n}") for n in range(1, threads)]
+    others += [] if once else [threading.Thread(target=crew.deliver, name="embermem-worker-webhooks")]
     for thread in others:
         thread.start()
     crew.work()
+    if once:
+        memory.deliver(stop.is_set)
     for thread in others:
         thread.join()
     if crew.failure is not None:
@@ -81,6 +84,18 @@ class _Crew:
         except BaseException as error:  # noqa: BLE001  raised in the main thread
             self.failure = self.failure or error
             self._stop.set()
+
+    def deliver(self) -> None:
+        """Send webhooks what is due; receivers that are slow keep no page waiting."""
+        while not self._stop.is_set():
+            try:
+                self._memory.deliver(self._stop.is_set)
+            except (StoreBusy, StoreUnreachable) as error:
+                self._tell(Waits(error=str(error), seconds=self._memory.settings.poll_s))
+            except BaseException as error:  # noqa: BLE001  raised in the main thread
+                self.failure = self.failure or error
+                self._stop.set()
+            self._stop.wait(self._memory.settings.poll_s)
 
     def _round(self) -> int | None:
         """All that is due; pages placed, or None where the store could not be asked."""

@@ -21,16 +21,20 @@ from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
+    AddedItem,
     Conflict,
     DocumentAdded,
     Fact,
     Faded,
     Forgotten,
     Link,
+    Page,
     PageId,
     Retention,
+    Scope,
     Share,
     Verified,
+    Webhook,
     Why,
 )
 from embermem.wire import answers, memories
@@ -114,11 +118,28 @@ class OwnerCalls(ReadCalls):
         )
 
     @call
+    def add_many(
+        self, items: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None
+    ) -> Steps[tuple[AddedItem, ...]]:
+        """Add up to 500 items, each on its own; what became of each, in order. An item has `messages`, a list or one
+        text of the user, and may have `thread`, `at`, `key`, `fresh`, `expires_at` and `metadata`. Items without a key
+        get one here, so a lost answer never doubles them. Raises InputError if nothing of it can be sent."""
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Sequence):
+            raise InputError("items must be a list of mappings such as {'messages': 'Hello'}")
+        told = [arguments.batch_item(one, self._new_key) for one in items]
+        body = exchange.encoded({"items": told, "run_id": thread, "at": at, **self._owner})
+        answer = yield Request(method="POST", path="/v1/memories/batch", body=body, repeatable=True)
+        found = read(answer, dict[str, list[dict[str, Any]]]).get("items", [])
+        return tuple(_item_of(index, one) for index, one in enumerate(found))
+
+    @call
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
         """Understand what is pending, now; the number of pages placed into segments.
 
-        The server works; it is asked from time to time how far it has come, and `progress` is told.
+        The server works; it is asked from time to time how far it has come, and `progress` is told. Raises InputError.
         """
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is {type(progress).__name__}, which cannot be called")
         answer = yield self._post("/v1/settle", {}, repeatable=True)
         pause = FIRST_LOOK_S
         while (operation := read(answer, answers.OperationItem)).status == "running":
@@ -185,21 +206,24 @@ class OwnerCalls(ReadCalls):
         before: At = None,
         matching: str | None = None,
         limit: int | None = None,
+        scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Steps[Forgotten]:
         """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
         that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
-        also so many of those that search finds for it. The answer says what went, and is a receipt for `verify`.
+        also so many of those that search finds for it; all of a `scope`, which may cut no page. The answer says what
+        went, and is a receipt for `verify`.
 
         With `dry_run` nothing changes: the answer says what would go. Raises InputError unless exactly one is named,
         NotFound for none such.
         """
         items = {"page": page, "fact": fact, "segment": segment}
         many = {"run_id": thread, "before": arguments.time_text(before, "before"), "matching": matching}
+        many["scope"] = arguments.scope_text(scope)
         named = [(kind, one) for kind, one in {**items, **many}.items() if one is not None]
         if len(named) != 1:
-            raise InputError("give exactly one of page, fact, segment, thread, before and matching")
+            raise InputError("give exactly one of page, fact, segment, thread, before, matching and scope")
         ((kind, one),) = named
         if kind in many:
             found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
@@ -390,6 +414,67 @@ class OwnerCalls(ReadCalls):
         path = f"/v1/{kind}s/{arguments.id_path(item_id, kind)}/expire"
         yield self._write(path, {"at": exchange.NULL if ends is None else ends}, key)
 
+    # ------------------------------------------------------------------------------------------------- any item, feed
+
+    @call
+    def update(
+        self,
+        item_id: str,
+        text: str | None = None,
+        *,
+        value: str | None = None,
+        pinned: bool | None = None,
+        expires_at: Expiry = None,
+        key: str | None = None,
+    ) -> Steps[Fact | Page]:
+        """Change a fact, or the expiry of a page; returns it as it is then. None leaves something as it is. Raises
+        NotFound, InputError, and Unchangeable for what was said and what follows from it."""
+        told = {"text": text, "value": value, "pinned": pinned, "expires_at": arguments.expiry(expires_at)}
+        path = f"/v1/memories/{arguments.id_path(item_id, 'memory')}"
+        answer = yield self._write(path, told, key, method="PATCH")
+        if item_id.startswith("p"):
+            return memories.page_of(read(answer, memories.PageItem))
+        return fact_of(answer)
+
+    @call
+    def delete(self, item_id: str, *, dry_run: bool = False, key: str | None = None) -> Steps[Forgotten]:
+        """Forget a page, a fact or a segment by its id; returns its receipt. Raises NotFound, and Unchangeable for an
+        item that is forgotten with another one."""
+        asked = self._delete(f"/v1/memories/{arguments.id_path(item_id, 'memory')}", {}, dry_run, key)
+        return read((yield asked), Forgotten)
+
+    @call
+    def add_webhook(
+        self,
+        url: str,
+        *,
+        events: Sequence[str] = (),
+        text: bool = False,
+        since: str | None = None,
+        key: str | None = None,
+    ) -> Steps[Webhook]:
+        """Send what is new to an address, signed; the webhook with its `secret`, which no later call returns. Raises
+        InputError for an address that the server does not allow."""
+        told = {"url": url, "events": arguments.several(events, "events"), "text": bool(text), "since": since}
+        return read((yield self._write("/v1/webhooks", told, key)), Webhook)
+
+    @call
+    def webhooks(self) -> Steps[tuple[Webhook, ...]]:
+        """Return the webhooks of this memory, oldest first, without their secrets."""
+        return read((yield self._get("/v1/webhooks")), answers.Webhooks).results
+
+    @call
+    def remove_webhook(self, webhook_id: str) -> Steps[None]:
+        """Send nothing to it any more. Raises NotFound."""
+        yield self._delete(f"/v1/webhooks/{arguments.id_path(webhook_id, 'webhook')}", {}, False)
+
+    @call
+    def replay_webhook(self, webhook_id: str, since: str | None = None) -> Steps[Webhook]:
+        """Send what came after a position again, by default what its receiver was not told yet. Raises NotFound, and
+        InputError for what is no position."""
+        path = f"/v1/webhooks/{arguments.id_path(webhook_id, 'webhook')}/replay"
+        return read((yield self._write(path, {"since": since}, None)), Webhook)
+
     def _profiles_set(
         self,
         user: Mapping[str, str | int | None] | None,
@@ -397,3 +482,14 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
     ) -> Request:
         return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")
+
+
+def _item_of(index: int, item: Mapping[str, Any]) -> AddedItem:
+    """What became of an item of a batch."""
+    if "problem" in item:
+        problem: Mapping[str, Any] = item["problem"]
+        kind = str(problem.get("type", "")).rpartition(":")[2]
+        return AddedItem(index=index, error=f"items[{index}]: {problem.get('detail', '')}", error_kind=kind)
+    kept = exchange.read(exchange.encoded(item), answers.BatchKept)
+    ids = tuple(one.id for one in kept.results)
+    return AddedItem(index=index, added=Added(page_ids=kept.page_ids, utterance_ids=ids, redactions=kept.redactions))

@@ -10,12 +10,13 @@ from embermem.client.handles import call
 from embermem.client.requests import OwnerRequests, fact_of
 from embermem.core import messages
 from embermem.core.changes import Change
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
     Context,
     Document,
+    Edit,
     Fact,
     Hit,
     OwnerStats,
@@ -23,6 +24,7 @@ from embermem.core.types import (
     Person,
     Persona,
     ProfileField,
+    Scope,
     Segment,
     Tier,
     Trait,
@@ -43,13 +45,14 @@ class ReadCalls(OwnerRequests):
         at: At = None,
         budget: int | None = None,
         thread: str | None = None,
+        scope: Scope | None = None,
         min_score: float = 0.0,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[Context]:
         """The little that matters for a query, as text within `budget` tokens, with its sources.
 
-        Utterances with a relevance below `min_score` (0 to 1) are left out.
+        `scope` limits what may be found and told. Utterances with a relevance below `min_score` (0 to 1) are left out.
         `as_of`: by what was known then. `valid_at`: by what was true then. The server counts what it packed as visited,
         unless it was asked of another time. `hits` are those that were packed; the persona is not told: ask `persona()`
         for it.
@@ -58,6 +61,7 @@ class ReadCalls(OwnerRequests):
             messages.whole(budget, "budget", 1)
         times = {"at": at, "as_of": as_of, "valid_at": valid_at}
         asked = {"query": query, "min_score": messages.probability(min_score, "min_score"), "run_id": thread}
+        asked["scope"] = arguments.scope_fields(scope)
         body = {**asked, "budget": budget, "explain": True, **times, **self._bound}
         return memories.context_of(read((yield self._post("/v1/context", body)), memories.ContextAnswer), query)
 
@@ -69,30 +73,39 @@ class ReadCalls(OwnerRequests):
         person: str | None = None,
         since: At = None,
         until: At = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[Context]:
         """Who the user and the others are and what happened to them, by time, as text within `budget` tokens.
 
-        `person`: of one person only; `since` and `until`: only of these days. `as_of` and `valid_at` as in `recall`.
-        Raises NotFound for an unknown person.
+        `person`: of one person only; `since` and `until`: only of these days; `scope` limits what may be told. `as_of`
+        and `valid_at` as in `recall`. Raises NotFound for an unknown person.
         """
         asked = {"budget": str(messages.whole(budget, "budget", 1)), **arguments.moment(as_of, valid_at)}
         times = (("since", since), ("until", until))
         asked |= {name: told for name, time in times if (told := arguments.time_text(time, name)) is not None}
         asked |= {} if person is None else {"person": messages.name(person, "person")}
+        asked |= {} if (seen := arguments.scope_text(scope)) is None else {"scope": seen}
         answer = yield self._get("/v1/overview", asked, bound=True)
         return memories.context_of(read(answer, memories.ContextAnswer), "")
 
     @call
     def search(
-        self, query: str, k: int = 10, *, min_score: float = 0.0, as_of: At = None, valid_at: At = None
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        scope: Scope | None = None,
+        min_score: float = 0.0,
+        as_of: At = None,
+        valid_at: At = None,
     ) -> Steps[tuple[Hit, ...]]:
-        """The best `k` utterances for a query, of those with a relevance of `min_score` or more; by what was known
-        `as_of` a time, or true at `valid_at`. Writes nothing."""
+        """The best `k` utterances in `scope` for a query, of those with a relevance of `min_score` or more; by what was
+        known `as_of` a time, or true at `valid_at`. Writes nothing."""
         least = messages.probability(min_score, "min_score")
         asked = {"query": query, "top_k": messages.whole(k, "k", 1), "min_score": least}
-        body = {**asked, "as_of": as_of, "valid_at": valid_at}
+        body = {**asked, "scope": arguments.scope_fields(scope), "as_of": as_of, "valid_at": valid_at}
         body |= self._bound
         found = read((yield self._post("/v1/search", body, repeatable=True)), memories.Found)
         return memories.hits_of(found.results)
@@ -104,12 +117,14 @@ class ReadCalls(OwnerRequests):
         *,
         limit: int | None = None,
         thread: str | None = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[tuple[Page, ...]]:
         """Pages in order of arrival; of one tier; of one thread; the newest `limit`. At a time: as they stood `as_of`
         it; what was said by `valid_at`."""
-        asked = {"tier": tier, "run_id": thread, **arguments.moment(as_of, valid_at)}
+        asked = {"tier": tier, "run_id": thread, "scope": arguments.scope_text(scope)}
+        asked |= arguments.moment(as_of, valid_at)
         found = yield from self._list("/v1/pages", asked, answers.Pages, limit)
         return tuple(memories.page_of(one) for one in reversed(found))
 
@@ -126,9 +141,13 @@ class ReadCalls(OwnerRequests):
         return from_record(Utterance, read(answer, memories.UtteranceMemory))
 
     @call
-    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Segment, ...]]:
-        """The segments of mid-term memory, or of the archive, oldest first; as they stood at a time, without visits."""
-        asked = {"archived": "true" if archived else None, **arguments.moment(as_of, valid_at)}
+    def segments(
+        self, archived: bool = False, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[Segment, ...]]:
+        """The segments of mid-term memory, or of the archive, oldest first, all of which is in `scope`; as they stood
+        at a time, without visits."""
+        asked = {"archived": "true" if archived else None, "scope": arguments.scope_text(scope)}
+        asked |= arguments.moment(as_of, valid_at)
         found = yield from self._list("/v1/segments", asked, answers.Segments)
         return tuple(from_record(Segment, one) for one in reversed(found))
 
@@ -139,7 +158,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def heat(self, segment: Segment) -> Steps[float]:
-        """Return the segment's heat now (paper, Eq. 3)."""
+        """Return the segment's heat now (paper, Eq. 3). Raises InputError for what is no segment."""
+        if not isinstance(segment, Segment):
+            raise InputError(f"segment is {type(segment).__name__}; heat() takes a Segment, as `segments` gives them")
         return (yield from self._segment(segment.id, {})).heat
 
     @call
@@ -171,6 +192,7 @@ class ReadCalls(OwnerRequests):
         archived: bool = False,
         *,
         person: str | None = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> Steps[tuple[Fact, ...]]:
@@ -178,13 +200,18 @@ class ReadCalls(OwnerRequests):
         what the cap of 100 moved to the archive. At a time: what was known `as_of` it, or was true then by what is
         known now. Raises NotFound for an unknown person."""
         asked = {"about": about, "person": person, "state": "archived" if archived else "current"}
+        asked["scope"] = arguments.scope_text(scope)
         return (yield from self._facts({**asked, **arguments.moment(as_of, valid_at)}))
 
     @call
-    def instructions(self, *, as_of: At = None, valid_at: At = None) -> Steps[tuple[Fact, ...]]:
+    def instructions(
+        self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+    ) -> Steps[tuple[Fact, ...]]:
         """Return the user's standing instructions that hold, oldest first; as known `as_of` a time, or in force at
         `valid_at`. Empty while it is undecided who the user is."""
-        found = read((yield self._get("/v1/instructions", arguments.moment(as_of, valid_at))), answers.Instructions)
+        seen = {} if (told := arguments.scope_text(scope)) is None else {"scope": told}
+        asked = self._get("/v1/instructions", {**seen, **arguments.moment(as_of, valid_at)})
+        found = read((yield asked), answers.Instructions)
         return tuple(from_record(Fact, one) for one in found.results)
 
     @call
@@ -208,10 +235,13 @@ class ReadCalls(OwnerRequests):
         return read((yield self._get(path)), answers.DocumentWhole)
 
     @call
-    def past_facts(self, *, person: str | None = None, as_of: At = None) -> Steps[tuple[Fact, ...]]:
+    def past_facts(
+        self, *, person: str | None = None, scope: Scope | None = None, as_of: At = None
+    ) -> Steps[tuple[Fact, ...]]:
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
         one `person`'s; also as of a time."""
-        return (yield from self._facts({"person": person, "state": "past", **arguments.moment(as_of, None)}))
+        asked = {"person": person, "state": "past", "scope": arguments.scope_text(scope)}
+        return (yield from self._facts({**asked, **arguments.moment(as_of, None)}))
 
     @call
     def fact(self, fact_id: str, *, as_of: At = None) -> Steps[Fact]:
@@ -243,11 +273,17 @@ class ReadCalls(OwnerRequests):
         return memories.lines_of((yield from self._profiles(as_of, valid_at)).agent, About.AGENT)
 
     @call
-    def changes(self, since: int | At = 0, *, limit: int | None = None) -> Steps[tuple[Change, ...]]:
+    def changes(
+        self, since: int | At = 0, *, limit: int | None = None, wait_s: float = 0.0
+    ) -> Steps[tuple[Change, ...]]:
         """The log of what was derived, and why: the next `limit` changes after `since`, a number or a time, or all of
-        them."""
+        them. If there are none, the server waits for up to `wait_s` seconds (60) until some are made; the client's time
+        limit must be longer."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        if not isinstance(wait_s, (int, float)):
+            raise InputError(f"wait_s is {type(wait_s).__name__}; give a number of seconds")
+        asked |= {"wait_s": f"{wait_s:g}"} if wait_s else {}
         return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
     @call
@@ -263,6 +299,13 @@ class ReadCalls(OwnerRequests):
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
         return _changes(read(answer, answers.History).results)
+
+    @call
+    def edits(self, item_id: str) -> Steps[tuple[Edit, ...]]:
+        """What changes did to a page, fact, segment, chain or link: each field from what to what, when, why and by
+        whom. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
+        return read(answer, answers.History).edits
 
     @call
     def stats(self) -> Steps[OwnerStats]:

@@ -51,7 +51,9 @@ class OwnerRequests(Handle):
         self._owner = {"user_id": owner.user, "agent_id": owner.agent}
         if reached.space is not None:
             self._owner["space"] = reached.space
-        self._bound: dict[str, object] = {"shares": list(reached.shares)} if reached.shares else {}
+        self._bound: dict[str, object] = (
+            {"shares": shares} if (shares := arguments.several(reached.shares, "shares")) else {}
+        )
         if reached.person_from is not None:
             self._bound["person_from"] = reached.person_from
         self._new_key = new_key
@@ -136,6 +138,8 @@ def _listed(
     path: str, params: Mapping[str, str], kind: type[_Part[_Item]], limit: int | None = None
 ) -> Steps[list[_Item]]:
     """The items of a list that comes in parts, or its first `limit`, in the order of the API."""
+    if limit is not None:
+        messages.whole(limit, "limit", 0)
     found: list[_Item] = []
     cursor: dict[str, str] = {}
     while limit is None or len(found) < limit:

@@ -251,6 +251,10 @@ class Attributes:
         """Whether facts of an attribute may be kept."""
         return name not in self._never and self.kind(name).name.lower() not in self._never
 
+    def may_show(self, line: str) -> bool:
+        """Whether a line of a profile may be kept: one that is named by an attribute only if that is."""
+        return not self.knows(line) or self.is_kept(line)
+
     def knows(self, name: str) -> bool:
         """Whether a name is that of an attribute, built in or of a field."""
         return name in self._own or name in attributes() or _family(name) is not None

@@ -42,7 +42,7 @@ _FITTED = (
 )
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
-_FITTED_PAPER = "preset `paper`, fitted on `embermem bench calibration`; docs/research/recall.md, Calibration"
+_FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 
 
 def _number(
@@ -254,12 +254,12 @@ class Settings:
     relevance_base: float = _number(0.17, _FITTED)
     relevance_answerable: float = _number(1.6, _FITTED)
     relevance_share: float = _number(0.48, _FITTED, low=0.0)
-    relevance_paper_base: float = _number(-6.0, _FITTED_PAPER)
-    relevance_paper_page: float = _number(8.0, _FITTED_PAPER, low=0.0)
+    relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
+    relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
     holds_base: float = _number(-0.65, _FITTED)
     holds_answerable: float = _number(0.66, _FITTED)
     holds_share: float = _number(0.26, _FITTED)
-    holds_paper_base: float = _number(-0.5, _FITTED_PAPER)
+    holds_paper_base: float = _number(-1.55, _FITTED_PAPER)
 
     # Packing, preset `default`: docs/concepts/recall.md
     pack_candidates: int = _number(300, "utterances considered for packing, the best ones", low=1)
@@ -428,6 +428,15 @@ class Settings:
         "", "addresses and networks of trusted reverse proxies (X-Forwarded-For, -Proto), separated by commas"
     )
     http_stop_s: float = _number(10.0, "how long a stopping server waits for requests in progress", low=0.0, high=600.0)
+    webhook_hosts: str = _plain(
+        "",
+        "hosts, addresses and networks that webhooks may reach though they are not public, and over http://, separated "
+        "by commas",
+    )
+    webhook_timeout_s: float = _number(10.0, "how long one delivery to a webhook may take", above=0.0, high=300.0)
+    webhook_attempts: int = _number(
+        16, "attempts to deliver before a webhook is stopped: about nine hours", low=1, high=1000
+    )
     trace_text: bool = _plain(False, "whether OpenTelemetry spans contain the text of queries")
     proxy_url: str = _plain(
         "", "the proxy's upstream base URL, such as https://api.openai.com/v1; else model_url, else OPENAI_BASE_URL"

@@ -28,7 +28,6 @@ __all__ = [
     "inherited",
     "items",
     "matches",
-    "stands",
     "texts",
     "with_texts",
 ]
@@ -259,15 +258,14 @@ def _holds(operator: str, wanted: Any, held: Sequence[Plain], *, there: bool) ->
     if operator in ("$eq", "$in"):
         allowed = wanted if operator == "$in" else (wanted,)
         return any(_same(one, other) for one in held for other in allowed)
-    return any(stands(operator, one, wanted) for one in held)
+    return any(_stands(operator, one, wanted) for one in held)
 
 
 def _same(one: Plain, other: Plain) -> bool:
     return _sort(one) == _sort(other) and one == other
 
 
-def stands(operator: str, one: Any, wanted: Any) -> bool:
-    """Whether a value stands to another as `$gt`, `$gte`, `$lt` or `$lte` says."""
+def _stands(operator: str, one: Any, wanted: Any) -> bool:
     if _sort(one) != _sort(wanted) or isinstance(one, bool):
         return False
     if operator == "$gt":

@@ -102,8 +102,8 @@ def plain_values(value: object) -> Any:
 
 
 def _shown(record: object) -> Iterator[tuple[str, Any]]:
-    """The fields that say something, and their values: those that the record is told by first."""
-    names = [field.name for field in fields(record) if field.name not in _COMPARED]  # type: ignore[arg-type]
+    """The fields that say something and are printed, and their values: those that the record is told by first."""
+    names = [field.name for field in fields(record) if field.repr and field.name not in _COMPARED]  # type: ignore[arg-type]
     for name in sorted(names, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
         value = getattr(record, name)
         if value is not None and value is not False and not (hasattr(value, "__len__") and not len(value)):

@@ -11,15 +11,17 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from embermem.core.errors import EmberError, StoreError, kind
+from embermem.core.errors import EmberError, InputError, StoreError, kind
+from embermem.core.types import Event, Position
 from embermem.http.access import Accessible, access_uncounted
 from embermem.http.problems import HttpError, TooManyRequests
 from embermem.http.serving import kept
@@ -36,8 +38,6 @@ POLL_S = 1.0
 """How often the store is asked what is new."""
 HEARTBEAT_S = 15.0
 """How often a stream shows that it lives."""
-SINGLY = 100
-"""More changes at once are told as one `state`."""
 _QUEUE = 256
 """Events that a slow listener may be behind; then its stream ends, and it goes on from its last id."""
 STREAMS_OF_A_KEY = 50
@@ -50,53 +50,27 @@ _WAIT_S = 30.0
 router = APIRouter()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Mark:
-    """How far a memory has come: its utterances and its changes."""
-
-    seq: int
-    revision: int
-
-    def __str__(self) -> str:
-        return f"{self.seq}.{self.revision}"
-
-    @classmethod
-    def parsed(cls, text: str | None) -> Mark | None:
-        """The mark of an event's id; None for none, or one that is not ours."""
-        first, _, second = (text or "").partition(".")
-        if not (first.isascii() and first.isdigit() and second.isascii() and second.isdigit()):
-            return None
-        if len(first) > 18 or len(second) > 18:  # SQLite's whole numbers end there
-            return None
-        return cls(seq=int(first), revision=int(second))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Event:
-    """One event, and where the memory stands after it."""
-
-    name: str
-    mark: Mark
-    data: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        return f"id: {self.mark}\nevent: {self.name}\ndata: {json.dumps(self.data)}\n\n"
-
-
 @router.get("/v1/events", response_class=StreamingResponse)
 async def events(
     request: Request,
     access: Accessible,
     user_id: Annotated[str, Query()] = "default",
     agent_id: Annotated[str, Query()] = "default",
+    since: Annotated[
+        str | None, Query(max_length=64, description="A position (seq.revision): first what came after it.")
+    ] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
-    """What is new in one owner's memory, until the client goes. Raises TooManyRequests where too many listen."""
+    """What is new in one owner's memory, until the client goes: after `since` or, when a client comes back, after the
+    last event that it got. Raises TooManyRequests where too many listen."""
     mine = access.owner(user_id, agent_id)
     holder = None if access.key is None else access.key.id
     feeds_of(request.app).check_room(holder)
+    last = Position.parsed(last_event_id) or Position.parsed(since)
+    if since is not None and last is None:
+        raise InputError(f"since = {since!r} is no position; give the id of an event, such as 12.3")
     return StreamingResponse(
-        _stream(request, mine, holder, Mark.parsed(last_event_id)),
+        _stream(request, mine, holder, last),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -170,16 +144,16 @@ class Feed:
     mine: OwnerMemory
     poll_s: float
     listeners: set[Queue] = field(default_factory=set)
-    at: Mark | None = None
+    at: Position | None = None
     _task: asyncio.Task[None] | None = None
     _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def join(self) -> tuple[Queue, Mark]:
+    async def join(self) -> tuple[Queue, Position]:
         """A queue of what is new from now on, and where now is."""
         queue: Queue = asyncio.Queue(_QUEUE)
         async with self._beginning:
             if self._task is None:
-                self.at = await asyncio.to_thread(_mark, self.mine)
+                self.at = (await asyncio.to_thread(self.mine.standing)).position
                 self._task = asyncio.create_task(self._poll())
         self.listeners.add(queue)
         assert self.at is not None
@@ -196,12 +170,12 @@ class Feed:
             await asyncio.sleep(self.poll_s)
             try:
                 assert self.at is not None
-                fresh = await asyncio.to_thread(_news, self.mine, self.at)
+                fresh = await asyncio.to_thread(self.mine.events, str(self.at))
             except StoreError as error:
                 logger.info("events wait for the store: %s", kind(error))
                 continue
             if fresh:
-                self.at = fresh[-1].mark
+                self.at = fresh[-1].position
             for event in fresh:
                 for queue in tuple(self.listeners):
                     _put(queue, event)
@@ -216,17 +190,18 @@ def _put(queue: Queue, event: Event | None) -> None:
     queue.put_nowait(event)
 
 
-async def _stream(request: Request, mine: OwnerMemory, holder: str | None, last: Mark | None) -> AsyncIterator[str]:
+async def _stream(request: Request, mine: OwnerMemory, holder: str | None, last: Position | None) -> AsyncIterator[str]:
     """What a listener is told. Before anything is, the key is looked up again: one that was revoked is told no more."""
     feeds = feeds_of(request.app)
     with feeds.opened(holder):
         feed = feeds.of(mine)
         queue, now = await feed.join()
         try:
-            yield f"retry: 2000\n\n{await asyncio.to_thread(_standing, mine, now)}"
+            standing = replace(await asyncio.to_thread(mine.standing), position=now)
+            yield f"retry: 2000\n\n{_told(replace(standing, data={**standing.data, **asdict(now)}))}"
             if last is not None and last != now:
-                for event in await asyncio.to_thread(_news, mine, last, now):
-                    yield str(event)
+                for event in await asyncio.to_thread(partial(mine.events, str(last), until=str(now))):
+                    yield _told(event)
             while not feeds.stopped:
                 told = await _next(queue, feeds.heartbeat_s)
                 if told is None or not await asyncio.to_thread(_still_allowed, request, mine.owner):
@@ -245,7 +220,7 @@ async def _next(queue: Queue, heartbeat_s: float) -> str | None:
         return ": alive\n\n"
     while not queue.empty():
         events.append(queue.get_nowait())
-    return None if None in events else "".join(str(event) for event in events)
+    return None if None in events else "".join(_told(event) for event in events if event is not None)
 
 
 def _still_allowed(request: Request, owner: Owner) -> bool:
@@ -258,45 +233,29 @@ def _still_allowed(request: Request, owner: Owner) -> bool:
         return True
 
 
-def _mark(mine: OwnerMemory) -> Mark:
-    state = mine.state()
-    return Mark(seq=0, revision=0) if state is None else Mark(seq=state.seq, revision=state.revision)
+def _told(event: Event) -> str:
+    """An event as the stream has it."""
+    return f"id: {event.position}\nevent: {event.name}\ndata: {json.dumps(event.data)}\n\n"
 
 
-def _standing(mine: OwnerMemory, mark: Mark) -> Event:
-    """Where a memory stands, as an event with that mark."""
-    state = mine.state()
-    pages = 0 if state is None else state.pages
-    due_at = None if state is None or state.due_at is None else state.due_at.isoformat()
-    failures = 0 if state is None else state.failures
-    data = {"seq": mark.seq, "revision": mark.revision, "pages": pages, "due_at": due_at, "failures": failures}
-    return Event(name="state", mark=mark, data=data)
-
-
-def _news(mine: OwnerMemory, since: Mark, until: Mark | None = None) -> list[Event]:
-    """What came after a mark, oldest first; one `state` where the memory went back, or far ahead."""
-    now = until or _mark(mine)
-    if now == since:
-        return []
-    if now.seq < since.seq or now.revision < since.revision or now.revision - since.revision > SINGLY:
-        return [_standing(mine, now)]
-    told: list[Event] = []
-    if now.seq > since.seq:
-        mark = Mark(seq=now.seq, revision=since.revision)
-        told.append(Event(name="page", mark=mark, data={"seq": now.seq, "utterances": now.seq - since.seq}))
-    for change in mine.changes(since.revision) if now.revision > since.revision else ():
-        if change.no > now.revision:
-            break
-        told.append(
-            Event(
-                name="change",
-                mark=Mark(seq=now.seq, revision=change.no),
-                data={
-                    "no": change.no,
-                    "cause": change.cause.value,
-                    "recorded_at": change.recorded_at.isoformat(),
-                    "decisions": len(change.decisions),
-                },
-            )
-        )
-    return told
+async def changed(request: Request, mine: OwnerMemory, holder: str | None, since: int, wait_s: float) -> None:
+    """Wait until a memory has a change with a number above `since`, at most so long; no thread waits meanwhile. Raises
+    TooManyRequests where too many wait."""
+    feeds = feeds_of(request.app)
+    feeds.check_room(holder)
+    until = asyncio.get_running_loop().time() + wait_s
+    with feeds.opened(holder):
+        feed = feeds.of(mine)
+        queue, now = await feed.join()
+        try:
+            while now.revision <= since and not feeds.stopped:
+                left = until - asyncio.get_running_loop().time()
+                event = await asyncio.wait_for(queue.get(), left) if left > 0 else None
+                if event is None:
+                    return
+                now = event.position
+        except TimeoutError:
+            return
+        finally:
+            feed.listeners.discard(queue)
+            feeds.left(feed)

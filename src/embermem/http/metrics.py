@@ -87,6 +87,13 @@ class _OfMemory(Collector):
             ("ember_oldest_pending_seconds", "How long the oldest of them has been so.", stats.oldest_pending_s),
             ("ember_utterances", "Messages in the store.", stats.utterances),
             ("ember_utterances_without_vector", "Messages that no embedder has read yet.", stats.without_vector),
+            ("ember_webhooks", "Webhooks.", stats.webhooks),
+            (
+                "ember_webhooks_retrying",
+                "Webhooks whose last attempt failed and is made again.",
+                stats.webhooks_retrying,
+            ),
+            ("ember_webhooks_stopped", "Webhooks that were stopped after their last attempt.", stats.webhooks_stopped),
         ):
             yield _gauge(name, told, value)
         if lag_s is not None:

@@ -195,14 +195,12 @@ class Log:
             found[rows[later]] = cosines(held[later], direction[None])[:, 0]
         return found
 
-    def speaking(self, n: int) -> list[tuple[str, Role, NDArray[np.bool_]]]:
-        """Who speaks in the first n rows, in which role, and in which rows."""
+    def speaking(self, n: int) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
+        """Who speaks in the first n rows, in which role; and which of these each row is, shape (n,)."""
         of = self.speaker.first(n).astype(np.int64) * len(_ROLES) + self.role.first(n)
+        numbers, which = np.unique(of, return_inverse=True)
         roles = tuple(_ROLES)
-        return [
-            (self.speakers[number // len(roles)], roles[number % len(roles)], of == number)
-            for number in np.unique(of).tolist()
-        ]
+        return [(self.speakers[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
 
     @property
     def nbytes(self) -> int:

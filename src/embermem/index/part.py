@@ -102,7 +102,7 @@ class Part(Log):
         slots = self.slots.first(n)
         known = np.flatnonzero((slots > 0) & (slots <= vectors))
         found, slots = np.full(n, bare), slots[known] - 1
-        if 2 * len(known) < vectors:
+        if 4 * len(known) < vectors:
             found[known] = cosines(self.vectors.data[slots], direction[None])[:, 0]
         else:  # gathering so many costs more than multiplying all
             found[known] = cosines(self.vectors.first(vectors), direction[None])[slots, 0]

@@ -404,8 +404,8 @@ class Snapshot:
         """Which rows are passages of documents, shape (n,)."""
         return self._log.documents(self.n)
 
-    def speaking(self) -> list[tuple[str, Role, NDArray[np.bool_]]]:
-        """Who speaks, in which role, and in which rows."""
+    def speaking(self) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
+        """Who speaks, in which role; and which of these each row is, shape (n,)."""
         return self._log.speaking(self.n)
 
     def meeting(self, wanted: Mapping[str, Any]) -> NDArray[np.bool_]:
@@ -430,6 +430,11 @@ class Snapshot:
         return self._log.nbytes + self.segments.nbytes + 1500 * facts + self.narrowed_bytes
 
     @property
+    def times_narrowed(self) -> int:
+        """How often something narrowed was made of it."""
+        return self._narrowings.made
+
+    @property
     def narrowed_bytes(self) -> int:
         """Estimated bytes of what it keeps of itself narrowed."""
         return sum(
@@ -437,7 +442,9 @@ class Snapshot:
             + (0 if one.segments is self.segments else one.segments.nbytes)
             + _A_ROW * one.n
             + _A_FACT * len(one.facts.rows)
+            + one.narrowed_bytes
             for one in self._narrowings.all()
+            if one is not self
         )
 
 

@@ -58,6 +58,15 @@ Metadata = Annotated[
     _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
 ]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
+ScopeGiven = Annotated[
+    dict[str, Any] | None,
+    _says(
+        'Limits what may be found, such as {"threads": ["main"], "metadata": {"ticket": "T-7"}, "since": "2026-01-01"}.'
+        " Fields: threads, not_threads, metadata, speakers, people, kinds, tiers, since, until, before_seq.",
+        "scope",
+        "filters",
+    ),
+]
 Query = Annotated[str, _says("A question or keywords, in natural language.", "query", "question", "q")]
 Budget = Annotated[
     int,

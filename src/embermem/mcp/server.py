@@ -26,7 +26,7 @@ from embermem.api_keys import Right
 from embermem.core import types
 from embermem.core.errors import EmberError, StoreError, kind
 from embermem.core.messages import LookBack
-from embermem.core.types import Persona
+from embermem.core.types import Persona, Scope
 from embermem.mcp import origins, shapes
 from embermem.mcp.arguments import (
     AgentKnowledge,
@@ -48,6 +48,7 @@ from embermem.mcp.arguments import (
     NewText,
     PersonName,
     Query,
+    ScopeGiven,
     Thread,
     Timestamp,
     UserInput,
@@ -211,6 +212,7 @@ class _Calls:
         budget: Budget = 0,
         thread: AskedIn = "",
         min_score: MinScore = 0.0,
+        scope: ScopeGiven = None,
         as_of: AsOf = "",
         valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Recalled]:
@@ -226,6 +228,7 @@ class _Calls:
                 query,
                 budget=budget or None,
                 thread=thread or None,
+                scope=_scope(scope),
                 min_score=min_score,
                 as_of=as_of or None,
                 valid_at=valid_at or None,
@@ -245,7 +248,13 @@ class _Calls:
         return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
 
     def search_memory(
-        self, query: Query, k: K = 10, min_score: MinScore = 0.0, as_of: AsOf = "", valid_at: ValidAt = ""
+        self,
+        query: Query,
+        k: K = 10,
+        min_score: MinScore = 0.0,
+        scope: ScopeGiven = None,
+        as_of: AsOf = "",
+        valid_at: ValidAt = "",
     ) -> Annotated[CallToolResult, shapes.Found]:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
@@ -254,7 +263,7 @@ class _Calls:
         """
         with self._told():
             found = self._reach(Right.READ).search(
-                query, k, min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
+                query, k, scope=_scope(scope), min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
             )
             return self._wrapped(
                 shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
@@ -372,6 +381,11 @@ class _Calls:
         record = {key: value for key, value in asdict(shown).items() if key != "notice"}
         text = shapes.as_json(record if only is None else record[only])
         return _result(shown, f"{shown.notice}\n\n{self._memory.marked(text)}")
+
+
+def _scope(given: dict[str, Any] | None) -> Scope | None:
+    """A scope as the core has it. Raises InputError that says where it is wrong."""
+    return None if given is None else Scope.from_dict(given)
 
 
 def _result(shown: Any, text: str) -> CallToolResult:

@@ -390,7 +390,7 @@ def profile_value(attribute: str, value: str, known: Attributes = BUILT_IN) -> t
         value = languages.gender(value) or value.replace("transgender ", "trans ")
     elif attribute == "birthday" and (year := _BORN.search(value)):
         name, value = "birth_year", year.group()
-    return None if name is None else (name, value)
+    return None if name is None or not known.may_show(name) else (name, value)
 
 
 def profile_from(facts: Iterable[Fact], known: Attributes = BUILT_IN) -> tuple[ProfileField, ...]:

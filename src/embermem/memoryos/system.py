@@ -368,9 +368,9 @@ class MemoryOS:
         """The owner's snapshot without what has expired, and of what is in scope."""
         whole = self._residents.snapshot(owner.id, moment)
         whole = whole.unexpired(self._parts.clock(), facts=moment.is_now)
-        before = whole.narrowed_bytes
+        before = whole.times_narrowed
         snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona))
-        if whole.narrowed_bytes != before:
+        if whole.times_narrowed != before:
             self._residents.weigh(owner.id)
         return snapshot
 

@@ -11,9 +11,11 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
-from embermem.core.types import Forgotten, Role, Verified
+from embermem.core.types import Forgotten, Kind, PageId, Role, Scope, Verified
 from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
+from embermem.owner_memory.scoped import in_scope
+from embermem.protocols import NOW
 
 if TYPE_CHECKING:
     from embermem.owner_memory.handle import Once
@@ -35,13 +37,15 @@ class Forgetting(Handle):
         before: At = None,
         matching: str | None = None,
         limit: int | None = None,
+        scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Forgotten:
         """Remove a page, a fact, or several pages from every table and the file, for good: all pages of a segment or a
         thread, all that were said entirely `before` a time, or all that contain every word of a query (`matching`), and
         with a `limit` also the pages of that many search results: check these with `dry_run` first. Words match in
-        every inflection, case and accent; names of speakers count, except the owner's and the agent's own.
+        every inflection, case and accent; names of speakers count, except the owner's and the agent's own. With a
+        `scope` the pages of which everything is in scope: where only a part of a page is, nothing is forgotten.
 
         With a page, its utterances and everything that rests on them alone are removed; what also rests on others keeps
         those. Summaries are made again from the rest. With a fact, its wording is removed, but not the messages, which
@@ -51,11 +55,18 @@ class Forgetting(Handle):
 
         Raises InputError unless exactly one is given, NotFound for an unknown item, StoreError.
         """
-        named = _one(page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching)
-        once = None if dry_run else self._once(key, "forget", named, limit)
+        named = _one(
+            page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching, scope=scope
+        )
+        told = named if scope is None else {"scope": scope.to_dict()}
+        once = None if dry_run else self._once(key, "forget", told, limit)
         if (before_now := self._forgotten_before(once)) is not None:
             return before_now
-        return self._forget(named if matching is None else self._matching(matching, limit), dry_run=dry_run, once=once)
+        if matching is not None:
+            named = self._matching(matching, limit)
+        elif scope is not None:
+            named = self._of_scope(scope)
+        return self._forget(named, dry_run=dry_run, once=once)
 
     @telemetry.spanned(telemetry.DELETE, "forget_pages")
     def forget_pages(self, pages: Iterable[str], *, dry_run: bool = False, key: str | None = None) -> Forgotten:
@@ -155,6 +166,22 @@ class Forgetting(Handle):
             found |= {hit.utterance.page_id for hit in hits}
         return {"pages": frozenset(found)}
 
+    def _of_scope(self, scope: Scope) -> Mapping[str, frozenset[PageId]]:
+        """The pages of a scope. Raises InputError where it leaves nothing out, names what is no page, or cuts one."""
+        if not (scope.tells(Kind.MESSAGE) or scope.tells(Kind.DOCUMENT)):
+            raise InputError("scope.kinds names no messages and no documents; facts and segments are forgotten by id")
+        short, zone = self._parts.settings.short_term_pages, self._inbox().zone
+        seen = in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=NOW)
+        if seen is None:
+            raise InputError("scope leaves nothing out; `forget_owner` removes the whole memory")
+        whole, cut = seen.pages()
+        if cut:
+            raise InputError(
+                f"only a part of {len(cut)} pages is in scope, such as of {min(cut)}; nothing was forgotten: give a"
+                " scope of whole exchanges (threads, times, metadata of both sides), or forget the pages by id"
+            )
+        return {"pages": whole}
+
 
 class AsyncForgetting(Awaits):
     """`Forgetting`, awaited."""
@@ -170,5 +197,5 @@ def _one(**named: Any) -> Mapping[str, Any]:
     """The one thing that is named. Raises InputError for none or several."""
     given = {name: one for name, one in named.items() if one is not None}
     if len(given) != 1:
-        raise InputError("give exactly one of page, fact, segment, thread, before and matching")
+        raise InputError("give exactly one of page, fact, segment, thread, before, matching and scope")
     return given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
@@ -39,15 +40,21 @@ from embermem.core.types import (
 )
 from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
+from embermem.owner_memory.scoped import InScope, in_scope
 from embermem.owner_memory.together import Ask, of_others, of_user, together
-from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection
+from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Change
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
     from embermem.memoryos.recall.elsewhere import Elsewhere
-    from embermem.protocols import OwnerState
+    from embermem.protocols import Moment, OwnerState
+
+LONGEST_WAIT_S = 60.0
+"""How long a call may wait for changes."""
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
+"""The pauses between two looks for something new: one indexed read each."""
 
 
 @checked
@@ -259,11 +266,13 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         thread: str | None = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Page, ...]:
         """Return pages in order of arrival, of one tier or thread; the newest `limit` with a number below `before`.
-        `as_of` a time: as they were known then; `valid_at`: what was said by then."""
+        `scope`: those of which something is in scope, with that part. `as_of` a time: as they were known then;
+        `valid_at`: what was said by then."""
         if tier is not None:
             tier = messages.one_of(Tier, tier, "tier")
         for where, number in (("limit", limit), ("before", before)):
@@ -272,14 +281,23 @@ class Reading(Handle):
         short = self._parts.settings.short_term_pages
         own = None if thread is None else messages.thread_id(thread)
         moment = self._moment(as_of, valid_at)
+        seen = self._in_scope(scope, moment)
         found = self._store.pages(
-            self.owner.id, short, moment=moment, tier=tier, before=before, limit=limit, thread=own
+            self.owner.id,
+            short,
+            moment=moment,
+            tier=tier,
+            before=before,
+            limit=limit,
+            thread=own,
+            within=None if seen is None else seen.within,
         )
         shown = self._hidden().shown_pages(found)
         if len(shown) == len(found) or limit is None or len(found) < limit:
             return shown
         left = limit - len(shown)  # of a list in parts: as many as were asked for
-        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, as_of=as_of, valid_at=valid_at)
+        then = {"as_of": as_of, "valid_at": valid_at}
+        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, scope=scope, **then)
         return (*rest, *shown)
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
@@ -297,22 +315,31 @@ class Reading(Handle):
             raise self._none_such("utterance", utterance_id)
         return found[0]
 
-    def utterances(self, after_seq: int = 0, *, limit: int | None = None) -> tuple[Utterance, ...]:
-        """Return what was said in order of arrival: the next `limit` utterances after a seq, or all of them."""
+    def utterances(
+        self, after_seq: int = 0, *, limit: int | None = None, scope: Scope | None = None
+    ) -> tuple[Utterance, ...]:
+        """Return what was said in order of arrival: the next `limit` utterances after a seq, or all of them; those in
+        `scope`."""
         messages.whole(after_seq, "after_seq", 0)
         if limit is not None:
             messages.whole(limit, "limit", 1)
-        found = self._store.utterances(self.owner.id, after_seq, limit)
+        seen = self._in_scope(scope, NOW)
+        found = self._store.utterances(self.owner.id, after_seq, limit, within=None if seen is None else seen.within)
         hidden = self._hidden().pages
         shown = tuple(one for one in found if one.page_id not in hidden)
         if len(shown) == len(found) or limit is None or len(found) < limit:
             return shown
-        return (*shown, *self.utterances(found[-1].seq, limit=limit - len(shown)))
+        return (*shown, *self.utterances(found[-1].seq, limit=limit - len(shown), scope=scope))
 
-    def segments(self, archived: bool = False, *, as_of: At = None, valid_at: At = None) -> tuple[Segment, ...]:
-        """Return the segments of mid-term memory, or of the archive, oldest first. `as_of` a time: as they were
-        then, without visits; `valid_at`: those with something said by then, with only that part."""
-        return self._segments(archived, None, as_of, valid_at)
+    def segments(
+        self, archived: bool = False, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None
+    ) -> tuple[Segment, ...]:
+        """Return the segments of mid-term memory, or of the archive, oldest first; those all of which is in `scope`.
+        `as_of` a time: as they were then, without visits; `valid_at`: those with something said by then, with only that
+        part."""
+        found = self._segments(archived, None, as_of, valid_at)
+        seen = self._in_scope(scope, self._moment(as_of, valid_at))
+        return found if seen is None else seen.segments(found)
 
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Segment:
         """Return one segment, of mid-term memory or of the archive, also as of a time. Raises NotFound."""
@@ -327,10 +354,12 @@ class Reading(Handle):
 
         return heat_of(segment, self._parts.clock(), self._parts.settings)
 
-    def chains(self, *, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
-        """Return the dialogue chains, also as of a time."""
-        found = self._store.chains(self.owner.id, moment=self._moment(as_of, valid_at))
-        return self._hidden().shown_chains(found)
+    def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
+        """Return the dialogue chains, also as of a time; those all of which is in `scope`."""
+        moment = self._moment(as_of, valid_at)
+        found = self._hidden().shown_chains(self._store.chains(self.owner.id, moment=moment))
+        seen = self._in_scope(scope, moment)
+        return found if seen is None else seen.chains(found)
 
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
         """Return profiles, traits and current facts, as stored; or as known `as_of` a time, or true at `valid_at`."""
@@ -359,6 +388,7 @@ class Reading(Handle):
         archived: bool = False,
         *,
         person: str | None = None,
+        scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Fact, ...]:
@@ -367,30 +397,37 @@ class Reading(Handle):
 
         `about` "user" leaves out what is known of the agent's side, "agent" all else. `as_of` a time: what was known
         then. `valid_at` a time: what was true then, by what is known now (or was known `as_of`), including facts
-        superseded since; facts that were corrected or undone were never true.
+        superseded since; facts that were corrected or undone were never true. `scope`: those that rest on nothing else.
         """
         of = None if about is None else messages.one_of(About, about, "about")
         selection = replace(ARCHIVED if archived else HELD, about=of)
-        found = self._store.facts(self.owner.id, selection, self._moment(as_of, valid_at))
-        return self._of_person(self._hidden(as_of, valid_at).shown_facts(found), person, as_of)
+        moment = self._moment(as_of, valid_at)
+        found = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, selection, moment))
+        seen = self._in_scope(scope, moment)
+        return self._of_person(found if seen is None else seen.facts(found), person, as_of)
 
-    def instructions(self, *, as_of: At = None, valid_at: At = None) -> tuple[Fact, ...]:
+    def instructions(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Fact, ...]:
         """Return the user's standing instructions that hold, oldest first: facts of the attributes `instruction` and
         `instruction_<matter>`. They are told with every recall. Empty while it is undecided who the user is. Known
-        `as_of` a time, or in force at `valid_at`."""
+        `as_of` a time, or in force at `valid_at`. `scope`: those that rest on nothing else."""
         from embermem.core.attributes import is_instruction
         from embermem.memoryos.people import shown
 
-        held = self._store.facts(self.owner.id, HELD, self._moment(as_of, valid_at))
-        people = self._people(as_of)
-        found = shown(self._hidden(as_of, valid_at).shown_facts(held), people)
+        moment = self._moment(as_of, valid_at)
+        held = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, HELD, moment))
+        seen, people = self._in_scope(scope, moment), self._people(as_of)
+        found = shown(held if seen is None else seen.facts(held), people)
         return tuple(one for one in found if is_instruction(one.attribute) and people.is_user(one.subject))
 
-    def past_facts(self, *, person: str | None = None, as_of: At = None) -> tuple[Fact, ...]:
+    def past_facts(
+        self, *, person: str | None = None, scope: Scope | None = None, as_of: At = None
+    ) -> tuple[Fact, ...]:
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
-        one `person`'s; also as of a time."""
-        found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, self._moment(as_of)))
-        return self._of_person(found, person, as_of)
+        one `person`'s; also as of a time. `scope`: those that rest on nothing else, and were ended by nothing else."""
+        moment = self._moment(as_of)
+        found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, moment))
+        seen = self._in_scope(scope, moment)
+        return self._of_person(found if seen is None else seen.facts(found), person, as_of)
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
@@ -440,9 +477,11 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         cause: Cause | str | None = None,
+        wait_s: float = 0.0,
     ) -> tuple[Change, ...]:
         """Return the log of derived memory in order: the next `limit` changes after `since`, a number or a recording
-        time, or with `before` the last `limit` with a number below it; of one cause."""
+        time, or with `before` the last `limit` with a number below it; of one cause. If there are none, wait for up to
+        `wait_s` seconds (60) until any process makes some."""
         from embermem.core.changes import Cause
 
         if since is None or isinstance(since, date | str):  # a datetime is a date
@@ -453,7 +492,17 @@ class Reading(Handle):
             if number is not None:
                 messages.whole(number, where, 0)
         causes = None if cause is None else [messages.one_of(Cause, cause, "cause")]
-        return self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
+        if not 0 <= wait_s <= LONGEST_WAIT_S:
+            raise InputError(f"wait_s = {wait_s} is not allowed; a number of seconds from 0 to {LONGEST_WAIT_S:g}")
+        until, pause = time.monotonic() + wait_s, _FIRST_LOOK_S
+        while True:
+            state = self.state()
+            found = self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
+            while not found and (left := until - time.monotonic()) > 0 and self.state() == state:
+                time.sleep(min(pause, left))
+                pause = min(2 * pause, _LONGEST_LOOK_S)
+            if found or time.monotonic() >= until:
+                return found
 
     def diff(self, earlier: At, later: At = None) -> Diff:
         """Return what changed between two times, or until now: pages, facts, traits, profile lines, segments, and the
@@ -500,6 +549,13 @@ class Reading(Handle):
         return self._hidden().shown_segments(
             self._store.segments(self.owner.id, moment=moment, archived=archived, ids=None if only is None else [only])
         )
+
+    def _in_scope(self, scope: Scope | None, moment: Moment) -> InScope | None:
+        """What a scope lets a list show; None where it leaves nothing out."""
+        if scope is None or scope.is_whole:
+            return None
+        short, zone = self._parts.settings.short_term_pages, self._inbox().zone
+        return in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
         """Whom this memory knew, from the persona as stored: facts with their subjects as they were said."""
@@ -574,7 +630,7 @@ class AsyncReading(Awaits):
     traits = awaited("read", Reading.traits)
     profile = awaited("read", Reading.profile)
     agent_profile = awaited("read", Reading.agent_profile)
-    changes = awaited("read", Reading.changes)
+    changes = awaited("work", Reading.changes)
     diff = awaited("read", Reading.diff)
     change = awaited("read", Reading.change)
     history = awaited("read", Reading.history)

@@ -24,12 +24,18 @@ _READS = frozenset(
         *("recall", "search", "overview", "pages", "page", "utterance", "utterances", "segments", "segment", "heat"),
         *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "traits", "profile"),
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
-        *("conflicts", "undo_plan"),
+        *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
     )
 )
 """What a grant to read allows. All else writes, visits too."""
-_OF_WHO_RUNS_IT = frozenset(("forget_owner", "readmit", "share_person_with", "person_shares"))
-"""What no grant allows: a space is forgotten whole, and granted, by who runs the store."""
+_OF_WHO_RUNS_IT = frozenset(
+    (
+        *("forget_owner", "readmit", "share_person_with", "person_shares"),
+        *("add_webhook", "webhooks", "remove_webhook", "replay_webhook"),
+    )
+)
+"""What no grant allows: a space is forgotten whole, granted, and told to others, by who runs the store. A webhook would
+outlive the grant of whoever added it."""
 
 
 class SharedMemory(OwnerMemory):

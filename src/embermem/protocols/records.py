@@ -24,11 +24,15 @@ from embermem.core.types import (
     Persona,
     PersonaChange,
     PersonRelation,
+    Position,
     ProfileField,
+    Role,
+    Scope,
     Segment,
     SegmentId,
     Trait,
     Utterance,
+    Webhook,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +52,7 @@ __all__ = [
     "ApiKey",
     "Backlog",
     "Bounds",
+    "Delivery",
     "Delta",
     "Erasure",
     "FactSelection",
@@ -80,6 +85,7 @@ __all__ = [
     "VectorBatch",
     "Version",
     "Wiped",
+    "Within",
 ]
 
 
@@ -144,6 +150,18 @@ class Moment:
     def is_now(self) -> bool:
         """Whether it is the current state."""
         return self.seq is None and self.revision is None and self.valid_at is None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Within:
+    """A scope as a store is told it: its times have a zone (`Scope.in_zone`), and short-term memory has `short` pages.
+    Its people said what those of `speakers` said, each by name and role, and facts about them rest on the utterances
+    `seqs`."""
+
+    scope: Scope
+    short: int
+    speakers: frozenset[tuple[str, Role]] = frozenset()
+    seqs: frozenset[int] = frozenset()
 
 
 NOW = Moment()
@@ -397,7 +415,8 @@ class SegmentState:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
-    are the owners who wait for a worker. `passages` of `documents` are counted apart from what was said."""
+    are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped.
+    `passages` of `documents` are counted apart from what was said."""
 
     path: str
     bytes: int
@@ -411,6 +430,9 @@ class Stats(Record):
     embedder: str
     dim: int
     schema: str
+    webhooks: int = 0
+    webhooks_retrying: int = 0
+    webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
 
@@ -424,6 +446,17 @@ class Receipt(Record):
     digest: str
     change_no: int = 0
     result: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery(Record):
+    """An attempt to tell a webhook's receiver what came after `since`, up to `upto`; `token` is that of its lease."""
+
+    owner: Owner
+    webhook: Webhook
+    since: Position
+    upto: Position
+    token: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

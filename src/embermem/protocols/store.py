@@ -58,6 +58,7 @@ from embermem.protocols.records import (
     Use,
     VectorBatch,
     Wiped,
+    Within,
 )
 
 if TYPE_CHECKING:
@@ -121,8 +122,11 @@ class ConversationLog(Protocol):
         limit: int | None = None,
         *,
         ids: Collection[UtteranceId] | None = None,
+        within: Within | None = None,
+        moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
-        """Utterances in order: the next `limit` after a seq, or those with some ids."""
+        """Utterances in order: the next `limit` after a seq, or those with some ids; those in scope, where `moment`
+        says in which tier a page was."""
 
 
 class ChangeLog(Protocol):
@@ -188,6 +192,7 @@ class MemoryReads(Protocol):
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
+        within: Within | None = None,
         documents: bool = False,
     ) -> tuple[Page, ...]:
         """Pages in order: those of a tier (short-term memory has `short` pages), of some ids, of a thread, of a

@@ -21,6 +21,7 @@ from embermem.core.types import (
     Person,
     ProfileField,
     Role,
+    Scope,
     Segment,
     SegmentId,
     Source,
@@ -41,18 +42,28 @@ NOW: LookBack = {}
 """No other moment than this one."""
 
 
-def pages(owner: OwnerMemory, tier: Tier | None, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
-    """The pages of one tier."""
-    found = owner.pages(tier, limit=limit, **then)
+def pages(
+    owner: OwnerMemory,
+    tier: Tier | None,
+    limit: int | None,
+    as_json: bool,
+    then: LookBack = NOW,
+    scope: Scope | None = None,
+) -> None:
+    """The pages of one tier; those in scope."""
+    found = owner.pages(tier, limit=limit, scope=scope, **then)
     if as_json:
         render.print_json(found)
     else:
         _page_table(f"{tier} pages" if tier else "pages", found)
 
 
-def segments(owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW) -> None:
-    """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now."""
-    found = _by_heat(owner, then)[:limit]
+def segments(
+    owner: OwnerMemory, limit: int | None, as_json: bool, then: LookBack = NOW, scope: Scope | None = None
+) -> None:
+    """Mid-term memory, the hottest segment first; of another time in their order, since heat is of now. Those in
+    scope."""
+    found = _by_heat(owner, then, scope)[:limit]
     if as_json:
         render.print_json([_segment_data(segment, heat) for segment, heat in found])
     else:
@@ -69,6 +80,15 @@ def persona(owner: OwnerMemory, as_json: bool, then: LookBack = NOW) -> None:
     _trait_table(owner.traits(**then))
     _fact_table("facts of the user", owner.facts("user", **then))
     _fact_table("facts of the agent", owner.facts("agent", **then))
+
+
+def facts(owner: OwnerMemory, as_json: bool, then: LookBack, scope: Scope) -> None:
+    """The current facts in scope."""
+    found = owner.facts(scope=scope, **then)
+    if as_json:
+        render.print_json({"facts": found})
+    else:
+        _fact_table("facts", found)
 
 
 def person(owner: OwnerMemory, name: str, as_json: bool, then: LookBack = NOW) -> None:
@@ -276,10 +296,10 @@ def tier_of(name: str) -> Tier:
         ) from error
 
 
-def _by_heat(owner: OwnerMemory, then: LookBack) -> list[tuple[Segment, float | None]]:
+def _by_heat(owner: OwnerMemory, then: LookBack, scope: Scope | None = None) -> list[tuple[Segment, float | None]]:
     if then:
-        return [(one, None) for one in owner.segments(**then)]
-    return sorted(((one, owner.heat(one)) for one in owner.segments()), key=lambda pair: -(pair[1] or 0.0))
+        return [(one, None) for one in owner.segments(scope=scope, **then)]
+    return sorted(((one, owner.heat(one)) for one in owner.segments(scope=scope)), key=lambda pair: -(pair[1] or 0.0))
 
 
 def _segment_data(one: Segment, heat: float | None) -> dict[str, Any]:

@@ -195,6 +195,28 @@ receipt = _owned(
     Column("result", Text),
 )
 
+# The logs are the queue: `seq` and `revision` say how far the receiver was told, `upto_…` what the attempt under
+# way, or the last one that failed, covers. No secret is kept (webhooks/signing.py).
+webhook = _owned(
+    "webhook",
+    _key("webhook_id"),
+    Column("url", Text, nullable=False),
+    Column("events", Text, nullable=False),
+    Column("tells_text", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("seq", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("upto_seq", Integer),
+    Column("upto_revision", Integer),
+    Column("attempts", Integer, nullable=False),
+    Column("retry_at", BigInteger),
+    Column("stopped_at", BigInteger),
+    Column("error", Text),
+    Column("delivered_at", BigInteger),
+    Column("lease_token", Integer, nullable=False),
+    Column("lease_until", BigInteger),
+)
+
 # Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.
 embedding = _owned(
     "embedding",

@@ -19,14 +19,15 @@ from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
+from embermem.store.queries.webhooks import Webhooks
 from embermem.store.queries.worker_queries import Work
 from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Documents):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; and receipts
-    of calls, and documents."""
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents):
+    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
+    calls, webhooks and documents."""
 
 
 @each_again

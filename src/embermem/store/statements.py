@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Table, Update, and_, bindparam, case, cast, func, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Table, Update, and_, bindparam, case, cast, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import RevisionMoved
@@ -91,12 +91,13 @@ def utterances(
     after_seq: int,
     limit: int | None = None,
     ids: Collection[UtteranceId] | None = None,
+    where: Sequence[ColumnElement[bool]] = (),
 ) -> tuple[Utterance, ...]:
     table = schema.utterance
     query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq)
     if ids is not None:
         query = query.where(table.c.id.in_(sorted(ids)))
-    rows = c.execute(query.order_by(table.c.seq).limit(limit))
+    rows = c.execute(query.where(*where).order_by(table.c.seq).limit(limit))
     return tuple(reads.utterance_from(row) for row in rows)
 
 

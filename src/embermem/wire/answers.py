@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Document, Link, PageId, Retention
+from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -76,6 +76,13 @@ class Owners(Part):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Webhooks:
+    """The webhooks of one memory, oldest first."""
+
+    results: tuple[Webhook, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Spaces:
     """Names of shared spaces, sorted."""
 
@@ -113,9 +120,10 @@ class Fields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class History:
-    """What was decided of one memory, oldest first."""
+    """What was decided of one memory, oldest first; and what of it changed from what to what."""
 
     results: tuple[ChangeItem, ...]
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,6 +209,7 @@ class BatchKept:
     status: Literal[201] = 201
     results: tuple[Addition, ...]
     page_ids: tuple[PageId, ...]
+    redactions: tuple[Redaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

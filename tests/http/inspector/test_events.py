@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 from serving import NO_TLS, Server, key_for, served
 
 from embermem import Memory
+from embermem.core.types import Event, Position
 from embermem.http.app import create_app
-from embermem.http.events import Event, Feeds, Mark, _news
+from embermem.http.events import Feeds
 from proofs import bounded
 from scripted import Opener
 
@@ -101,7 +102,11 @@ def test_a_listener_is_told_where_the_memory_stands_then_what_comes(server: Serv
         assert (first.name, first.id, first.data["pages"]) == ("state", "2.0", 1)
         alice.add("I have a rabbit.", "What is it called?")
         page = next(events)
-        assert (page.name, page.id, page.data) == ("page", "4.0", {"seq": 4, "utterances": 2})
+        assert (page.name, page.id, page.data) == (
+            "page",
+            "4.0",
+            {"seq": 4, "utterances": 2, "page_ids": [server.memory.of("alice").pages()[-1].id]},
+        )
         alice.set_profile(name="Alice")
         change = until(events, "change")[-1]
         assert change.id == "4.1"
@@ -143,8 +148,8 @@ def test_an_owner_is_told_nothing_of_another(server: Server) -> None:
     with listening(server.url, "alice") as events:
         next(events)
         server.memory.of("bob").add("bob's")
-        server.memory.of("alice").add("alice's")
-        assert next(events).data == {"seq": 1, "utterances": 1}
+        page_id = server.memory.of("alice").add("alice's")
+        assert next(events).data == {"seq": 1, "utterances": 1, "page_ids": [page_id]}
 
 
 def test_a_key_hears_only_its_owners(memory: Memory) -> None:
@@ -263,16 +268,16 @@ def test_a_server_that_is_told_to_stop_does_not_wait_for_those_who_listen(tmp_pa
 def test_a_memory_that_went_back_is_told_as_a_state(memory: Memory) -> None:
     alice = memory.of("alice")
     alice.add("hello")
-    told = _news(alice, Mark(seq=9, revision=9))
-    assert [(one.name, str(one.mark)) for one in told] == [("state", "1.0")]
+    told = [*alice.events(str(Position(seq=9, revision=9)))]
+    assert [(one.name, str(one.position)) for one in told] == [("state", "1.0")]
 
 
 def test_too_many_changes_at_once_are_told_as_one_state(memory: Memory) -> None:
     alice = memory.of("alice")
     for year in range(1900, 2002):
         alice.set_profile(birth_year=year)
-    assert [one.name for one in _news(alice, Mark(seq=0, revision=0))] == ["state"]
-    assert [one.name for one in _news(alice, Mark(seq=0, revision=99))] == ["change"] * 3
+    assert [one.name for one in [*alice.events(str(Position(seq=0, revision=0)))]] == ["state"]
+    assert [one.name for one in [*alice.events(str(Position(seq=0, revision=99)))]] == ["change"] * 3
 
 
 @settings(max_examples=bounded(6, proofs=75))
@@ -283,18 +288,18 @@ def test_in_two_looks_the_same_is_told_as_in_one(
     path: Path = tmp_path_factory.mktemp("events") / "memory.db"
     with Memory(path, embedder="hashed", background=False) as memory:
         alice = memory.of("alice")
-        zero = Mark(seq=0, revision=0)
+        zero = Position(seq=0, revision=0)
         halves: list[Event] = []
         for number, step in enumerate(steps):
             if number == cut:
-                halves = _news(alice, zero)
+                halves = [*alice.events(str(zero))]
             if step == "add":
                 alice.add(f"message {number}")
             else:
                 alice.set_profile(name=f"Alice {number}")
-        at = halves[-1].mark if halves else zero
-        halves += _news(alice, at)
-        whole = _news(alice, zero)
+        at = halves[-1].position if halves else zero
+        halves += [*alice.events(str(at))]
+        whole = [*alice.events(str(zero))]
         changes = [one.data["no"] for one in whole if one.name == "change"]
         assert [one.data["no"] for one in halves if one.name == "change"] == changes == list(range(1, len(changes) + 1))
         said = sum(one.data["utterances"] for one in whole if one.name == "page")
@@ -303,10 +308,10 @@ def test_in_two_looks_the_same_is_told_as_in_one(
 
 @pytest.mark.parametrize("text", [None, "", "1", "1.", ".1", "a.b", "-1.2", "1.2.3", "²³.1", f"{10**30}.1"])
 def test_an_id_that_is_not_ours_is_none(text: str | None) -> None:
-    assert Mark.parsed(text) is None
+    assert Position.parsed(text) is None
 
 
 @given(seq=st.integers(0, 10**17), revision=st.integers(0, 10**17))
 def test_an_id_reads_as_it_was_written(seq: int, revision: int) -> None:
-    mark = Mark(seq=seq, revision=revision)
-    assert Mark.parsed(str(mark)) == mark
+    mark = Position(seq=seq, revision=revision)
+    assert Position.parsed(str(mark)) == mark

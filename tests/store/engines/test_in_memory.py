@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 from running import run
+from serving import running
 
 from embermem import AsyncMemory, Memory, open_system
+from embermem.client import Client
 from embermem.core.errors import ConfigError, NotFound, StoreClosed
 from json_lines import exported, imported
 from lives import store_of
@@ -212,3 +214,11 @@ def test_no_file_is_made_anywhere_and_the_child_of_a_fork_is_refused(tmp_path: P
     assert json.loads(done.stdout)[:3] == [True, "ok", True]
     assert json.loads(done.stdout)[3:] in ([], [0])
     assert [file for folder in folders.values() for file in folder.rglob("*")] == []
+
+
+def test_one_process_serves_it() -> None:
+    with Memory(":memory:", **QUICK) as memory, running(memory) as url, Client(url) as client:
+        alice = client.of("alice")
+        alice.add("I live in Lyon.", "Since when?")
+        alice.settle()
+        assert "Lyon" in alice.recall("Where do I live?").text

@@ -14,6 +14,7 @@ import typer
 from embermem.cli.session import Session
 from embermem.core.errors import InputError
 from embermem.core.messages import LookBack
+from embermem.core.types import Scope
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -40,6 +41,27 @@ MetadataOption = Annotated[
         help="Your own label; JSON or text; repeat it for several.",
         show_default=False,
     ),
+]
+ScopeOption = Annotated[
+    str | None, typer.Option("--scope", metavar="JSON", help='What may be seen, such as \'{"threads": ["main"]}\'.')
+]
+InThreadOption = Annotated[
+    list[str] | None,
+    typer.Option("--in-thread", metavar="NAME", help="Only of this thread; repeatable.", show_default=False),
+]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="KEY=VALUE", help="Only with this label; repeatable.", show_default=False),
+]
+SpeakerOption = Annotated[
+    list[str] | None,
+    typer.Option("--speaker", metavar="NAME", help="Only what this speaker said; repeatable.", show_default=False),
+]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="Only what was said on this day or time, or later.")
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Only what was said on this day or time, or before.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
@@ -106,6 +128,36 @@ def labels_of(given: list[str] | None) -> dict[str, Any]:
         except ValueError:
             labels[name] = value
     return labels
+
+
+def scope_of(
+    scope: str | None,
+    *,
+    threads: list[str] | None = None,
+    where: list[str] | None = None,
+    speakers: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+) -> Scope | None:
+    """What the options say may be seen; None for none of them. Raises InputError, and BadParameter for what is no JSON
+    or is given twice."""
+    try:
+        given = {} if scope is None else json.loads(scope)
+    except ValueError as error:
+        raise typer.BadParameter(f"--scope is not JSON ({error})") from error
+    short = {
+        "threads": threads or None,
+        "metadata": labels_of(where) or None,
+        "speakers": speakers or None,
+        "since": since,
+        "until": until,
+    }
+    for name, one in short.items():
+        if one is not None:
+            if isinstance(given, dict) and name in given:
+                raise typer.BadParameter(f"--scope already has {name}; give it once")
+            given = {**given, name: one} if isinstance(given, dict) else given
+    return None if given == {} else Scope.from_dict(given)
 
 
 def then_of(as_of: str | None, valid_at: str | None) -> LookBack:

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, owner_read, session_of, text_of, time_of
+from embermem.cli.commands.common import (
+    InThreadOption,
+    JsonOption,
+    ScopeOption,
+    SinceOption,
+    SpeakerOption,
+    UntilOption,
+    WhereOption,
+    owner_read,
+    scope_of,
+    session_of,
+    text_of,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from embermem.core.types import Fact
@@ -95,6 +108,12 @@ def forget(
         int | None,
         typer.Option(min=1, metavar="N", help="With --matching: also the pages of the N best search results."),
     ] = None,
+    scope: ScopeOption = None,
+    in_thread: InThreadOption = None,
+    where: WhereOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     everything: Annotated[bool, typer.Option("--all", help="All of this user's memory with this agent.")] = False,
     all_agents: Annotated[
         bool, typer.Option("--all-agents", help="All of this user's memory with every agent.")
@@ -103,15 +122,20 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove something from this user's memory and from the file, for good, with what rests on it alone."""
+    """Remove something from this user's memory and from the file, for good, with what rests on it alone.
+
+    A scope removes the pages of which everything is in scope.
+    """
     from embermem.cli import forget as forgetting
 
     options = {"page": page, "fact": fact, "segment": segment, "thread": thread, "matching": matching}
     given: dict[str, object] = {**options, "before": time_of(before)}
+    given["scope"] = scope_of(scope, threads=in_thread, where=where, speakers=speaker, since=since, until=until)
     named = {what: name for what, name in given.items() if name is not None}
     if len(named) + everything + all_agents != 1:
         raise typer.BadParameter(
-            "name one of --page, --fact, --segment, --thread, --before, --matching, --all, --all-agents"
+            "name one of --page, --fact, --segment, --thread, --before, --matching, --scope (or --in-thread, --where,"
+            " --speaker, --since, --until), --all, --all-agents"
         )
     if limit is not None:
         if matching is None:

@@ -9,12 +9,19 @@ import typer
 
 from embermem.cli.commands.common import (
     AsOfOption,
+    InThreadOption,
     JsonOption,
     PersonFromOption,
+    ScopeOption,
     ShareOption,
+    SinceOption,
+    SpeakerOption,
+    UntilOption,
     ValidAtOption,
+    WhereOption,
     owner_read,
     say,
+    scope_of,
     session_of,
     text_of,
     then_of,
@@ -37,6 +44,12 @@ def recall(
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, metavar="P", help="Leave out messages with a lower relevance.")
     ] = 0.0,
+    scope: ScopeOption = None,
+    in_thread: InThreadOption = None,
+    where: WhereOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Also print the hits, their scores and what was left out.")
     ] = False,
@@ -46,9 +59,12 @@ def recall(
     from embermem.reports import render, show
 
     asked_at, then = time_of(at), then_of(as_of, valid_at)
+    seen = scope_of(scope, threads=in_thread, where=where, speakers=speaker, since=since, until=until)
     asked = text_of(query)
     with owner_read(ctx, share, person_from) as owner:
-        context = owner.recall(asked, at=asked_at, budget=budget, thread=thread, min_score=min_score, **then)
+        context = owner.recall(
+            asked, at=asked_at, budget=budget, thread=thread, scope=seen, min_score=min_score, **then
+        )
     if as_json:
         render.print_json(context)
         return
@@ -78,6 +94,10 @@ def overview(
     until: Annotated[str | None, typer.Option(metavar="DAY", help="Only what was on this day or before.")] = None,
     share: ShareOption = None,
     person_from: PersonFromOption = None,
+    scope: ScopeOption = None,
+    in_thread: InThreadOption = None,
+    where: WhereOption = None,
+    speaker: SpeakerOption = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
@@ -85,9 +105,10 @@ def overview(
     """Print who everybody is and what happened, by time."""
     from embermem.reports import render
 
-    then = then_of(as_of, valid_at)
+    then, days = then_of(as_of, valid_at), {"since": time_of(since), "until": time_of(until)}
+    seen = scope_of(scope, threads=in_thread, where=where, speakers=speaker)
     with owner_read(ctx, share, person_from) as owner:
-        context = owner.overview(budget, person=person, since=time_of(since), until=time_of(until), **then)
+        context = owner.overview(budget, person=person, scope=seen, **days, **then)
     if as_json:
         render.print_json(context)
         return
@@ -132,6 +153,12 @@ def show(
         str | None, typer.Option(metavar="NAME", help="With `long`: one person's profile and facts.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Most rows.")] = None,
+    scope: ScopeOption = None,
+    in_thread: InThreadOption = None,
+    where: WhereOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     as_of: AsOfOption = None,
     valid_at: ValidAtOption = None,
     as_json: JsonOption = False,
@@ -152,6 +179,9 @@ def show(
     then = then_of(as_of, valid_at)
     if what == "changes" and then:
         raise typer.BadParameter("`show changes` prints the whole log; use `diff` for the changes between two times")
+    seen = scope_of(scope, threads=in_thread, where=where, speakers=speaker, since=since, until=until)
+    if seen is not None and (what not in ("short", "pending", "mid", "long", "archive") or person is not None):
+        raise typer.BadParameter("a scope requires `show` short, pending, mid, long or archive, without --person")
     if what == "people" and "valid_at" in then:
         raise typer.BadParameter("`show people` takes --as-of, not --valid-at")
     with owner_read(ctx) as owner:
@@ -159,7 +189,9 @@ def show(
             case None:
                 shown.everything(owner, limit, as_json, then)
             case "mid":
-                shown.segments(owner, limit, as_json, then)
+                shown.segments(owner, limit, as_json, then, seen)
+            case "long" if seen is not None:
+                shown.facts(owner, as_json, then, seen)
             case "long" if person is not None:
                 shown.person(owner, person, as_json, then)
             case "long":
@@ -173,7 +205,7 @@ def show(
             case "segment":
                 shown.segment(owner, name or "", limit, as_json, then)
             case _:
-                shown.pages(owner, shown.tier_of(what), limit, as_json, then)
+                shown.pages(owner, shown.tier_of(what), limit, as_json, then, seen)
 
 
 def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:

@@ -16,3 +16,4 @@ from embermem.core.types.removals import *  # noqa: F403
 from embermem.core.types.scope import *  # noqa: F403
 from embermem.core.types.shares import *  # noqa: F403
 from embermem.core.types.utterances import *  # noqa: F403
+from embermem.core.types.webhooks import *  # noqa: F403

@@ -83,6 +83,17 @@ class Scope(Record):
         """Whether it leaves nothing out."""
         return self == Scope()
 
+    @property
+    def needs_sources(self) -> bool:
+        """Whether what rests on nothing that was said, such as a fact that a caller brought, is out of scope: where
+        threads, metadata, speakers, tiers or times are given, which it has none of."""
+        given = self.threads, self.metadata, self.speakers, self.tiers, self.since, self.until
+        return any(one is not None for one in given)
+
+    def tells(self, kind: Kind) -> bool:
+        """Whether it lets a kind be told."""
+        return self.kinds is None or kind in self.kinds
+
     def in_zone(self, zone: tzinfo) -> Scope:
         """The same with `since` and `until` as times with a zone, both included. Raises InputError if the first is
         after the second."""

@@ -20,7 +20,8 @@ def routers() -> Iterator[APIRouter]:
         search,
         segments,
         spaces,
+        webhooks,
     )
 
-    for module in (memories, documents, search, persona, segments, past, changes, operations, owners, spaces):
+    for module in (memories, documents, search, persona, segments, past, changes, webhooks, operations, owners, spaces):
         yield module.routes

@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from embermem.core import metadata
 from embermem.core.errors import InputError
-from embermem.core.types import About, Forgotten
+from embermem.core.types import About, Forgotten, Scope, Tier
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
@@ -40,6 +40,7 @@ MOST_MESSAGES = 1000
 MOST_PARTS = 1000
 MOST_ITEMS = 500  # of a batch: a few seconds of work, so that no client waits long for its first answer
 MOST_FIELDS = 100
+MOST_NAMES = 200  # of one field of a scope
 MOST_FACTS = 500  # brought at once
 MOST_RESULTS = 200  # of one page of a list
 MOST_HITS = 1000
@@ -143,6 +144,54 @@ class OwnerBody(Body):
     user_id: UserId = DEFAULT
     agent_id: AgentId = DEFAULT
     space: SpaceName | None = None
+
+
+def _of_scope(name: str) -> AfterValidator:
+    """Checks a field of a scope as the core does."""
+
+    def check(given: Any) -> Any:
+        try:
+            Scope(**{name: given})
+        except InputError as error:
+            raise PydanticCustomError("scope", "{why}", {"why": str(error)}) from error
+        return given
+
+    return AfterValidator(check)
+
+
+_Names = Annotated[list[Name], Field(max_length=MOST_NAMES)]
+
+
+class ScopeBody(Body):
+    """What may be seen, decided before anything is ranked. An absent field leaves nothing out."""
+
+    model_config = _example({"threads": ["monday"], "metadata": {"ticket": "T-7"}, "since": "2026-01-01"})
+
+    threads: Annotated[_Names, _of_scope("threads")] | None = Field(default=None, description="Only of these threads.")
+    not_threads: Annotated[_Names, _of_scope("not_threads")] = Field(default=[], description="None of these threads.")
+    metadata: Annotated[dict[str, Any], _of_scope("metadata")] | None = Field(
+        default=None, description='A filter, such as `{"kind": "contract", "n": {"$gte": 3}}`.'
+    )
+    speakers: Annotated[_Names, _of_scope("speakers")] | None = Field(default=None, description="Only said by these.")
+    people: Annotated[_Names, _of_scope("people")] | None = Field(
+        default=None, description="What these people said, and what facts about them rest on."
+    )
+    kinds: list[Literal["message", "document", "fact", "segment"]] | None = Field(
+        default=None, description="Only these kinds of memories."
+    )
+    tiers: list[Tier] | None = Field(default=None, description="Only on pages in these tiers.")
+    since: Annotated[Moment, _of_scope("since")] | None = Field(default=None, description="Said then or later.")
+    until: Annotated[Moment, _of_scope("until")] | None = Field(
+        default=None, description="Said then or before; a day as a whole."
+    )
+    before_seq: Annotated[int, Field(ge=0, le=LARGEST)] | None = Field(
+        default=None, description="Only of the utterances before this one."
+    )
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the core."""
+        return Scope(**{name: getattr(self, name) for name in self.model_fields_set if getattr(self, name) is not None})
 
 
 # ------------------------------------------------------------------------------------------------------------ adding
@@ -297,6 +346,12 @@ class Question(OwnerBody):
     min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="Leave out messages with a lower relevance, which is their `score` in the answer."
     )
+    scope: ScopeBody | None = Field(default=None, description="What may be found and told.")
+
+    @property
+    def scope_asked(self) -> Scope | None:
+        """The scope of the core."""
+        return None if self.scope is None else self.scope.scope
 
 
 class SearchBody(Question):
@@ -537,6 +592,34 @@ class UndoBody(OwnerBody):
     """Whose change it is."""
 
     model_config = _example({"user_id": "alice"})
+
+
+Position = Annotated[
+    str,
+    StringConstraints(max_length=64),
+    Field(description="A position (seq.revision), the id of an event.", examples=["12.3"]),
+]
+
+
+class WebhookBody(OwnerBody):
+    """Where events are sent, and which."""
+
+    model_config = _example({"user_id": "alice", "url": "https://example.com/ember", "events": ["page", "promotion"]})
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
+    events: Annotated[list[Name], Field(max_length=MOST_FIELDS)] = Field(
+        default_factory=list, description="`page` and causes of changes; none means all."
+    )
+    text: bool = Field(default=False, description="Whether events hold what was said and decided.")
+    since: Position | None = None
+
+
+class ReplayBody(OwnerBody):
+    """From where events are sent again."""
+
+    model_config = _example({"user_id": "alice", "since": "12.3"})
+
+    since: Position | None = None
 
 
 class SettleBody(OwnerBody):

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationError
 from starlette.requests import HTTPConnection
 
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import LookBack
+from embermem.core.types import Scope
 from embermem.http.access import Access, Accessible, Right
 from embermem.http.api import bodies
 from embermem.http.api.listing import Asked
@@ -38,6 +40,14 @@ RunQuery = Annotated[str | None, text_query("Only this thread.")]
 Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="Most items.")]
 Cursor = Annotated[str | None, text_query("The `next_cursor` of the previous page.", bodies.LONGEST_CURSOR)]
 AsOf = Annotated[str | None, time_query("Read what was known at this time or day.")]
+ScopeQuery = Annotated[
+    str | None,
+    text_query(
+        "What may be seen, as JSON with the fields of `scope` in `POST /v1/search`.",
+        bodies.LONGEST_CURSOR,
+        ['{"threads": ["main"]}'],
+    ),
+]
 ValidAt = Annotated[str | None, time_query("Read what was true at this time.")]
 PersonQuery = Annotated[
     str | None,
@@ -115,6 +125,17 @@ def looking_back(as_of: AsOf = None, valid_at: ValidAt = None) -> LookBack:
     return then_of(as_of, valid_at)
 
 
+def scoping(scope: ScopeQuery = None) -> Scope | None:
+    """The scope that a request limits a list to."""
+    if scope is None:
+        return None
+    try:
+        return bodies.ScopeBody.model_validate_json(scope).scope
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RequestValidationError([{**one, "loc": ("query", "scope", *one["loc"])} for one in found]) from error
+
+
 def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
     """As the memory's reads take it."""
     then = LookBack()
@@ -125,6 +146,7 @@ def then_of(as_of: str | None, valid_at: str | None) -> LookBack:
     return then
 
 
+Scoping = Annotated[Scope | None, Depends(scoping)]
 LookingBack = Annotated[LookBack, Depends(looking_back)]
 Reading = Annotated[OwnerMemory, Depends(reading)]
 Bound = Annotated[OwnerMemory, Depends(bound)]

@@ -21,7 +21,7 @@ from embermem.wire.memories import ChangeItem, page_item
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change
-    from embermem.core.types import Hit, Page, Tier
+    from embermem.core.types import Hit, Page, Scope, Tier
     from embermem.memory import OwnerMemory
 
 _Thing = TypeVar("_Thing")
@@ -48,6 +48,11 @@ def named(kind: str, *filters: object) -> str:
     return json.dumps([kind, *(None if one is None else str(one) for one in filters)])
 
 
+def told(scope: Scope | None) -> str | None:
+    """A scope in the name of a list."""
+    return None if scope is None else json.dumps(scope.to_dict(), sort_keys=True)
+
+
 def pages(
     owner: OwnerMemory,
     asked: Asked,
@@ -55,12 +60,13 @@ def pages(
     into: type[_List],
     tier: Tier | None,
     thread: str | None,
+    scope: Scope | None = None,
     then: LookBack | None = None,
 ) -> _List:
     """Pages, newest first."""
     then = then or {}
-    listing = named("pages", owner.owner.id, tier, thread, *then.items())
-    found = _newest_first(owner, tier, thread, cursors.number(listing, asked.cursor), _step(asked), then)
+    listing = named("pages", owner.owner.id, tier, thread, told(scope), *then.items())
+    found = _newest_first(owner, tier, thread, scope, cursors.number(listing, asked.cursor), _step(asked), then)
     return _part(found, lambda page: str(page.no), asked, partial(page_item, owner.owner), into, listing)
 
 
@@ -151,10 +157,16 @@ def _stepwise(part: Callable[..., Sequence[Any]], place: str, after: str | int |
 
 
 def _newest_first(
-    owner: OwnerMemory, tier: Tier | None, thread: str | None, before: int | None, step: int, then: LookBack
+    owner: OwnerMemory,
+    tier: Tier | None,
+    thread: str | None,
+    scope: Scope | None,
+    before: int | None,
+    step: int,
+    then: LookBack,
 ) -> Iterator[Page]:
     """Pages from a number downwards, read in steps."""
-    while some := owner.pages(tier, thread=thread, limit=step, before=before, **then):
+    while some := owner.pages(tier, thread=thread, limit=step, before=before, scope=scope, **then):
         yield from reversed(some)
         if len(some) < step:
             break

@@ -20,6 +20,7 @@ from embermem.http.api.dependencies import (
     Key,
     Reading,
     RunQuery,
+    Scoping,
     Writing,
     router,
     text_query,
@@ -88,12 +89,13 @@ def list_memories(
     order: Annotated[Order, Query(description="Which come first.")] = Order.NEWEST,
     tier: Annotated[Tier | None, Query(description="Only pages in this tier, newest first.")] = None,
     run_id: RunQuery = None,
+    scope: Scoping = None,
 ) -> items.Items:
     """Items of one kind, paginated. Additions between two requests neither skip nor repeat items."""
     if kind is Kind.PAGE and order is Order.NEWEST:
-        return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id)
-    if tier is not None or run_id is not None:
-        raise InputError("tier and run_id apply to pages, newest first, only: leave them out, or use kind=page")
+        return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id, scope=scope)
+    if tier is not None or run_id is not None or scope is not None:
+        raise InputError("tier, run_id and scope apply to pages, newest first, only: leave them out, or use kind=page")
     show = partial(items.shown, owner)
     return listing.items(owner, asked, kind.value, order.value, show, into=items.Items)
 
@@ -133,27 +135,32 @@ def delete_memories(
         int | None,
         Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also the pages of this many search results."),
     ] = None,
+    scope: Scoping = None,
     confirm: Confirm = False,
     dry_run: DryRun = False,
     key: Key = None,
 ) -> Forgotten:
-    """Forgets a thread, what was said before a time, or what matches; without any of these, everything of this
-    owner, which takes no key."""
+    """Forgets a thread, what was said before a time, what matches, or the pages of a scope; without any of these,
+    everything of this owner, which takes no key."""
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
-    if all(named is None for named in (run_id, before, matching)):
+    if all(named is None for named in (run_id, before, matching, scope)):
         if limit is not None:
             raise InputError("limit requires matching")
         if key is not None:
             raise InputError("forgetting a whole memory takes no Idempotency-Key: its receipts are forgotten with it")
         return owner.forget_owner(dry_run=dry_run)
-    return owner.forget(thread=run_id, before=before, matching=matching, limit=limit, dry_run=dry_run, key=key)
+    return owner.forget(
+        thread=run_id, before=before, matching=matching, limit=limit, scope=scope, dry_run=dry_run, key=key
+    )
 
 
 @routes.get("/memories/{item_id}/history", summary="Read the history of a memory")
 def get_memory_history(owner: Reading, item_id: ItemId) -> History:
-    """The changes of a page, fact, segment or chain, each with only the decisions that name it."""
-    return History(results=tuple(to_record(ChangeItem, change) for change in owner.history(item_id)))
+    """The changes of a page, fact, segment, chain or link, each with only the decisions that name it; and what they
+    changed, from what to what."""
+    results = tuple(to_record(ChangeItem, change) for change in owner.history(item_id))
+    return History(results=results, edits=owner.edits(item_id))
 
 
 def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
@@ -181,7 +188,7 @@ def _kept(
     except EmberError as error:
         problem = problem_of(error)
         return BatchRefused(status=problem.status, problem=problem.body())
-    return BatchKept(results=added.results, page_ids=added.page_ids)
+    return BatchKept(results=added.results, page_ids=added.page_ids, redactions=added.redactions)
 
 
 def _add(

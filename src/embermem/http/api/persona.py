@@ -18,6 +18,7 @@ from embermem.http.api.dependencies import (
     LookingBack,
     PersonQuery,
     Reading,
+    Scoping,
     router,
     time_query,
     written_by,
@@ -64,9 +65,10 @@ def list_facts(
     about: Annotated[About | None, Query(description="The knowledge base: user or agent.")] = None,
     person: PersonQuery = None,
     state: Annotated[facts.State, Query(description="Current, past or archived facts.")] = facts.State.CURRENT,
+    scope: Scoping = None,
 ) -> Facts:
     """Everybody's facts or those about one person, newest first, paginated."""
-    return facts.part(owner, asked, into=Facts, about=about, person=person, state=state, then=then)
+    return facts.part(owner, asked, into=Facts, about=about, person=person, state=state, scope=scope, then=then)
 
 
 @routes.get("/overview", summary="Read who everybody is and what happened")
@@ -77,17 +79,19 @@ def get_overview(
     person: PersonQuery = None,
     since: Annotated[str | None, time_query("Only what was on this day or later.")] = None,
     until: Annotated[str | None, time_query("Only what was on this day or before.")] = None,
+    scope: Scoping = None,
 ) -> ContextAnswer:
     """Text within the budget, by time, with the facts it tells; no question is needed."""
-    context = owner.overview(budget, person=person, since=since, until=until, **then)
+    context = owner.overview(budget, person=person, since=since, until=until, scope=scope, **then)
     return context_answer(owner.owner, context, explain=False)
 
 
 @routes.get("/instructions", summary="List the user's standing instructions")
-def list_instructions(owner: Reading, then: LookingBack) -> Instructions:
+def list_instructions(owner: Reading, then: LookingBack, scope: Scoping = None) -> Instructions:
     """How the user wants the agent to behave, oldest first; told with every recall. Empty while it is undecided who
     the user is. `POST /v1/facts/{item_id}/retire` ends one."""
-    return Instructions(results=tuple(fact_item(owner.owner, one) for one in owner.instructions(**then)))
+    found = owner.instructions(scope=scope, **then)
+    return Instructions(results=tuple(fact_item(owner.owner, one) for one in found))
 
 
 @routes.post("/instructions", status_code=201, summary="Add a standing instruction")

@@ -22,10 +22,12 @@ def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
     owner = bound_by(access, body, *body.owner_asked)
     thread, then = body.thread_asked, then_of(body.as_of, body.valid_at)
     if thread is None:
-        hits = owner.search(body.query, body.top_k, min_score=body.min_score, **then)
+        hits = owner.search(body.query, body.top_k, scope=body.scope_asked, min_score=body.min_score, **then)
     else:
         hits = listing.in_thread(
-            lambda k: owner.search(body.query, k, min_score=body.min_score, **then), thread, body.top_k
+            lambda k: owner.search(body.query, k, scope=body.scope_asked, min_score=body.min_score, **then),
+            thread,
+            body.top_k,
         )
     return Found(results=tuple(hit_item(owner.owner, hit) for hit in hits))
 
@@ -37,7 +39,13 @@ def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
     owner = bound_by(access, body, body.user_id, body.agent_id)
     then = then_of(body.as_of, body.valid_at)
     context = owner.recall(
-        body.query, at=body.at, budget=body.budget, thread=body.run_id, min_score=body.min_score, **then
+        body.query,
+        at=body.at,
+        budget=body.budget,
+        thread=body.run_id,
+        scope=body.scope_asked,
+        min_score=body.min_score,
+        **then,
     )
     if not then and access.may(owner.owner, Right.WRITE):
         _count_visit(owner, context)

@@ -9,7 +9,7 @@ from fastapi import Query
 from embermem.core.messages import LookBack
 from embermem.core.types import Segment, Tier
 from embermem.http.api import bodies, listing
-from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, RunQuery, router
+from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, RunQuery, Scoping, router
 from embermem.memory import OwnerMemory
 from embermem.wire.answers import Pages, Segments
 from embermem.wire.mapping import to_record
@@ -24,16 +24,17 @@ def list_segments(
     asked: Asking,
     then: LookingBack,
     archived: Annotated[bool, Query(description="Archived segments.")] = False,
+    scope: Scoping = None,
 ) -> Segments:
     """Segments with their heat, newest first, paginated."""
     return listing.keyed(
-        owner.segments(archived, **then),
+        owner.segments(archived, scope=scope, **then),
         lambda segment: segment.id,
         listing.by_numbers,
         asked,
         lambda segment: to_record(SegmentItem, segment, heat=_heat(owner, segment, then)),
         into=Segments,
-        listing=listing.named("segments", owner.owner.id, archived, *then.items()),
+        listing=listing.named("segments", owner.owner.id, archived, listing.told(scope), *then.items()),
     )
 
 
@@ -58,9 +59,10 @@ def list_pages(
     then: LookingBack,
     tier: Annotated[Tier | None, Query(description="Only this tier.")] = None,
     run_id: RunQuery = None,
+    scope: Scoping = None,
 ) -> Pages:
     """Pages, newest first, paginated."""
-    return listing.pages(owner, asked, into=Pages, tier=tier, thread=run_id, then=then)
+    return listing.pages(owner, asked, into=Pages, tier=tier, thread=run_id, scope=scope, then=then)
 
 
 @routes.get("/pages/{item_id}", summary="Read one page")

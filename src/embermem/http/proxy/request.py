@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from embermem.core import messages
+from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata, checked
+from embermem.core.types import Scope
 from embermem.http.access import shares_named
 
 __all__ = ["Asked", "asked", "newest_question"]
+
+logger = logging.getLogger(__name__)
 
 _DEFAULT = "default"
 
@@ -29,6 +35,8 @@ class Asked:
     thread: str | None
     remember: bool
     keep: bool
+    scope: Scope | None = None
+    metadata: Metadata = field(default_factory=dict)
     shares: Sequence[str] = ()
     person_from: str | None = None
 
@@ -49,7 +57,8 @@ class Asked:
 
 
 def asked(raw: bytes, headers: Mapping[str, str]) -> Asked:
-    """A request's body and headers, read. Raises InputError for a header that names no owner or thread."""
+    """A request's body and headers, read. Raises InputError for a header that names no owner or thread, or is no
+    scope."""
     fields: Mapping[str, msgspec.Raw] = {}
     given: Any = None
     user: Any = None
@@ -59,6 +68,7 @@ def asked(raw: bytes, headers: Mapping[str, str]) -> Asked:
         user = msgspec.json.decode(fields.get("user", msgspec.Raw(b"null")))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         fields, given = {}, None
+    scope = _text(headers, "x-ember-scope")
     thread = _text(headers, "x-ember-thread")
     return Asked(
         raw=raw,
@@ -71,7 +81,25 @@ def asked(raw: bytes, headers: Mapping[str, str]) -> Asked:
         keep=not _off(headers, "x-ember-store"),
         shares=tuple(shares_named(_text(headers, "x-ember-shares"))),
         person_from=_text(headers, "x-ember-person-from"),
+        scope=None if scope is None else _scope(scope),
+        metadata=_metadata(fields.get("metadata", msgspec.Raw(b"null"))),
     )
+
+
+def _scope(text: str) -> Scope:
+    try:
+        return Scope.from_dict(msgspec.json.decode(text))
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"the header X-Ember-Scope is not JSON ({error})") from error
+
+
+def _metadata(given: msgspec.Raw) -> Metadata:
+    """The request's metadata, to be kept with its messages; none where they are not as metadata of ours must be."""
+    try:
+        return checked(msgspec.json.decode(given), "metadata")
+    except (InputError, msgspec.DecodeError, RecursionError) as error:
+        logger.info("the metadata of a request are not kept: %s", type(error).__name__)
+        return {}
 
 
 def newest_question(messages: Sequence[Any]) -> int | None:

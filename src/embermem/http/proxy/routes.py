@@ -142,7 +142,16 @@ def _opened(request: Request, access: Access, given: Asked, known: Known) -> tup
     """Raises Forbidden where the key does not hold the owner, or may only read: upstream costs money."""
     owner = access.owner(given.user, given.agent, Right.WRITE, shares=given.shares, person_from=given.person_from)
     memory = serving_of(request).memory
-    talk = Talk(memory, owner, known, given.messages, thread=given.thread, keep=given.keep)
+    talk = Talk(
+        memory,
+        owner,
+        known,
+        given.messages,
+        thread=given.thread,
+        keep=given.keep,
+        scope=given.scope,
+        metadata=given.metadata,
+    )
     talk.open()
     return talk, talk.recall() if given.remember else Remembered(state="off")
 

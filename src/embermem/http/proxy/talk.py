@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -20,6 +20,7 @@ from embermem.http.proxy.replies import Reply
 from embermem.http.proxy.request import newest_question
 
 if TYPE_CHECKING:
+    from embermem.core.metadata import Metadata
     from embermem.core.types import Context
     from embermem.memory import Memory, OwnerMemory
 
@@ -28,6 +29,8 @@ __all__ = ["Known", "Remembered", "Talk"]
 logger = logging.getLogger(__name__)
 
 _READ_AT_ONCE = 2000
+_NOT_KEPT = ("at", "metadata")
+"""Of a message: times are ours, and metadata are those of the request."""
 
 
 @dataclass(slots=True)
@@ -79,7 +82,16 @@ class Talk:
     request is answered all the same, and what was not kept is kept with the next one, since it is new then."""
 
     def __init__(
-        self, memory: Memory, owner: OwnerMemory, known: Known, given: Sequence[Any], *, thread: str | None, keep: bool
+        self,
+        memory: Memory,
+        owner: OwnerMemory,
+        known: Known,
+        given: Sequence[Any],
+        *,
+        thread: str | None,
+        keep: bool,
+        scope: Scope | None = None,
+        metadata: Metadata | None = None,
     ) -> None:
         self._memory = memory
         self._owner = owner
@@ -87,6 +99,8 @@ class Talk:
         self._given = given
         self._named = thread
         self._keep = keep
+        self._scope = scope
+        self._metadata = metadata
         self._heard: list[_Heard] = []
         self._place: histories.Placed | None = None
         self._before_seq = 0
@@ -146,11 +160,11 @@ class Talk:
             query = injected_blocks.strip(query, self._memory.nonce_key())
         if not query.strip():
             return Remembered(state="empty")
-        scope, told, held = None, frozenset[int](), frozenset[str]()
+        scope, told, held = self._scope, frozenset[int](), frozenset[str]()
         if self._place is not None:
             told = self._place.known
             held = frozenset({self._place.thread} if self._place.whole else ())  # the request holds all of it
-            scope = Scope(before_seq=self._before_seq)
+            scope = self._before_now()
         budget = self._memory.settings.proxy_budget
         context = self._owner.recall(query, budget=budget, scope=scope, shown_threads=held)
         text = chat.without(context.text, set(told))
@@ -160,6 +174,12 @@ class Talk:
         # Steady, as an agent sends one question again with each result of a tool.
         block = injected_blocks.wrap(told_with, self._memory.nonce_key(), steady=True)
         return Remembered(state="used", block=block, context=context)
+
+    def _before_now(self) -> Scope:
+        """What the request's scope leaves of what was kept before it."""
+        given = self._scope or Scope()
+        before = self._before_seq if given.before_seq is None else min(given.before_seq, self._before_seq)
+        return replace(given, before_seq=before)
 
     # --------------------------------------------------------------------------------------------------------- keep
 
@@ -179,7 +199,7 @@ class Talk:
     def _add_one(self, message: Mapping[str, Any], thread: str, key: str) -> None:
         """A key that was used before is of the same words at the same place, in other spacing or since forgotten."""
         try:
-            self._owner.add_messages([message], thread=thread, key=key)
+            self._owner.add_messages([message], thread=thread, key=key, metadata=self._metadata)
         except KeyReused:
             logger.debug("a message of %s was kept before", self._shown())
 
@@ -203,7 +223,7 @@ class Talk:
         """A message as it would be stored; None for one that is not: of the system, empty, or nothing but ours."""
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
-        clean = {name: _storable(value) for name, value in message.items() if name != "at"}  # times are ours
+        clean = {name: _storable(value) for name, value in message.items() if name not in _NOT_KEPT}
         inbox = messages.Inbox(
             owner=self._owner.owner,
             zone=ZoneInfo("UTC"),

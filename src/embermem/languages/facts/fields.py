@@ -153,8 +153,8 @@ def value_is_plain(field: Field, value: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _name_of(field: Field) -> re.Pattern[str]:
-    """What a text holds that speaks of a field: the beginning of the first word of one of its names."""
-    heads = {re.escape(name.split()[0][: max(1, len(name.split()[0]) - 1)]) for name in called(field)}
+    """What a text holds that speaks of a field: the first word of one of its names, in the singular or plural."""
+    heads = {re.escape(name.split()[0].removesuffix("s")) for name in called(field)}
     return re.compile("|".join(sorted(heads, key=len, reverse=True)), re.IGNORECASE)
 
 

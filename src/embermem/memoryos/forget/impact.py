@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from embermem.core.changes import (
+    Cause,
     Decision,
     Erased,
     FactBarred,
@@ -33,6 +34,7 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain, says
 from embermem.languages.quote_matcher import probes_of
+from embermem.memoryos.correct.field_changes import BY
 from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
@@ -156,7 +158,7 @@ class Impact:
         return pages
 
     def _facts(self) -> dict[FactId, Fact]:
-        """The fact that is named, and all that say the same."""
+        """The fact that is named, and all that say the same, be it under the former name of its field."""
         if self.named.fact is None:
             return {}
         owner_id = self.owner.id
@@ -164,8 +166,26 @@ class Impact:
         fact = next((one for one in known if one.id == self.named.fact), None)
         if fact is None:
             raise self._none_such()
-        said = says(fact)
-        return {fact.id: fact, **{one.id: one for one in known if says(one) == said}}
+        found: dict[FactId, Fact] = {}
+        wanted = [fact]
+        while wanted:
+            said = {says(one) for one in wanted}
+            found |= {one.id: one for one in known if says(one) in said}
+            wanted = [one for one in self._moved(known, found) if one.id not in found]
+        return found
+
+    def _moved(self, known: Sequence[Fact], found: Mapping[FactId, Fact]) -> Iterator[Fact]:
+        """What these facts were before their field changed, and what became of them by that."""
+        changes = self.store.changes(self.owner.id, causes=(Cause.CORRECTION,))
+        by_fields = {change.no for change in changes if change.analyst == BY}
+        by_id = {one.id: one for one in known}
+        for one in known if by_fields else ():
+            after = by_id.get(one.superseded_by) if one.superseded_by is not None else None
+            if after is not None and after.change_no in by_fields and one.valid_to == one.valid_from:
+                if after.id in found:
+                    yield one
+                elif one.id in found:
+                    yield after
 
     def _none_such(self) -> NotFound:
         kind, name = next(

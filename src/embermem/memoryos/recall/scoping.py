@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["followed", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
+__all__ = ["Wanted", "followed", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
 
 _Line = TypeVar("_Line", ProfileField, Trait)
 
@@ -71,7 +71,7 @@ def of_kinds(snapshot: Snapshot, scope: Scope | None) -> Snapshot:
 
 def tells(scope: Scope | None, kind: Kind) -> bool:
     """Whether a scope lets a kind be told."""
-    return scope is None or scope.kinds is None or kind in scope.kinds
+    return scope is None or scope.tells(kind)
 
 
 def followed(links: Iterable[Link], snapshot: Snapshot) -> tuple[Link, ...]:
@@ -107,7 +107,7 @@ def tiers_of(snapshot: Snapshot, short_term_pages: int) -> NDArray[np.object_]:
 
 
 def _narrowed(snapshot: Snapshot, scope: Scope, settings: Settings, people: Callable[[], People]) -> Snapshot:
-    wanted = None if scope.people is None else _Wanted(scope.people, people())
+    wanted = None if scope.people is None else Wanted(scope.people, people())
     shown = _rows(snapshot, scope, settings)
     if wanted is not None:
         shown &= wanted.rows(snapshot)
@@ -146,7 +146,7 @@ def _numbers(snapshot: Snapshot, threads: Iterable[str]) -> list[int]:
     return [number for one in threads if (number := snapshot.thread_number(ThreadId(one))) is not None]
 
 
-class _Wanted:
+class Wanted:
     """The people of a scope. A name that nobody has is nobody's; one that several have is each of theirs."""
 
     def __init__(self, names: Collection[str], people: People) -> None:
@@ -156,18 +156,15 @@ class _Wanted:
 
     def rows(self, snapshot: Snapshot) -> Mask:
         """What they said, and what facts about them rest on."""
-        shown = np.zeros(snapshot.n, dtype=bool)
-        for speaker, role, rows in snapshot.speaking():
-            if self._is(speaker_of(speaker, role)):
-                shown |= rows
+        speaking, which = snapshot.speaking()
+        shown = np.array([self.speaks(speaker_of(*one)) for one in speaking], dtype=bool)[which]
         seqs = [
             source.seq
             for fact in (*snapshot.facts.rows, *snapshot.ended_facts)
             if self.has(fact)
             for source in fact.sources
         ]
-        shown |= np.isin(snapshot.seqs, seqs)
-        return shown
+        return np.asarray(shown | np.isin(snapshot.seqs, seqs))
 
     def has(self, item: Fact | ProfileField | Trait) -> bool:
         """Whether something is about one of them."""
@@ -175,7 +172,7 @@ class _Wanted:
             return self._people.of(item) in self._ids
         return (USER if isinstance(item, Trait) else str(item.whose)) in self._ids
 
-    def _is(self, name: str) -> bool:
+    def speaks(self, name: str) -> bool:
         """Whether a speaker is one of them; who spoke lately may be known by name alone."""
         return self._people.find(name) in self._ids or folded(name) in self._names
 
@@ -183,10 +180,9 @@ class _Wanted:
 # --------------------------------------------------------------------------------------------------- what was derived
 
 
-def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: _Wanted | None) -> Snapshot:
+def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: Wanted | None) -> Snapshot:
     """The rows with what rests on them alone."""
-    placed = scope.threads, scope.metadata, scope.speakers, scope.tiers, scope.since, scope.until
-    unsourced = all(one is None for one in placed)
+    unsourced = not scope.needs_sources
 
     def lines(of: Sequence[_Line]) -> tuple[_Line, ...]:
         return tuple(
@@ -235,7 +231,7 @@ def _stands(part: Snapshot, sources: Sequence[Source]) -> bool:
 
 def _without_others(fact: Fact, ids: set[FactId]) -> Fact:
     """A fact without those that it contradicts and that are not in scope."""
-    if all(one in ids for one in fact.conflicts):
+    if not fact.conflicts or ids.issuperset(fact.conflicts):
         return fact
     return replace(fact, conflicts=tuple(one for one in fact.conflicts if one in ids))
 
@@ -246,7 +242,7 @@ def _relations(
     """Who speaks here in which role; and the rulings on names that are spoken of here."""
     if not relations:
         return ()
-    speaking = {(folded(speaker_of(name, role)), role.value) for name, role, _ in part.speaking()}
+    speaking = {(folded(speaker_of(name, role)), role.value) for name, role in part.speaking()[0]}
     names = {USER, AGENT, *(name for name, _ in speaking), *(folded(fact.subject) for fact in facts)}
 
     def there(one: PersonRelation) -> bool:

@@ -11,13 +11,14 @@ from sqlalchemy import and_, case, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
-from embermem.core.types import About, Owner, OwnerId, OwnerStats
+from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
 from embermem.protocols import Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
 from embermem.store.engines.words import how_it_runs
 from embermem.store.queries import reads, waits
+from embermem.store.queries.webhooks import webhook_counts
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions
 
@@ -78,6 +79,7 @@ class Whole(Transactions):
             )
             pending, since = _backlog(c, short)
             settings = {row.key: row.value for row in c.execute(select(schema.store))}
+            hooks = webhook_counts(c)
             size = self._database.size(c)
         return Stats(
             path=self._database.place,
@@ -94,6 +96,9 @@ class Whole(Transactions):
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
             schema=schema.HEAD,
+            webhooks=sum(hooks.values()),
+            webhooks_retrying=hooks[WebhookState.RETRYING],
+            webhooks_stopped=hooks[WebhookState.STOPPED],
         )
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:

@@ -14,10 +14,11 @@ from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.core.user_overrides import mark_of_message
-from embermem.protocols import OwnerState
+from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, marked_of
+from embermem.store.queries.pages import said_within
 from embermem.store.queries.reads import chunks, same
 from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
@@ -104,9 +105,12 @@ class Log(Erasing):
         limit: int | None = None,
         *,
         ids: Collection[UtteranceId] | None = None,
+        within: Within | None = None,
+        moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
         with self._read() as c:
-            return utterances(c, owner_id, after_seq, limit, ids)
+            shown = () if within is None else said_within(c, owner_id, within, moment)
+            return utterances(c, owner_id, after_seq, limit, ids, shown)
 
 
 def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:

@@ -9,15 +9,16 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, and_, case, exists, func, literal, null, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, literal, null, or_, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.types import OwnerId, Page, PageId, SegmentId, ThreadId, Tier
-from embermem.protocols import NOW, Moment
+from embermem.core.types import Kind, OwnerId, Page, PageId, Role, SegmentId, ThreadId, Tier
+from embermem.protocols import NOW, Moment, Within
 from embermem.store import schema
 from embermem.store.codec import micros
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
+from embermem.store.values import meets
 
 
 class Pages(Transactions):
@@ -37,11 +38,16 @@ class Pages(Transactions):
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
+        within: Within | None = None,
         documents: bool = False,
     ) -> tuple[Page, ...]:
-        page = schema.page.c
+        page, said = schema.page.c, schema.utterance.c
         with self._read() as c:
             query, placed, pages = _pages(c, owner_id, moment)
+            shown = _said_by(moment)
+            if within is not None:
+                shown += said_within(c, owner_id, within, moment)
+                query = query.where(page.page_id.in_(select(said.page_id).where(said.owner_id == owner_id, *shown)))
             if not documents and ids is None and thread is None:
                 query = query.where(page.no >= 1)
             if tier is not None:
@@ -62,7 +68,7 @@ class Pages(Transactions):
             if ids is not None:
                 queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
             rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
-            return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=_said_by(moment))
+            return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=shown)
 
 
 def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:
@@ -82,6 +88,40 @@ def _in_tier(tier: Tier, placed: Any, evicted: Any, newest: Any) -> Any:
         Tier.SHORT: and_(placed.is_(None), of_talk, newest),
         Tier.PENDING: and_(placed.is_(None), of_talk, ~newest),
     }[tier]
+
+
+def said_within(c: Connection, owner_id: OwnerId, within: Within, moment: Moment) -> list[ColumnElement[bool]]:
+    """The conditions that an utterance is in scope, as `Scope.admits` says it; by `people` and `kinds` too."""
+    said, scope = schema.utterance.c, within.scope
+    since, until = scope.span
+    shown: list[ColumnElement[bool]] = []
+    if scope.threads is not None:
+        shown.append(said.thread.in_(sorted(scope.threads)))
+    if scope.not_threads:
+        shown.append(said.thread.not_in(sorted(scope.not_threads)))
+    if scope.speakers is not None:
+        shown.append(said.speaker.in_(sorted(scope.speakers)))
+    if scope.before_seq is not None:
+        shown.append(said.seq < scope.before_seq)
+    if since is not None:
+        shown.append(said.said_at >= micros(since))
+    if until is not None:
+        shown.append(said.said_at <= micros(until))
+    if scope.kinds is not None:
+        kinds = {Kind.MESSAGE: said.role != Role.DOCUMENT.value, Kind.DOCUMENT: said.role == Role.DOCUMENT.value}
+        shown.append(or_(false(), *(kinds[one] for one in kinds if one in scope.kinds)))
+    if scope.metadata is not None:
+        shown.append(meets(owner_id, said.seq, scope.metadata))
+    if scope.people is not None:
+        spoke = [and_(said.speaker == name, said.role == role.value) for name, role in sorted(within.speakers)]
+        shown.append(or_(*spoke, said.seq.in_(sorted(within.seqs))))
+    if scope.tiers is not None:
+        query, placed, pages = _pages(c, owner_id, moment)
+        newest = schema.page.c.no > pages - within.short
+        tiers = (_in_tier(tier, placed, evicted_no(moment), newest) for tier in Tier if tier in scope.tiers)
+        some = query.with_only_columns(schema.page.c.page_id).where(or_(false(), *tiers))
+        shown.append(said.page_id.in_(some))
+    return shown
 
 
 def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:

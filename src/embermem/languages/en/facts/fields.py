@@ -15,6 +15,7 @@ from embermem.core.fields import Field
 from embermem.core.text import fold
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.en import words
+from embermem.languages.en.clauses.words import is_adverb
 from embermem.languages.en.facts.clauses import declarations, is_certain, is_told, stated
 from embermem.languages.en.facts.identity import NATIONALITY, NO_NAME
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED
@@ -71,7 +72,8 @@ def _alone(field: Field) -> re.Pattern[str]:
 @lru_cache(maxsize=512)
 def _rules(field: Field) -> tuple[Rule, ...]:
     names, read = _names(field), _reader(field)
-    made = [rule(field.name, rf"[Mm]y {_WHICH}(?i:{names})(?: is| are|'s|:){_STILL}{_lead(field)} ", read)]
+    short = "" if field.type == "text" else "|'s"  # "my son's school fees" says nothing of what he is
+    made = [rule(field.name, rf"[Mm]y {_WHICH}(?i:{names})(?: is| are|:{short}){_STILL}{_lead(field)} ", read)]
     if field.type in ("choice", "number"):
         made.append(rule(field.name, rf"[Ii](?:'m| am){_STILL}(?: at| on| in)?(?: an?| the)? (?i:{names}) ", read))
     if field.type in ("choice", "number", "date"):
@@ -203,12 +205,14 @@ def _is_name(value: str, field: Field) -> bool:
     first = fold(value.split()[0])
     if first in NO_NAME or first in words.STOP_WORDS or first in NP_FIRST_DENIED or "'s" in value:
         return False
+    if not any(char.isalpha() for char in value):
+        return False
     alike = any(NATIONALITY.match(one) for one in field.examples)
     return value_is_plain(field, value) and (alike or NATIONALITY.match(value) is None)
 
 
 def _is_noun_phrase(value: str) -> bool:
     said = value.replace("-", " ").split()
-    if any(word in NP_FIRST_DENIED or word in words.STOP_WORDS for word in said):
+    if any(word in NP_FIRST_DENIED or word in words.STOP_WORDS or is_adverb(word) for word in said):
         return False
     return is_thing(words.singular(said[-1]))

@@ -1,0 +1,141 @@
+"""What a scope lets the lists of one owner's memory show, by the rule of recall (memoryos/recall/scoping.py): an item
+that was derived is in scope if all its sources are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import TYPE_CHECKING, TypeVar
+
+from embermem.core.types import Chain, Fact, FactId, Kind, Owner, PageId, Scope, Segment, Source
+from embermem.protocols import ALL_FACTS, FactSelection, Moment, Within
+
+if TYPE_CHECKING:
+    from embermem.memoryos.recall.scoping import Wanted
+    from embermem.protocols import Store
+
+__all__ = ["InScope", "in_scope"]
+
+_Told = TypeVar("_Told", Segment, Chain)
+_AT_ONCE = 500
+"""Sources looked for in one read."""
+
+
+def in_scope(
+    store: Store, owner: Owner, scope: Scope | None, *, zone: tzinfo, short: int, moment: Moment
+) -> InScope | None:
+    """What a scope lets a read of a moment show; None where it leaves nothing out. Times without a zone are of `zone`;
+    short-term memory has `short` pages."""
+    if scope is None or scope.is_whole:
+        return None
+    within, wanted = Within(scope=scope.in_zone(zone), short=short), None
+    if scope.people is not None:
+        from embermem.memoryos.people import People, speaker_of
+        from embermem.memoryos.recall.scoping import Wanted
+
+        wanted = Wanted(scope.people, People(owner, store.persona(owner.id, moment)))
+        spoke = {(one.speaker, one.role) for one in store.utterances(owner.id)}
+        known = store.facts(owner.id, ALL_FACTS, replace(moment, valid_at=None))
+        within = replace(
+            within,
+            speakers=frozenset(one for one in spoke if wanted.speaks(speaker_of(*one))),
+            seqs=frozenset(source.seq for fact in known if wanted.has(fact) for source in fact.sources),
+        )
+    return InScope(store=store, owner=owner, within=within, moment=moment, wanted=wanted)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InScope:
+    """One scope, at one moment, of one owner. `within` is what the store is told of it."""
+
+    store: Store
+    owner: Owner
+    within: Within
+    moment: Moment
+    wanted: Wanted | None
+
+    def facts(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """Those in scope; of facts that have ended, those that did so by a fact in scope or at a date of their own. Of
+        the facts that they contradict they name those in scope."""
+        if not self.within.scope.tells(Kind.FACT):
+            return ()
+        told = self._told((*facts, *self._others(facts)))
+        return tuple(
+            replace(fact, conflicts=tuple(one for one in fact.conflicts if one in told))
+            for fact in facts
+            if fact.id in told and (fact.retired_at is None or _ended_within(fact, told))
+        )
+
+    def segments(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+        """Those all of whose pages and sources are in scope."""
+        return self._whole(segments)
+
+    def chains(self, chains: Sequence[Chain]) -> tuple[Chain, ...]:
+        """Those all of whose pages and sources are in scope."""
+        return self._whole(chains)
+
+    def pages(self) -> tuple[frozenset[PageId], frozenset[PageId]]:
+        """The pages all of which is in scope, and those part of which is."""
+        shown = self._shown(None, self.within)
+        whole = self._uncut(shown)
+        return whole, frozenset(shown) - whole
+
+    def _others(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+        """The facts that some name, and that are not among them."""
+        named = {one for fact in facts for one in (fact.superseded_by, *fact.conflicts) if one is not None}
+        if not (named := named - {fact.id for fact in facts}):
+            return ()
+        return self.store.facts(self.owner.id, FactSelection(ids=frozenset(named)), self.moment)
+
+    def _told(self, facts: Sequence[Fact]) -> set[FactId]:
+        there = self._inside(source for fact in facts for source in fact.sources)
+        return {fact.id for fact in facts if self._stands(fact, there)}
+
+    def _stands(self, fact: Fact, there: set[int]) -> bool:
+        if fact.sources:
+            return all(source.seq in there for source in fact.sources)
+        return not self.within.scope.needs_sources and (self.wanted is None or self.wanted.has(fact))
+
+    def _inside(self, sources: Iterable[Source]) -> set[int]:
+        """The seqs of the utterances that are in scope, of those that something rests on."""
+        found: set[int] = set()
+        ids = sorted({source.utterance_id for source in sources})
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            said = self.store.utterances(self.owner.id, ids=some, within=self._of_sources, moment=self.moment)
+            found.update(one.seq for one in said)
+        return found
+
+    @property
+    def _of_sources(self) -> Within:
+        """What may be a source: `kinds` does not limit it."""
+        return replace(self.within, scope=replace(self.within.scope, kinds=None))
+
+    def _whole(self, items: Sequence[_Told]) -> tuple[_Told, ...]:
+        if not items or not self.within.scope.tells(Kind.SEGMENT):
+            return ()
+        pages = self._uncut(self._shown({page_id for one in items for page_id in one.page_ids}, self._of_sources))
+        there = self._inside(source for one in items for source in one.sources)
+        return tuple(
+            one
+            for one in items
+            if pages.issuperset(one.page_ids) and all(source.seq in there for source in one.sources)
+        )
+
+    def _shown(self, ids: Iterable[PageId] | None, within: Within) -> dict[PageId, int]:
+        """How many utterances of each page are in scope: of some pages, or of all."""
+        some = None if ids is None else frozenset(ids)
+        found = self.store.pages(
+            self.owner.id, within.short, moment=self.moment, ids=some, within=within, documents=True
+        )
+        return {page.id: len(page.utterances) for page in found}
+
+    def _uncut(self, shown: dict[PageId, int]) -> frozenset[PageId]:
+        """Those of some pages that have no more utterances than these."""
+        whole = self.store.pages(self.owner.id, self.within.short, moment=self.moment, ids=frozenset(shown))
+        return frozenset(page.id for page in whole if len(page.utterances) == shown[page.id])
+
+
+def _ended_within(fact: Fact, told: set[FactId]) -> bool:
+    return fact.superseded_by in told or (fact.expires_at is not None and fact.valid_to == fact.expires_at)
