@@ -141,6 +141,8 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
             ids["/v1/webhooks/"] = alice.add_webhook("https://example.com/").id
         if path == "/v1/links/{item_id}":
             ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
+        if path == "/v1/documents/{item_id}":
+            ids["/v1/documents/"] = alice.add_document("# Lease\n\nThe rent is due.").id
         prefix = next((known for known in ids if path.startswith(known)), None)
         place = path.replace("{item_id}", fact.id if prefix is None else ids[prefix])
         place = place.replace("{change_no}", str(fact.change_no))
