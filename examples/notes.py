@@ -46,7 +46,8 @@ def ask(notes: OwnerMemory, question: str, scope: Scope | None = None) -> str:
     if not hits or hits[0].passage is None:
         return "nothing"
     passage = hits[0].passage
-    return f"[{passage.title}, {passage.place}] {' '.join(hits[0].utterance.text.split())}"
+    place = ", ".join(part for part in (passage.title, passage.place) if part)
+    return f"[{place}] {' '.join(hits[0].utterance.text.split())}"
 
 
 def run(folder: Path) -> None:

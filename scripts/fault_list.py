@@ -205,8 +205,8 @@ _FILES_AND_LOGS = (
         breaks="an add that is repeated under its key also answers with the utterance before it",
         file="store/queries/log.py",
         was="stores/log.py",
-        old="first_seq=row.seq - len(messages) + 1,",
-        new="first_seq=row.seq - len(messages),",
+        old="row.seq - len(messages) + 1, row.seq, at)",
+        new="row.seq - len(messages), row.seq, at)",
         tests=("test_store_suite.py", "test_messages.py", "test_public_face.py"),
     ),
     Fault(
@@ -256,8 +256,8 @@ _TIERS = (
         breaks="short-term memory keeps one page more than the setting says",
         file="store/queries/worker_queries.py",
         was="stores/work.py",
-        old="return and_(page.c.segment_id.is_(None), page.c.no <= owner.c.pages - short)",
-        new="return and_(page.c.segment_id.is_(None), page.c.no < owner.c.pages - short)",
+        old="return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))",
+        new="return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short - 1))",
         tests=("test_store_suite.py", "test_consolidation.py"),
     ),
     Fault(
@@ -571,11 +571,10 @@ _RECALL = (
     Fault(
         name="scope-leaks",
         breaks="a recall gives what its scope leaves out",
-        file="index/fusion.py",
-        was="index/fusion.py",
-        old="scores[~view.allowed] = -np.inf",
-        new="scores[~view.allowed] = 0.0",
-        tests=("test_default_ranking.py", "test_past_recall.py", "test_expiry.py"),
+        file="memoryos/recall/scoping.py",
+        old="shown &= ~np.isin(snapshot.thread_of(n), _numbers(snapshot, scope.not_threads))",
+        new="pass",
+        tests=("test_default_ranking.py", "test_scopes.py"),
     ),
     Fault(
         name="one-neighbour",

@@ -26,8 +26,8 @@ INSTANCE = {"settings", "context", "page_id", "reply"}
 """Properties here, attributes of the instance there."""
 OURS = {"open", "aclose"}
 """What only the async side has: a constructor cannot be awaited, and a thread must be waited for."""
-AT_ONCE = {"of", "space", "now", "wake", "is_resident"}
-"""What asks no store, and is not awaited."""
+AT_ONCE = {"of", "space", "now", "wake", "is_resident", "watch"}
+"""What asks no store, and is not awaited; `watch` is an async iterator."""
 LEFT_OUT = {"keys"}
 """What is for a server's own threads: the store of its keys, which is not awaited."""
 

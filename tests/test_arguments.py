@@ -39,6 +39,7 @@ FILLED: dict[str, Any] = {
         "limit_s": 0.0,
         "url": "https://example.com/",
         "webhook_id": "w1",
+        "items": [],
         "space": "team",
         "agent": "tutor",
         "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),

@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 SAID = {
     "support_desk": [
-        "Handbook, Handbook of the support desk > Routers > Red light: A red light means",
+        "Handbook, Routers > Red light: A red light means",
         "T-1: My router shows a red light. -> I am looking into it.",
         "T-1: I unplugged it, and the light is still red. -> I will send a technician.",
         "Billing knows the name: True",
@@ -38,7 +38,7 @@ SAID = {
     "notes": [
         "garden.md: 1 new, 0 kept, 0 removed",
         "lease.md: 2 new, 0 kept, 0 removed",
-        "[Lease of the flat, Lease of the flat > Rent]",
+        "[Lease of the flat, Rent]",
         "lease.md: 1 new, 1 kept, 1 removed",
         "The old rent: 0",
     ],

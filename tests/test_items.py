@@ -126,3 +126,56 @@ def test_no_item_of_another_owner_is_reached(lived: OwnerMemory, memory: Memory)
                 with pytest.raises(NotFound):
                     call(item.id)
         assert bob.items(kind) == ()
+
+
+def test_many_items_are_added_and_each_is_answered(memory: Memory) -> None:
+    alice = memory.of("alice")
+    items: list[Any] = [
+        {"messages": "I live in Lyon.", "key": "1", "thread": "a"},
+        {"messages": [{"role": "user", "content": "Hello"}, {"role": "nobody", "content": "x"}]},
+        {"messages": "Again.", "words": 1},
+        "no mapping",
+        {"messages": [{"role": "user", "content": "I keep a heron."}], "key": "1"},
+        {"messages": [{"role": "user", "content": "I keep a heron."}], "at": "2026-05-01"},
+    ]
+    done = alice.add_many(items, thread="b")
+    assert [(one.index, one.added is not None, one.error_kind) for one in done] == [
+        (0, True, ""),
+        *((index, False, "input-error") for index in (1, 2, 3)),
+        (4, False, "key-reused"),
+        (5, True, ""),
+    ]
+    assert "items[1]: messages[1]" in done[1].error
+    assert "items[2]: unknown: words" in done[2].error
+    assert [(one.text, one.thread) for one in alice.utterances()] == [
+        ("I live in Lyon.", "a"),
+        ("I keep a heron.", "b"),
+    ]
+    assert alice.add_many(items[:1]) == done[:1]
+    with pytest.raises(InputError, match="at most 500"):
+        alice.add_many(items * 100)
+    assert len(alice.utterances()) == 2
+
+
+def test_what_changed_of_an_item_is_told_from_what_to_what(lived: OwnerMemory) -> None:
+    (fact,) = lived.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon"}])
+    lived.pin(fact.id)
+    corrected = lived.correct(fact.id, "lives in Paris", value="Paris")
+    told = [(one.field, one.before, one.after, one.cause, one.by) for one in lived.edits(fact.id)]
+    assert ("value", None, "Lyon", "import", "caller") in told
+    assert ("pinned", None, "True", "correction", "caller") in told
+    assert ("superseded_by", None, corrected.id, "correction", "caller") in told
+    lived.set_profile(name="Alice")
+    lived.set_profile(name="Alicia")
+    lived.set_profile(name=None)
+    names = [(one.before, one.after) for one in lived.edits("user.name") if one.field == "value"]
+    assert names == [(None, "Alice"), ("Alice", "Alicia"), ("Alicia", None)]
+    link = lived.links()[0]
+    lived.unlink(link.id)
+    assert [one.field for one in lived.edits(link.id)] == ["from_id", "to_id", "reason", "retired_at"]
+    for kind in ("page", "segment", "chain"):
+        assert [one for one in lived.edits(lived.items(kind, order="oldest")[0].id) if one.before is None], kind
+    assert lived.edits(lived.utterances()[0].id) == ()
+    for unknown in ("user.nothing", "f0-000", "openness"):
+        with pytest.raises(NotFound):
+            lived.edits(unknown)

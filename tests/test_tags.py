@@ -210,7 +210,7 @@ OPERATIONS = """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
     Document DocumentAdded DocumentBody DocumentWhole Documents Passage
-    ChainData ChainMemory LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts

@@ -314,6 +314,7 @@ class AsyncOwnerMemory(_Async, AsyncFeed):
 
     add = awaited("write", OwnerMemory.add)
     add_messages = awaited("write", OwnerMemory.add_messages)
+    add_many = awaited("write", OwnerMemory.add_many)
     settle = awaited("work", OwnerMemory.settle)
     understand_anew = awaited("work", OwnerMemory.understand_anew)
     share_person_with = awaited("write", OwnerMemory.share_person_with)

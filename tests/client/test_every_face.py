@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -789,3 +790,29 @@ def test_a_user_may_have_any_name(of: Of) -> None:
         of(user).add("Hello", "Hi")
         assert [page.query for page in of(user).pages()] == ["Hello"]
     assert of("other").pages() == ()
+
+
+@every_face
+def test_a_document_is_stored_listed_quoted_replaced_and_forgotten(of: Of, tmp_path: Path) -> None:
+    alice = of("alice")
+    text = "# Lease\n\nThe flat is in Lyon.\n\n## Rent\n\nThe rent is due on the third.\n"
+    added = alice.add_document(text, source="lease.md", at="2026-05-01T10:00:00+02:00", metadata={"kind": "contract"})
+    assert (added.title, added.added, added.kept, added.removed) == ("Lease", 2, 0, 0)
+    (document,) = alice.documents()
+    assert document == alice.document(added.id)
+    assert (document.source, document.passages, document.metadata) == ("lease.md", 2, {"kind": "contract"})
+    passages = alice.passages(added.id)
+    assert [one.passage and one.passage.place for one in passages] == ["", "Rent"]
+    assert passages[1] == alice.utterance(passages[1].id)
+    assert "[Lease, Rent] The rent is due on the third." in alice.recall("When is the rent due?").text
+    assert alice.search("rent third", k=1)[0].passage == passages[1].passage
+    (tmp_path / "lease.md").write_text(text.replace("third", "fifth"))
+    again = alice.add_document(tmp_path / "lease.md", source="lease.md", at="2026-05-02", metadata={"kind": "contract"})
+    assert (again.id, again.added, again.kept, again.removed) == (added.id, 1, 1, 1)
+    assert len(alice.forget_document(added.id, dry_run=True).pages) == 2
+    assert alice.verify(alice.forget_document(added.id)).ok
+    assert alice.documents() == ()
+    with pytest.raises(NotFound):
+        alice.passages(added.id)
+    with pytest.raises(InputError):
+        alice.add_document(b"%PDF-1.4", source="a.pdf")

@@ -126,3 +126,16 @@ def test_items_of_every_kind_are_read_updated_and_deleted(served: tuple[Memory, 
         assert mine.verify(mine.delete(plums.id)).ok
         with pytest.raises(Unchangeable):
             mine.delete(alice.utterances()[0].id)
+
+
+def test_many_items_are_added_by_the_client_as_in_the_process(served: tuple[Memory, str]) -> None:
+    items: list[Any] = [{"messages": "I live in Lyon.", "thread": "a"}, {"messages": 3}, {"messages": "Hello."}]
+    with Client(served[1]) as client:
+        done = client.of("alice", "tutor").add_many(items)
+    assert [(one.index, one.added is not None, one.error_kind) for one in done] == [
+        (0, True, ""),
+        (1, False, "input-error"),
+        (2, True, ""),
+    ]
+    assert "items[1]: " in done[1].error
+    assert [one.thread for one in served[0].of("alice", "tutor").utterances()] == ["a", "main"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+import openai
 import pytest
 from fastapi import FastAPI
+from proxying import ask, assistant, proxied, user
 from serving import client, key_for, running
 from test_keys import asked, every_route, refused
 
@@ -16,6 +18,7 @@ from embermem.core import messages
 from embermem.core.errors import InputError, NotGranted
 from embermem.http.app import create_app
 from embermem.protocols import Grant
+from embermem.testing.model_server import ModelServer
 from scripted import NOW, Opener
 
 SECRET = "heron-4711"
@@ -159,15 +162,15 @@ def test_no_route_reaches_a_space_without_the_key_s_right_or_the_grant(memory: M
     app = create_app(memory)
     of_alice, of_carl = key(memory, "alice/default"), key(memory, "carl/default", spaces=("closed:write",))
     wrong, tried = [], 0
-    for text, user in ((of_alice, "alice"), (of_carl, "carl")):
+    for text, name_of in ((of_alice, "alice"), (of_carl, "carl")):
         with client(url, text) as c:
             for method, path, where in routes_with_spaces(app):
                 for name in where:
                     value = "closed" if name == "space" else ["closed"]
-                    got = asked(cast(Any, _Adding(c, name, value)), app, method, path, user, "default")
+                    got = asked(cast(Any, _Adding(c, name, value)), app, method, path, name_of, "default")
                     tried += 1
                     if not refused(got) or SECRET in got.text:
-                        wrong.append((method, path, name, user, got.status_code, got.text[:200]))
+                        wrong.append((method, path, name, name_of, got.status_code, got.text[:200]))
     assert tried > 60
     assert wrong == []
     assert memory.space("closed").stats().utterances == 1
@@ -255,3 +258,25 @@ def test_the_client_has_spaces_as_a_memory_has(memory: Memory, url: str) -> None
         coach.share_person_with("tutor")
         assert "Tofu" in there.of("alice", "tutor", person_from="coach").recall("my dog").text
         assert [one.agent for one in coach.person_shares()] == ["tutor"]
+
+
+def test_the_proxy_tells_the_space_and_stores_in_the_own_memory(opened: Opener) -> None:
+    with ModelServer() as model:
+        memory = opened(proxy_url=model.url)
+        memory.space("team").add("The deploy happens every Friday.")
+        memory.grant("team", user="alice")
+        with proxied(memory, model) as proxy:
+            asking = proxy.client(x_ember_user="alice", x_ember_shares="team")
+            first = [user("Hello there."), assistant("Hello."), user("When is the deploy?")]
+            ask(asking, first)
+            block = proxy.shown()[-1]["content"]
+            assert "shared memory of team:" in block
+            assert "#1 team: The deploy happens every Friday." in block  # #1 of the own memory is in the request
+            assert "Hello there" not in block
+            assert len(memory.space("team").pages()) == 1
+            stranger = proxy.client(x_ember_user="bob", x_ember_shares="team")
+            with pytest.raises(openai.PermissionDeniedError):
+                ask(stranger, first, user="bob")
+            memory.revoke("team", user="alice")
+            with pytest.raises(openai.PermissionDeniedError):
+                ask(asking, first)

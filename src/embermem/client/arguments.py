@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from embermem.core.errors import InputError, NotFound
-from embermem.core.messages import At, Expiry
+from embermem.core.messages import At, Expiry, checked
 from embermem.core.types import Scope
 
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
@@ -53,6 +54,15 @@ def expiry(at: Expiry) -> datetime | date | str | None:
         raise InputError(f"{at} from now is outside the times that can be stored") from error
 
 
+def several(given: object, where: str) -> list[str]:
+    """Several texts. Raises InputError."""
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise InputError(f"{where} is {type(given).__name__}; give several texts, such as a list")
+    for place, one in enumerate(given):
+        checked(one, f"{where}[{place}]", sys.maxsize)
+    return [*given]
+
+
 def brought_fact(fact: object) -> object:
     """A fact that the caller brings, as it is sent."""
     if isinstance(fact, Mapping) and isinstance(ends := fact.get("expires_at"), timedelta):
@@ -66,6 +76,16 @@ def file_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def batch_item(item: object, new_key: Callable[[], str]) -> object:
+    """An item of a batch, as it is sent, with a key."""
+    if not isinstance(item, Mapping):
+        return item
+    told = {"run_id" if name == "thread" else name: one for name, one in item.items()}
+    if isinstance(ends := told.get("expires_at"), timedelta):
+        told["expires_at"] = expiry(ends)
+    return {**told, "key": told.get("key") or new_key()}
 
 
 def item_path(item_id: object) -> str:

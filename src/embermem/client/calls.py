@@ -21,6 +21,7 @@ from embermem.core.errors import InputError, KeyReused
 from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
+    AddedItem,
     Conflict,
     DocumentAdded,
     Fact,
@@ -115,6 +116,21 @@ class OwnerCalls(ReadCalls):
         return Added(
             page_ids=added.page_ids, utterance_ids=tuple(one.id for one in added.results), redactions=added.redactions
         )
+
+    @call
+    def add_many(
+        self, items: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None
+    ) -> Steps[tuple[AddedItem, ...]]:
+        """Add up to 500 items, each on its own; what became of each, in order. An item has `messages`, a list or one
+        text of the user, and may have `thread`, `at`, `key`, `fresh`, `expires_at` and `metadata`. Items without a key
+        get one here, so a lost answer never doubles them. Raises InputError if nothing of it can be sent."""
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Sequence):
+            raise InputError("items must be a list of mappings such as {'messages': 'Hello'}")
+        told = [arguments.batch_item(one, self._new_key) for one in items]
+        body = exchange.encoded({"items": told, "run_id": thread, "at": at, **self._owner})
+        answer = yield Request(method="POST", path="/v1/memories/batch", body=body, repeatable=True)
+        found = read(answer, dict[str, list[dict[str, Any]]]).get("items", [])
+        return tuple(_item_of(index, one) for index, one in enumerate(found))
 
     @call
     def settle(self, progress: Callable[[int, int], None] | None = None) -> Steps[int]:
@@ -439,7 +455,7 @@ class OwnerCalls(ReadCalls):
     ) -> Steps[Webhook]:
         """Send what is new to an address, signed; the webhook with its `secret`, which no later call returns. Raises
         InputError for an address that the server does not allow."""
-        told = {"url": url, "events": list(events), "text": bool(text), "since": since}
+        told = {"url": url, "events": arguments.several(events, "events"), "text": bool(text), "since": since}
         return read((yield self._write("/v1/webhooks", told, key)), Webhook)
 
     @call
@@ -466,3 +482,14 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
     ) -> Request:
         return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")
+
+
+def _item_of(index: int, item: Mapping[str, Any]) -> AddedItem:
+    """What became of an item of a batch."""
+    if "problem" in item:
+        problem: Mapping[str, Any] = item["problem"]
+        kind = str(problem.get("type", "")).rpartition(":")[2]
+        return AddedItem(index=index, error=f"items[{index}]: {problem.get('detail', '')}", error_kind=kind)
+    kept = exchange.read(exchange.encoded(item), answers.BatchKept)
+    ids = tuple(one.id for one in kept.results)
+    return AddedItem(index=index, added=Added(page_ids=kept.page_ids, utterance_ids=ids, redactions=kept.redactions))

@@ -16,6 +16,7 @@ from embermem.core.types import (
     About,
     Context,
     Document,
+    Edit,
     Fact,
     Hit,
     OwnerStats,
@@ -225,10 +226,9 @@ class ReadCalls(OwnerRequests):
 
     @call
     def passages(self, document_id: str) -> Steps[tuple[Utterance, ...]]:
-        """The passages of a document, in the order of its text, without the ids of their pages. Raises NotFound."""
+        """The passages of a document, in the order of its text. Raises NotFound."""
         found = yield from self._document(document_id)
-        where = {"page_id": "", "thread": found.document.thread}
-        return tuple(from_record(Utterance, one, **where) for one in found.passages)
+        return tuple(from_record(Utterance, one) for one in found.passages)
 
     def _document(self, document_id: str) -> Steps[answers.DocumentWhole]:
         path = f"/v1/documents/{arguments.id_path(document_id, 'document')}"
@@ -281,6 +281,8 @@ class ReadCalls(OwnerRequests):
         limit must be longer."""
         numbered = isinstance(since, int) and not isinstance(since, bool)
         asked = {"since": str(since)} if numbered else {"recorded_after": arguments.time_text(since, "since")}
+        if not isinstance(wait_s, (int, float)):
+            raise InputError(f"wait_s is {type(wait_s).__name__}; give a number of seconds")
         asked |= {"wait_s": f"{wait_s:g}"} if wait_s else {}
         return _changes((yield from self._list("/v1/changes", asked, answers.Changes, limit)))
 
@@ -297,6 +299,13 @@ class ReadCalls(OwnerRequests):
         """How a fact, page, segment or chain came to be what it is: the changes that name it. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
         return _changes(read(answer, answers.History).results)
+
+    @call
+    def edits(self, item_id: str) -> Steps[tuple[Edit, ...]]:
+        """What changes did to a page, fact, segment, chain or link: each field from what to what, when, why and by
+        whom. Raises NotFound."""
+        answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
+        return read(answer, answers.History).edits
 
     @call
     def stats(self) -> Steps[OwnerStats]:

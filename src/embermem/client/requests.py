@@ -51,7 +51,9 @@ class OwnerRequests(Handle):
         self._owner = {"user_id": owner.user, "agent_id": owner.agent}
         if reached.space is not None:
             self._owner["space"] = reached.space
-        self._bound: dict[str, object] = {"shares": list(reached.shares)} if reached.shares else {}
+        self._bound: dict[str, object] = (
+            {"shares": shares} if (shares := arguments.several(reached.shares, "shares")) else {}
+        )
         if reached.person_from is not None:
             self._bound["person_from"] = reached.person_from
         self._new_key = new_key

@@ -308,7 +308,8 @@ def _settings(url: str, key: str | None, timeout_s: float, retries: int) -> dict
 def _arguments(request: Request) -> dict[str, Any]:
     """Raises InputError for a parameter that is no text."""
     for name, value in request.params.items():
-        messages.checked(value, name, sys.maxsize)
+        for one in value if isinstance(value, list) else (value,):
+            messages.checked(one, name, sys.maxsize)
     kind = {} if request.body is None else {"Content-Type": "application/json"}
     return {"params": request.params, "content": request.body, "headers": {**kind, **request.headers}}
 

@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, Context, PageId, Share
+from embermem.core.types import Added, AddedItem, Context, PageId, Share
 from embermem.owner_memory.feed import Feed
 from embermem.owner_memory.handle import LONGEST_KEY, Parts, zone_of
 
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["OwnerMemory", "Parts", "zone_of"]
 
 logger = logging.getLogger(__name__)
+
+MOST_ITEMS = 500
+"""Items that `add_many` takes at once."""
+_OF_ITEM = ("messages", "thread", "at", "key", "fresh", "expires_at", "metadata")
 
 
 @checked
@@ -112,6 +116,38 @@ class OwnerMemory(Feed):
         inbox = self._inbox()
         given = inbox.openai(messages, at, thread, metadata)
         return self._observe(given, key, fresh=bool(fresh), expires_at=inbox.expiry(expires_at))
+
+    def add_many(
+        self, items: Sequence[Mapping[str, Any]], *, thread: str = "main", at: At = None
+    ) -> tuple[AddedItem, ...]:
+        """Add up to 500 items, each as one call of `add_messages`; returns what became of each, in order.
+
+        An item has `messages`, a list or one text of the user, which starts a page of its own, and may have `thread`,
+        `at`, `key`, `fresh`, `expires_at` and `metadata`. Each is a transaction of its own: one that is refused does
+        not affect the others, and after a failure of the store (StoreError) those before it are stored; with keys, the
+        call can be repeated. Raises InputError if `items` is no such list or too long, and then stores nothing.
+        """
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Sequence):
+            raise InputError("items must be a list of mappings such as {'messages': 'Hello'}")
+        if len(items) > MOST_ITEMS:
+            raise InputError(f"there are {len(items)} items; at most {MOST_ITEMS} may be added at once")
+        return tuple(self._added_item(index, one, thread, at) for index, one in enumerate(items))
+
+    def _added_item(self, index: int, item: object, thread: str, at: At) -> AddedItem:
+        place = f"items[{index}]"
+        try:
+            if not isinstance(item, Mapping) or "messages" not in item:
+                raise InputError("give a mapping with messages, such as {'messages': 'Hello'}")
+            if unknown := sorted(str(name) for name in item if name not in _OF_ITEM):
+                raise InputError(f"unknown: {', '.join(unknown)}; known: {', '.join(_OF_ITEM)}")
+            given = {"thread": thread, "at": at, **{name: one for name, one in item.items() if one is not None}}
+            said = given.pop("messages")
+            if isinstance(said, str):
+                given.setdefault("fresh", True)
+                said = [{"role": "user", "content": said}]
+            return AddedItem(index=index, added=self.add_messages(said, **given))
+        except InputError as error:
+            return AddedItem(index=index, error=f"{place}: {error}", error_kind=error.tag)
 
     def settle(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Process what is pending, now; returns the number of pages placed into segments.

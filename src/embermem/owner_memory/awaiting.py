@@ -29,10 +29,16 @@ class Awaits:
 def awaited(
     way: Way, method: Callable[Concatenate[Any, _P], _T]
 ) -> Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]]:
-    """The method as an awaitable, with the same name, parameters and documentation."""
+    """The method as an awaitable, with the same name, parameters and documentation. The object's own method of that
+    name is called: that of a shared space looks at its grant."""
+    name = method.__name__
 
     @functools.wraps(method)
     async def awaiting(self: Awaits, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await self._through(way, lambda: method(self._reached(), *args, **kwargs))
+        def call() -> _T:
+            made: _T = getattr(self._reached(), name)(*args, **kwargs)
+            return made
+
+        return await self._through(way, call)
 
     return awaiting

@@ -13,15 +13,31 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError, NotFound, Unchangeable
 from embermem.core.messages import At, Expiry
-from embermem.core.types import Chain, ChainId, Fact, FactId, Forgotten, Link, Page, Segment, Utterance
+from embermem.core.types import (
+    Chain,
+    ChainId,
+    Edit,
+    Fact,
+    FactId,
+    Forgotten,
+    Link,
+    LinkId,
+    Page,
+    PageId,
+    Segment,
+    SegmentId,
+    Utterance,
+)
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
+from embermem.protocols import FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Decision
+    from embermem.protocols import Moment
 
 Item = Page | Utterance | Fact | Segment | Chain | Link
 KINDS = ("page", "utterance", "fact", "segment", "chain", "link")
@@ -29,6 +45,8 @@ KINDS = ("page", "utterance", "fact", "segment", "chain", "link")
 ORDERS = ("newest", "oldest")
 _STEP = 64
 """Pages and utterances read at once."""
+_ID = re.compile(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
+"""An id; all else names a trait or a profile line."""
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -134,6 +152,52 @@ class Items(Ruling, Documents, Linking, Retaining):
             )
         return tuple(islice(found, limit))
 
+    def edits(self, item_id: str) -> tuple[Edit, ...]:
+        """Return what changes did to an item, oldest first: each field from what to what, when, why and by whom.
+
+        `item_id` is that of a page, fact, segment, chain or link, a trait's dimension, or a profile line such as
+        "user.home". `history` returns the changes themselves. Raises NotFound.
+        """
+        from embermem.memoryos.history import item_history
+
+        owner_id, store = self.owner.id, self._store
+        if _ID.fullmatch(item_id):
+            if kind_of(item_id) == "utterance":
+                self.utterance(item_id)
+                return ()  # what was said never changes
+            log = item_history.history(store.changes(owner_id, naming=item_id), item_id)
+            if not log:
+                self.get(item_id)
+        else:
+            log = item_history.of_persona(store.changes(owner_id), item_id)
+            if not log:
+                raise self._none_such("item, trait or profile line", item_id)
+        return tuple(item_history.edits(log, lambda moment: self._item_at(item_id, moment)))
+
+    def _item_at(self, item_id: str, moment: Moment) -> object | None:
+        """An item as it was at a moment; None where there was none."""
+        store, owner_id = self._store, self.owner.id
+        if not _ID.fullmatch(item_id):
+            persona = store.persona(owner_id, moment)
+            lines = (*persona.profile, *persona.agent_profile)
+            named = {**{f"{one.whose.value}.{one.name}": one for one in lines}}
+            return named.get(item_id) or next((one for one in persona.traits if one.dimension == item_id), None)
+        found: Sequence[object]
+        match kind_of(item_id):
+            case "page":
+                found = store.pages(
+                    owner_id, self._parts.settings.short_term_pages, ids=[PageId(item_id)], moment=moment
+                )
+            case "fact":
+                found = store.facts(owner_id, FactSelection(ids=frozenset({FactId(item_id)})), moment)
+            case "segment":
+                found = store.segments(owner_id, ids=[SegmentId(item_id)], moment=moment)
+            case "chain":
+                found = store.chains(owner_id, ids=[ChainId(item_id)], moment=moment)
+            case _:
+                found = store.links(owner_id, ids=[LinkId(item_id)], standing=False, moment=moment)
+        return found[-1] if found else None
+
     def _update_fact(
         self, fact_id: str, text: str | None, value: str | None, pinned: bool | None, ends: Expiry, key: str | None
     ) -> Fact:
@@ -210,6 +274,7 @@ class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
     update = awaited("write", Items.update)
     delete = awaited("write", Items.delete)
     items = awaited("read", Items.items)
+    edits = awaited("read", Items.edits)
 
 
 def kind_of(item_id: str) -> str:

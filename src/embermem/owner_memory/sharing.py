@@ -24,7 +24,7 @@ _READS = frozenset(
         *("recall", "search", "overview", "pages", "page", "utterance", "utterances", "segments", "segment", "heat"),
         *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "traits", "profile"),
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
-        *("conflicts", "undo_plan", "get", "items", "watch", "events", "standing"),
+        *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
     )
 )
 """What a grant to read allows. All else writes, visits too."""
@@ -34,7 +34,8 @@ _OF_WHO_RUNS_IT = frozenset(
         *("add_webhook", "webhooks", "remove_webhook", "replay_webhook"),
     )
 )
-"""What no grant allows: a space is forgotten whole, granted, and told to others, by who runs the store."""
+"""What no grant allows: a space is forgotten whole, granted, and told to others, by who runs the store. A webhook would
+outlive the grant of whoever added it."""
 
 
 class SharedMemory(OwnerMemory):

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Document, Link, PageId, Retention, Webhook
+from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -18,7 +18,7 @@ from embermem.wire.memories import (
     SegmentItem,
     ShareItem,
     TraitItem,
-    UtteranceItem,
+    UtteranceMemory,
 )
 
 # ------------------------------------------------------------------------------------------------------------ lists
@@ -120,9 +120,10 @@ class Fields:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class History:
-    """What was decided of one memory, oldest first."""
+    """What was decided of one memory, oldest first; and what of it changed from what to what."""
 
     results: tuple[ChangeItem, ...]
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,7 +168,7 @@ class DocumentWhole:
     """A document with its passages, in the order of its text."""
 
     document: Document
-    passages: tuple[UtteranceItem, ...]
+    passages: tuple[UtteranceMemory, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -208,6 +209,7 @@ class BatchKept:
     status: Literal[201] = 201
     results: tuple[Addition, ...]
     page_ids: tuple[PageId, ...]
+    redactions: tuple[Redaction, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

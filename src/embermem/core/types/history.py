@@ -79,6 +79,20 @@ def _moved(old: tuple[str, str] | None, new: tuple[str, str] | None) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Edit(Record):
+    """What one change did to one field of an item: from what to what, as text, None for nothing; when, why (`cause`),
+    and `by` whom: an analyst, or "caller"."""
+
+    change_no: int
+    recorded_at: datetime
+    cause: str
+    by: str
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Quote(Record):
     """The words that something rests on: an utterance, and its characters [start, end) if extracted."""
 

@@ -117,6 +117,17 @@ class Added(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AddedItem(Record):
+    """What `add_many` did with one item, by its `index` from 0: `added`, or the `error` why it stored nothing, whose
+    kind is `error_kind`, the tag of an error of `embermem.errors`."""
+
+    index: int
+    added: Added | None = None
+    error: str = ""
+    error_kind: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Redaction(Record):
     """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
     the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if

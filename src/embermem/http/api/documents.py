@@ -12,8 +12,7 @@ from embermem.http.api import bodies
 from embermem.http.api.dependencies import ItemId, Key, Reading, Writing, router, written_by
 from embermem.http.api.memories import DryRun
 from embermem.wire.answers import Documents, DocumentWhole
-from embermem.wire.mapping import to_record
-from embermem.wire.memories import UtteranceItem
+from embermem.wire.memories import utterance_item
 
 routes = router("documents")
 
@@ -35,7 +34,8 @@ def list_documents(owner: Reading) -> Documents:
 @routes.get("/documents/{item_id}", summary="Read one document")
 def get_document(owner: Reading, item_id: ItemId) -> DocumentWhole:
     """A document with its passages, in the order of its text."""
-    passages = tuple(to_record(UtteranceItem, one) for one in owner.passages(item_id))
+    found = owner.passages(item_id)
+    passages = tuple(utterance_item(owner.owner, one, tier=None, segment_id=None) for one in found)
     return DocumentWhole(document=owner.document(item_id), passages=passages)
 
 

@@ -157,8 +157,10 @@ def delete_memories(
 
 @routes.get("/memories/{item_id}/history", summary="Read the history of a memory")
 def get_memory_history(owner: Reading, item_id: ItemId) -> History:
-    """The changes of a page, fact, segment or chain, each with only the decisions that name it."""
-    return History(results=tuple(to_record(ChangeItem, change) for change in owner.history(item_id)))
+    """The changes of a page, fact, segment, chain or link, each with only the decisions that name it; and what they
+    changed, from what to what."""
+    results = tuple(to_record(ChangeItem, change) for change in owner.history(item_id))
+    return History(results=results, edits=owner.edits(item_id))
 
 
 def _owner_of(access: Access, body: bodies.BatchBody, item: bodies.BatchItem | bodies.RefusedItem) -> OwnerMemory:
@@ -186,7 +188,7 @@ def _kept(
     except EmberError as error:
         problem = problem_of(error)
         return BatchRefused(status=problem.status, problem=problem.body())
-    return BatchKept(results=added.results, page_ids=added.page_ids)
+    return BatchKept(results=added.results, page_ids=added.page_ids, redactions=added.redactions)
 
 
 def _add(

@@ -54,7 +54,7 @@ def in_time_order(utterances: Mapping[int, Utterance]) -> list[int]:
         return (day(u.said_at), *first[place_of(u)], u.said_at, u.seq)
 
     quoted = sorted(passages, key=lambda row: (passages[row].title, passages[row].document, passages[row].start))
-    return [*quoted, *sorted(utterances.keys() - passages.keys(), key=place)]
+    return [*quoted, *sorted((row for row in utterances if row not in passages), key=place)]
 
 
 def profile_line(whose: str, fields: Sequence[ProfileField]) -> str:
