@@ -72,7 +72,7 @@ def _without_what_is_newer(c: sqlite3.Connection) -> None:
 RENAMED = {"vector": "embedding"}
 """Tables that a migration gave another name."""
 NEWER = {
-    ("utterance", "metadata"),
+    *(("utterance", name) for name in ("metadata", "passage")),
     *(("embedding", name) for name in ("tokens", "passages")),
     *(("page", name) for name in ("redo_tries", "redo_at", "expires_at", "expires_offset")),
     *(
@@ -88,7 +88,7 @@ NEWER = {
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
     *("fact_state", "conflict", "link", "evolution", "barred", "person"),
-    *("utterance_value", "share"),
+    *("utterance_value", "share", "document", "webhook"),
 )
 """Tables that a migration made."""
 
