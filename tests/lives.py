@@ -75,6 +75,7 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         thoughts(store, mine)
         ties(store, mine)
         mine.share_person_with("other")
+        mine.add_webhook("https://receiver.invalid/")
     key(store)
 
 

@@ -138,7 +138,7 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
     for number, (method, path, said) in enumerate(ordered):
         (fact,) = alice.learn([{"text": f"has a sister called {chr(ord('A') + number)}na"}])
         if path.startswith("/v1/webhooks/"):
-            ids["/v1/webhooks/"] = alice.add_webhook("https://example.com/").id
+            ids["/v1/webhooks/"] = alice.add_webhook("https://receiver.invalid/").id
         if path == "/v1/links/{item_id}":
             ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
         if path == "/v1/documents/{item_id}":
