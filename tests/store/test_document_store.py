@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from embermem import Memory, OwnerMemory
+from embermem import Memory, OwnerMemory, Scope
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.types import Role, Tier
 from scripted import SMALL, Clock
@@ -206,3 +206,32 @@ def test_what_cannot_be_stored_is_refused(alice: OwnerMemory, tmp_path: Path) ->
     (tmp_path / "note.txt").write_text("The key is under the mat.")
     done = alice.add_document(tmp_path / "note.txt")
     assert (done.title, done.source) == ("note", str(tmp_path / "note.txt"))
+
+
+def test_a_scope_sees_documents_by_kind_thread_and_metadata(alice: OwnerMemory) -> None:
+    done = alice.add_document(HANDBOOK, source="handbook.md", metadata={"kind": "rules"})
+    alice.add_document("# Figs\n\nFigs are picked in September, miles away.", source="figs.md")
+
+    def found(scope: Scope) -> set[str]:
+        hits = alice.search("figs miles leave", k=30, scope=scope)
+        return {"talk" if hit.passage is None else hit.passage.title for hit in hits}
+
+    assert found(Scope(kinds=["document"])) == {"Handbook", "Figs"}
+    assert found(Scope(kinds=["message"])) == {"talk"}
+    assert found(Scope(metadata={"kind": "rules"})) == {"Handbook"}
+    assert found(Scope(threads=[alice.document(done.id).thread])) == {"Handbook"}
+    assert found(Scope(tiers=["short", "pending", "mid"])) == {"talk"}
+    assert "[Handbook" not in alice.recall("parental leave", scope=Scope(kinds=["message"])).text
+    narrowed = alice.search("figs", k=30, scope=Scope(speakers=["alice", "Handbook"]))
+    assert {hit.tier for hit in narrowed if hit.passage is not None} <= {None}
+    assert {hit.tier for hit in narrowed if hit.passage is None} <= {Tier.SHORT, Tier.PENDING}
+
+
+def test_documents_of_a_shared_space_are_quoted(memory: Memory, alice: OwnerMemory) -> None:
+    memory.space("team").add_document(HANDBOOK, source="handbook.md")
+    memory.grant("team", user="alice")
+    shared = memory.of("alice", shares=["team"])
+    context = shared.recall("How many weeks of parental leave are paid?")
+    assert "[Handbook, Leave > Parental leave] Parents have sixteen weeks" in context.text
+    assert any(hit.passage is not None and hit.space == "team" for hit in context.hits)
+    assert alice.documents() == ()
