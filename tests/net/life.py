@@ -232,6 +232,9 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
             _with_a_model(memory, clock)
         if hasattr(memory.settings, "topic_linkage"):
             _regrouped(opening, clock)
+    with opening() as memory:
+        if hasattr(memory, "spaces"):
+            _of_applications(memory, clock)
     clock.now = END
 
 
@@ -250,6 +253,43 @@ def _regrouped(opening: Opening, clock: Clock) -> None:
                 ida.add(query, response, at=clock.now, thread=f"choir-{linkage}-{number}")
                 clock.now += timedelta(minutes=1)
             ida.settle()
+
+
+HANDBOOK = (
+    "# Handbook\n\n## Keys\n\nThe green key opens the boathouse.\n\n## Tides\n\nThe tide table hangs by the door.",
+    "# Handbook\n\n## Keys\n\nThe red key opens the boathouse.\n\n## Tides\n\nThe tide table hangs by the door.",
+)
+"""A document, and what it became."""
+
+
+def _of_applications(memory: Any, clock: Clock) -> None:
+    """Metadata, a document that changed, a space with its grants, calls with keys, and a webhook."""
+    noor = memory.of("noor", "desk")
+    labels = {"ticket": "T-7", "priority": 2, "open": True, "tags": ["boat", "keys"]}
+    noor.add("I lost the key of the boathouse.", "Which one?", at=clock.now, thread="T-7", metadata=labels)
+    noor.add("The green one. I live in Vannes.", "I see.", at=clock.now, thread="T-7", metadata={"ticket": "T-7"})
+    for text in HANDBOOK:
+        noor.add_document(text, source="handbook.md", at=clock.now, metadata={"kind": "handbook"}, key=text[:40])
+        clock.now += timedelta(minutes=1)
+    noor.settle()
+    (fact,) = noor.learn(
+        [{"text": "noor likes oars", "attribute": "likes", "value": "oars", "metadata": labels}], key="l"
+    )
+    noor.correct(fact.id, "noor likes canoes", value="canoes", key="c")
+    noor.add_webhook("https://example.com/hook", events=["page"])
+    team = memory.space("crew")
+    team.add_messages(
+        [
+            {"role": "user", "name": "Noor", "content": "The regatta is on the last Sunday of May."},
+            {"role": "user", "name": "Iris", "content": "I live in Auray, I can row."},
+        ],
+        at=clock.now,
+    )
+    team.settle()
+    memory.grant("crew", user="noor")
+    memory.grant("crew", user="ben", write=True)
+    memory.revoke("crew", user="ben")
+    noor.share_person_with("coach")
 
 
 def begin(opening: Opening, clock: Clock) -> None:

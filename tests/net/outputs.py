@@ -25,7 +25,9 @@ BUDGET = 160
 
 def owners_of(memory: Any) -> dict[str, Any]:
     """The handles of all owners, by their user's name."""
-    return {owner.user: memory.of(owner.user, owner.agent) for owner in memory.owners()}
+    return {
+        one.user: memory.space(one.space) if one.space else memory.of(one.user, one.agent) for one in memory.owners()
+    }
 
 
 # --------------------------------------------------------------------------------------------------- in this process
