@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -174,6 +175,36 @@ def test_no_route_reaches_a_space_without_the_key_s_right_or_the_grant(memory: M
     assert tried > 60
     assert wrong == []
     assert memory.space("closed").stats().utterances == 1
+
+
+def test_events_of_a_space_are_its_own_until_the_listeners_grant_ends(memory: Memory, url: str) -> None:
+    stop = threading.Event()
+    with client(url, key(memory, "alice", "bob", spaces=("team",))) as c:
+        assert c.get("/v1/events", params={"user_id": "alice", "space": "closed"}).status_code == 403
+        here = {"space": "team", "since": "0.0"}
+        with (
+            c.stream("GET", "/v1/events", params={"user_id": "alice", **here}) as of_alice,
+            c.stream("GET", "/v1/events", params={"user_id": "bob", **here}) as of_bob,
+        ):
+            lines = of_bob.iter_lines()
+            first = next(line for line in lines if '"page_ids"' in line)
+            assert memory.space("team").pages()[0].id in first
+            memory.revoke("team", user="alice")
+            writer = threading.Thread(target=_write_until, args=(memory, stop))
+            writer.start()
+            try:
+                told = [line for line in of_alice.iter_lines() if line.startswith("event: page")]
+                assert len(told) == 1  # what was said before; then the stream ends
+                assert next(line for line in lines if '"page_ids"' in line) != first  # bob's goes on
+            finally:
+                stop.set()
+                writer.join()
+    assert memory.of("alice").stats().utterances == 0
+
+
+def _write_until(memory: Memory, stop: threading.Event) -> None:
+    while not stop.wait(0.3):
+        memory.space("team").add("The printer is upstairs.")
 
 
 def routes_with_spaces(app: FastAPI) -> Iterator[tuple[str, str, list[str]]]:

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from embermem.core.errors import EmberError, InputError, StoreError, kind
+from embermem.core.errors import EmberError, InputError, NotGranted, StoreError, kind
 from embermem.core.types import Event, Position
 from embermem.http.access import Accessible, access_uncounted
+from embermem.http.api.dependencies import Reading
 from embermem.http.problems import HttpError, TooManyRequests
 from embermem.http.serving import kept
+from embermem.owner_memory.sharing import SharedMemory
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -54,16 +56,14 @@ router = APIRouter()
 async def events(
     request: Request,
     access: Accessible,
-    user_id: Annotated[str, Query()] = "default",
-    agent_id: Annotated[str, Query()] = "default",
+    mine: Reading,
     since: Annotated[
         str | None, Query(max_length=64, description="A position (seq.revision): first what came after it.")
     ] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
-    """What is new in one owner's memory, until the client goes: after `since` or, when a client comes back, after the
-    last event that it got. Raises TooManyRequests where too many listen."""
-    mine = access.owner(user_id, agent_id)
+    """What is new in one memory, until the client goes, or the grant of a space ends: after `since` or, when a client
+    comes back, after the last event that it got. Raises TooManyRequests where too many listen."""
     holder = None if access.key is None else access.key.id
     feeds_of(request.app).check_room(holder)
     last = Position.parsed(last_event_id) or Position.parsed(since)
@@ -82,7 +82,7 @@ class Feeds:
     def __init__(self, heartbeat_s: float = HEARTBEAT_S, poll_s: float = POLL_S) -> None:
         self.heartbeat_s = heartbeat_s
         self._poll_s = poll_s
-        self._feeds: dict[str, Feed] = {}
+        self._feeds: dict[tuple[str, str | None], Feed] = {}
         self._open: Counter[str | None] = Counter()
         self.stopped = False
 
@@ -103,10 +103,10 @@ class Feeds:
             self._open += Counter()  # drops those at zero
 
     def of(self, mine: OwnerMemory) -> Feed:
-        """The feed of one owner."""
-        found = self._feeds.get(mine.owner.id)
+        """The feed of one owner; of a space, one for each user who reads it, so that each ends with their grant."""
+        found = self._feeds.get(_who(mine))
         if found is None:
-            found = self._feeds[mine.owner.id] = Feed(mine, self._poll_s)
+            found = self._feeds[_who(mine)] = Feed(mine, self._poll_s)
         return found
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class Feeds:
         """A listener went: with the last one the poller ends."""
         if not feed.listeners:
             feed.stop()
-            self._feeds.pop(feed.mine.owner.id, None)
+            self._feeds.pop(_who(feed.mine), None)
 
     def stop(self) -> None:
         """End every stream: the server goes."""
@@ -126,6 +126,11 @@ class Feeds:
                 _put(queue, None)
             feed.stop()
         self._feeds.clear()
+
+
+def _who(mine: OwnerMemory) -> tuple[str, str | None]:
+    """Whose memory is read, and of a space by whom."""
+    return mine.owner.id, mine.reader.id if isinstance(mine, SharedMemory) else None
 
 
 def feeds_of(app: Starlette) -> Feeds:
@@ -174,6 +179,11 @@ class Feed:
             except StoreError as error:
                 logger.info("events wait for the store: %s", kind(error))
                 continue
+            except NotGranted:
+                for queue in tuple(self.listeners):
+                    _put(queue, None)
+                self._task = None
+                return
             if fresh:
                 self.at = fresh[-1].position
             for event in fresh:
