@@ -213,6 +213,8 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "walkers": ("Who drives to the harbour?", "How long is the path?"),
     "ben": ("What does Rex do?", "Does the ferry take dogs?"),
     "eve": ("What was in the attic?",),
+    "noor": ("Which key opens the boathouse?",),
+    " ": ("When is the regatta?",),
 }
 
 
