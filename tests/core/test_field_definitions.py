@@ -154,6 +154,8 @@ def test_fields_and_instructions_may_stand_in_the_settings_file(folder: Path, mo
         ("level = 3\n", "level = 3 is no table; write [level]"),
         ("[level\n", "is not valid TOML"),
         ('[Level]\ntype = "text"\n', "line 1: field 'Level': name = 'Level' is no name"),
+        ("[home]\n", "call it lives_in to add to that"),
+        ('[level]\n[grade]\nwas = "level"\n', "was = 'level' is another field"),
     ],
 )
 def test_a_file_of_fields_that_cannot_be_used_is_refused_with_its_line(folder: Path, text: str, said: str) -> None:

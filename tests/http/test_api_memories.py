@@ -202,6 +202,15 @@ def test_a_thread_or_everything_is_forgotten_only_when_confirmed(server: Server,
     assert server.memory.of("alice").pages() == ()
 
 
+def test_a_misspelt_selection_forgets_nothing_and_is_named(server: Server, http: httpx2.Client) -> None:
+    http.post("/v1/memories", json={"messages": SAID, **ALICE})
+    for name in ("scopes", "thread", "filter"):
+        refused = http.delete("/v1/memories", params={name: '{"threads": ["one"]}', "confirm": True, **ALICE})
+        assert refused.status_code == 422
+        assert f"query.{name} is not known; one of: agent_id, before, confirm" in refused.json()["detail"]
+    assert len(server.memory.of("alice").pages()) == 1
+
+
 def test_an_id_that_is_none_of_the_owners_is_not_found(http: httpx2.Client) -> None:
     http.post("/v1/memories", json={"messages": "Hello", **ALICE})
     for item in ("p0", "u0", "f0-000", "x", "%00", "..%2f..", "\u2067p"):

@@ -649,6 +649,8 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
         vocabulary(settings.fields or (), settings.never)
     except ConfigError as error:
         origins = dict.fromkeys(merged[name][1] for name in ("fields", "never") if name in merged)
+        if isinstance(path := merged.get("fields", (None,))[0], (str, Path)):
+            origins = dict.fromkeys((f"file {path}", *origins))
         raise ConfigError(f"{error} (from {', '.join(origins)})") from error
     return settings
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Request
 
 from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.types import Fact, Forgotten, Tier, Utterance
@@ -55,6 +55,13 @@ class Order(StrEnum):
 
 
 DryRun = Annotated[bool, Query(description="Only return what would be removed.")]
+_OF_FORGETTING = frozenset(
+    (
+        *("user_id", "agent_id", "space", "run_id", "before", "matching", "limit", "scope"),
+        *("confirm", "dry_run"),
+    )
+)
+"""The query parameters of forgetting many pages."""
 Confirm = Annotated[bool, Query(description="Must be true unless dry_run is.")]
 
 
@@ -127,6 +134,7 @@ def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False, key:
 
 @routes.delete("/memories", summary="Forget many pages, or everything")
 def delete_memories(
+    request: Request,
     owner: Writing,
     run_id: RunQuery = None,
     before: Annotated[str | None, time_query("Everything said before a time or day.")] = None,
@@ -141,7 +149,11 @@ def delete_memories(
     key: Key = None,
 ) -> Forgotten:
     """Forgets a thread, what was said before a time, what matches, or the pages of a scope; without any of these,
-    everything of this owner, which takes no key."""
+    everything of this owner, which takes no key. A parameter that is not known is refused: one that was misspelt would
+    otherwise forget everything."""
+    for name in request.query_params:
+        if name not in _OF_FORGETTING:
+            raise InputError(f"query.{name} is not known; one of: {', '.join(sorted(_OF_FORGETTING))}")
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
     if all(named is None for named in (run_id, before, matching, scope)):
