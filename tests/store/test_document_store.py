@@ -199,6 +199,8 @@ def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None
 def test_what_cannot_be_stored_is_refused(alice: OwnerMemory, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no text"):
         alice.add_document("  \n ")
+    with pytest.raises(InputError, match=r"^empty\.md holds no text"):
+        alice.add_document(" ", source="empty.md")
     with pytest.raises(InputError, match="source"):
         alice.add_document(b"%PDF")
     with pytest.raises(InputError, match="is a document's"):

@@ -139,7 +139,9 @@ class Documents(Forgetting):
             for one in split(outline)
         ]
         if not passages:
-            raise InputError("document holds no text; a scan has to be made text first, by OCR")
+            raise InputError(
+                f"{source if left[2].text else 'document'} holds no text; a scan has to be made text first, by OCR"
+            )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
         told = [left[1].text, source, text, dict(sorted(labels.items())), moment]
         return NewDocument(
