@@ -816,3 +816,23 @@ def test_a_document_is_stored_listed_quoted_replaced_and_forgotten(of: Of, tmp_p
         alice.passages(added.id)
     with pytest.raises(InputError):
         alice.add_document(b"%PDF-1.4", source="a.pdf")
+
+
+@every_face
+def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> None:
+    alice = of("alice")
+    told(alice)
+    first, second = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
+    alice.link(first.id, second.id, "both are fruit")
+    for kind in ("page", "utterance", "fact", "segment", "link"):
+        whole = alice.items(kind, order="oldest")
+        assert whole, kind
+        assert alice.items(kind) == tuple(reversed(whole))
+        assert alice.items(kind, order="oldest", limit=1) == whole[:1]
+        assert alice.items(kind, order="oldest", after=whole[0].id) == whole[1:]
+        assert [alice.get(one.id) for one in whole] == [*whole]
+    assert [one.id for one in alice.items("page", after=3)] == [page.id for page in reversed(alice.pages()[:2])]
+    with pytest.raises(InputError):
+        alice.items("pages")
+    with pytest.raises(NotFound):
+        alice.get("p1")

@@ -215,6 +215,7 @@ class ChainData:
     page_ids: tuple[PageId, ...]
     change_no: int
     sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Sources of its summary.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,6 +237,8 @@ class LinkData:
     change_no: int
     retired_at: datetime | None
     sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("The source characters of the reason.")]
+    analyst: Annotated[str, Doc("Who linked them; empty where the caller did.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -90,14 +90,17 @@ def list_memories(
     tier: Annotated[Tier | None, Query(description="Only pages in this tier, newest first.")] = None,
     run_id: RunQuery = None,
     scope: Scoping = None,
+    after: Annotated[
+        str | None, text_query("Begin after this item: an id, or the number of a page or message.")
+    ] = None,
 ) -> items.Items:
     """Items of one kind, paginated. Additions between two requests neither skip nor repeat items."""
-    if kind is Kind.PAGE and order is Order.NEWEST:
+    if kind is Kind.PAGE and order is Order.NEWEST and after is None:
         return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id, scope=scope)
     if tier is not None or run_id is not None or scope is not None:
-        raise InputError("tier, run_id and scope apply to pages, newest first, only: leave them out, or use kind=page")
+        raise InputError("tier, run_id and scope apply to pages, newest first and from the first, only: leave them out")
     show = partial(items.shown, owner)
-    return listing.items(owner, asked, kind.value, order.value, show, into=items.Items)
+    return listing.items(owner, asked, kind.value, order.value, show, after=after, into=items.Items)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
