@@ -209,7 +209,7 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
-    Document DocumentAdded DocumentBody DocumentWhole Documents Passage
+    Document DocumentAdded DocumentBody DocumentData DocumentMemory DocumentWhole Documents Passage
     ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes

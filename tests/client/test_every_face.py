@@ -16,7 +16,7 @@ from embermem import OwnerMemory
 from embermem.aio import AsyncOwnerMemory
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import About, Role, Scope, Tier
+from embermem.core.types import About, Role, Scope, Tier, Utterance
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
@@ -824,7 +824,9 @@ def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> 
     told(alice)
     first, second = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
     alice.link(first.id, second.id, "both are fruit")
-    for kind in ("page", "utterance", "fact", "segment", "link"):
+    for number in range(2):
+        alice.add_document(f"# Lease {number}\n\nThe rent is due.", source=f"{number}.md", metadata={"n": number})
+    for kind in ("page", "utterance", "fact", "segment", "link", "document"):
         whole = alice.items(kind, order="oldest")
         assert whole, kind
         assert alice.items(kind) == tuple(reversed(whole))
@@ -832,6 +834,24 @@ def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> 
         assert alice.items(kind, order="oldest", after=whole[0].id) == whole[1:]
         assert [alice.get(one.id) for one in whole] == [*whole]
     assert [one.id for one in alice.items("page", after=3)] == [page.id for page in reversed(alice.pages()[:2])]
+    scope = Scope(threads=["s1"])
+    assert [one.id for one in alice.items("page", scope=scope)] == [page.id for page in alice.pages(scope=scope)][::-1]
+    assert [one.id for one in alice.items("fact", scope=scope, order="oldest")] == [
+        fact.id for fact in alice.facts(scope=scope)
+    ]
+    spoken = alice.items("utterance", scope=scope)
+    assert {one.thread for one in spoken if isinstance(one, Utterance)} == {"s1"}
+    assert len(alice.items("page", scope=scope, order="oldest", limit=1)) == 1
+    document = alice.items("document")[0].id
+    assert not alice.delete(document, dry_run=True).scrubbed
+    assert alice.verify(alice.delete(document, key="k")).ok
+    alice.delete(document, key="k")
+    for use in (alice.get, alice.delete):
+        with pytest.raises(NotFound):
+            use(document)
+    for kind in ("link", "document"):
+        with pytest.raises(InputError, match="scope"):
+            alice.items(kind, scope=scope)
     with pytest.raises(InputError):
         alice.items("pages")
     with pytest.raises(NotFound):

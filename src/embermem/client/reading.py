@@ -139,7 +139,8 @@ class ReadCalls(OwnerRequests):
 
     @call
     def get(self, item_id: str, *, as_of: At = None) -> Steps[Item]:
-        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time. Raises NotFound."""
+        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time; or a document. Raises
+        NotFound."""
         path, then = f"/v1/memories/{arguments.id_path(item_id, 'memory')}", arguments.moment(as_of, None)
         if item_id.startswith("s"):
             return from_record(Segment, (yield from self._segment(item_id, then)))
@@ -147,14 +148,22 @@ class ReadCalls(OwnerRequests):
 
     @call
     def items(
-        self, kind: str = "page", *, limit: int | None = None, after: str | int | None = None, order: str = "newest"
+        self,
+        kind: str = "page",
+        *,
+        limit: int | None = None,
+        after: str | int | None = None,
+        order: str = "newest",
+        scope: Scope | None = None,
     ) -> Steps[tuple[Item, ...]]:
-        """The items of one kind ("page", "utterance", "fact", "segment", "chain" or "link"), the newest or the oldest
-        first: the first `limit` after an item of that list, named by its id (a page or utterance also by its number),
-        or all of them. Raises InputError, and NotFound for an unknown `after`."""
+        """The items of one kind ("page", "utterance", "fact", "segment", "chain", "link" or "document"), the newest or
+        the oldest first: the first `limit` after an item of that list, named by its id (a page or utterance also by its
+        number), or all of them; those in `scope` (links and documents take none). Raises
+        InputError, and NotFound for an unknown `after`."""
         if limit is not None:
             messages.whole(limit, "limit", 1)
         asked = {"kind": kind, "order": order, "after": None if after is None else str(after)}
+        asked["scope"] = arguments.scope_text(scope)
         found = yield from self._list("/v1/memories", asked, answers.Part, limit)
         if kind != "segment":
             return tuple(_item_of(exchange.encoded(one)) for one in found)
@@ -351,7 +360,7 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Fact, one) for one in reversed(found))
 
 
-Item = Page | Utterance | Fact | Segment | Chain | Link
+Item = Page | Utterance | Fact | Segment | Chain | Link | Document
 
 
 def _item_of(answer: bytes) -> Item:
@@ -368,6 +377,8 @@ def _item_of(answer: bytes) -> Item:
             return from_record(Chain, read(answer, memories.ChainMemory))
         case "link":
             return from_record(Link, read(answer, memories.LinkMemory))
+        case "document":
+            return from_record(Document, read(answer, memories.DocumentMemory))
     raise exchange.unreadable(ValueError(f"an item of the kind {kind!r}"))
 
 

@@ -251,6 +251,24 @@ class LinkMemory(_Item):
     metadata: Annotated[LinkData, WHOLE]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentData:
+    """What else is known of a document."""
+
+    title: str
+    source: Annotated[str, Doc("What tells it from other documents.")]
+    passages: Annotated[int, Doc("How many it has.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentMemory(_Item):
+    """A text or file; `GET /v1/documents/{id}` has its passages."""
+
+    memory: Annotated[str, From("title"), Doc("Its title.")]
+    kind: Literal["document"] = "document"
+    metadata: Annotated[DocumentData, WHOLE]
+
+
 def page_item(owner: Owner, page: Page) -> PageItem:
     """A page: what its speakers said, a line each."""
     return to_record(PageItem, page, **_names(owner))

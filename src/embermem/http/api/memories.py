@@ -45,6 +45,7 @@ class Kind(StrEnum):
     SEGMENT = "segment"
     CHAIN = "chain"
     LINK = "link"
+    DOCUMENT = "document"
 
 
 class Order(StrEnum):
@@ -97,15 +98,15 @@ def list_memories(
     """Items of one kind, paginated. Additions between two requests neither skip nor repeat items."""
     if kind is Kind.PAGE and order is Order.NEWEST and after is None:
         return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id, scope=scope)
-    if tier is not None or run_id is not None or scope is not None:
-        raise InputError("tier, run_id and scope apply to pages, newest first and from the first, only: leave them out")
+    if tier is not None or run_id is not None:
+        raise InputError("tier and run_id apply to pages, newest first and from the first, only: leave them out")
     show = partial(items.shown, owner)
-    return listing.items(owner, asked, kind.value, order.value, show, after=after, into=items.Items)
+    return listing.items(owner, asked, kind.value, order.value, show, after=after, scope=scope, into=items.Items)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
 def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
-    """A page, utterance, fact, segment, chain or link, by its id; with `as_of`, as known at a time."""
+    """A page, utterance, fact, segment, chain, link or document, by its id; with `as_of`, as known at a time."""
     return items.shown(owner, owner.get(item_id, as_of=as_of), as_of)
 
 
@@ -121,7 +122,7 @@ def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody, 
     return fact_item(owner.owner, updated) if isinstance(updated, Fact) else page_item(owner.owner, updated)
 
 
-@routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
+@routes.delete("/memories/{item_id}", summary="Forget a page, a fact, a segment or a document")
 def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False, key: Key = None) -> Forgotten:
     """Removes it with everything that rests on it alone. The answer lists what was removed; `sha256` is over the
     ids."""
