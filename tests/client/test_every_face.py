@@ -16,7 +16,7 @@ from embermem import OwnerMemory
 from embermem.aio import AsyncOwnerMemory
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import About, Role, Scope, Tier, Utterance
+from embermem.core.types import About, Fact, Role, Scope, Tier, Utterance
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
@@ -856,3 +856,29 @@ def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> 
         alice.items("pages")
     with pytest.raises(NotFound):
         alice.get("p1")
+
+
+@every_face
+def test_a_fact_is_given_other_metadata_and_they_are_counted_with_links(of: Of) -> None:
+    alice = of("alice")
+    (figs, plums) = alice.learn([{"text": "likes figs", "metadata": {"n": 1, "m": 2}}, {"text": "likes plums"}])
+    alice.link(figs.id, plums.id, "both are fruit")
+    assert (alice.stats().past_facts, alice.stats().links) == (0, 1)
+    alice.pin(figs.id)
+    made = alice.update(figs.id, metadata={"n": 3}, key="k")
+    assert isinstance(made, Fact)
+    assert (made.metadata, made.text, made.value, made.pinned) == ({"n": 3}, figs.text, figs.value, True)
+    assert alice.update(figs.id, metadata={"n": 3}, key="k") == made
+    assert [(one.id, one.superseded_by) for one in alice.past_facts()] == [(figs.id, made.id)]
+    assert alice.stats().past_facts == 1
+    assert alice.stats().links == len(alice.links())
+    pears = alice.update(made.id, "likes pears", metadata={})
+    assert (pears.metadata, alice.fact(made.id).metadata) == ({}, {"n": 3})
+    for wrong in ({"a": {"b": 1}}, {}):
+        with pytest.raises(InputError, match="metadata"):
+            alice.update(pears.id, metadata=wrong)
+    document = alice.add_document("# Lease\n\nThe rent is due.", source="lease.md").id
+    with pytest.raises(InputError, match="add_document"):
+        alice.update(document, metadata={"n": 1})
+    with pytest.raises(InputError, match="its metadata neither"):
+        alice.update(alice.add("I live in Lyon."), metadata={"n": 1})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
@@ -88,18 +88,20 @@ class Items(Ruling, Documents, Linking, Retaining):
         value: str | None = None,
         pinned: bool | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Fact | Page:
         """Change an item, in one change; returns it as it is then. None leaves something as it is.
 
-        `text` and `value` replace a fact by a new one with a new id, as `correct` does: the old one remains in
-        `past_facts`. `pinned` and `expires_at` change a fact itself; of a page, `expires_at` alone can be changed.
+        `text`, `value` and `metadata` (the fact's own, in place of those that it has) replace a fact by a new one
+        with a new id, as `correct` does: the old one remains in `past_facts`. `pinned` and `expires_at` change a fact
+        itself; of a page, `expires_at` alone can be changed.
         `expire(…, at=None)` takes an expiry away. What was said and what is derived from it cannot be changed: raises
         Unchangeable, which says what to do instead. Raises NotFound, and InputError if nothing is given.
         """
-        if (text, value, pinned, expires_at) == (None, None, None, None):
-            raise InputError("nothing to update: give text, value, pinned or expires_at")
-        kind, words = kind_of(item_id), (text, value, pinned) != (None, None, None)
+        if (text, value, pinned, expires_at, metadata) == (None,) * 5:
+            raise InputError("nothing to update: give text, value, pinned, expires_at or metadata")
+        kind, words = kind_of(item_id), (text, value, pinned, metadata) != (None,) * 4
         if kind == "page" and not words:
             self.expire(page_id=item_id, at=expires_at, key=key)
             return self.page(item_id)
@@ -107,7 +109,7 @@ class Items(Ruling, Documents, Linking, Retaining):
             raise self._unchangeable(kind, item_id)
         if value is not None and text is None:
             raise InputError("value needs text: give the fact in words too")
-        return self._update_fact(item_id, text, value, pinned, expires_at, key)
+        return self._update_fact(item_id, text, value, pinned, expires_at, metadata, key)
 
     def delete(self, item_id: str, *, dry_run: bool = False, key: str | None = None) -> Forgotten:
         """Forget a page, a fact, a segment or a document by its id, as `forget` does; returns its receipt. Raises
@@ -221,14 +223,26 @@ class Items(Ruling, Documents, Linking, Retaining):
         return found[-1] if found else None
 
     def _update_fact(
-        self, fact_id: str, text: str | None, value: str | None, pinned: bool | None, ends: Expiry, key: str | None
+        self,
+        fact_id: str,
+        text: str | None,
+        value: str | None,
+        pinned: bool | None,
+        ends: Expiry,
+        metadata: Mapping[str, Any] | None,
+        key: str | None,
     ) -> Fact:
-        from embermem.core.changes import Cause, FactExpires
-        from embermem.memoryos.correct.corrections import pinning
+        from embermem.core.changes import Cause, FactAdded, FactExpires
+        from embermem.memoryos.correct.corrections import labelling, pinning
 
-        once = self._once(key, "update", fact_id, text, value, pinned, ends)
+        replaced = text is not None or metadata is not None
+        told = (text, value, pinned, ends) if metadata is None else (text, value, pinned, ends, metadata)
+        once = self._once(key, "update", fact_id, *told)
         if (before := self._done_before(once)) is not None:
-            return self.fact(fact_id if text is None else f"f{before}-000")
+            return self.fact(f"f{before}-000" if replaced else fact_id)
+        labels = None
+        if metadata is not None:
+            labels = self._cleaned_labels(self._inbox().metadata(metadata, "metadata"), "fact")
         expires = None if ends is None else self._inbox().expiry(ends, "expires_at")
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -236,7 +250,12 @@ class Items(Ruling, Documents, Linking, Retaining):
             made: list[Decision] = []
             if text is not None:
                 made += self._corrected(fact, text, value, no, seq)
+                if labels is not None:
+                    made = [replace(one, metadata=labels) if isinstance(one, FactAdded) else one for one in made]
                 fact = replace(fact, id=FactId(f"f{no}-000"), expires_at=None)
+            elif labels is not None:
+                made += labelling(fact, labels, no=no, seq=seq)
+                fact = replace(fact, id=FactId(f"f{no}-000"))
             if pinned is not None:
                 made += pinning(fact, pinned, self.persona(), self._parts.settings)
             if expires is not None and fact.expires_at != expires:
@@ -245,17 +264,20 @@ class Items(Ruling, Documents, Linking, Retaining):
 
         no = self._changing(Cause.CORRECTION, decided, once=once)
         self._parts.added()
-        return self.fact(fact_id if text is None else f"f{no}-000")
+        return self.fact(f"f{no}-000" if replaced else fact_id)
 
     def _unchangeable(self, kind: str, item_id: str) -> Unchangeable:
         self.get(item_id)
         if kind in ("page", "utterance"):
             page_id = item_id if kind == "page" else self.utterance(item_id).page_id
             return Unchangeable(
-                f"what was said cannot be changed: forget the page {page_id}, or correct a fact that rests on it"
+                f"what was said cannot be changed, its metadata neither: forget the page {page_id}, or correct a fact "
+                "that rests on it"
             )
         if kind == "document":
-            return Unchangeable("a document is changed by adding it again with its source: `add_document`")
+            return Unchangeable(
+                "a document, its metadata too, is changed by adding it again with its source: `add_document`"
+            )
         if kind == "link":
             return Unchangeable("a link cannot be changed: `unlink` it, and link the two again")
         return Unchangeable(f"a {kind} follows from its pages and cannot be changed; correct facts, or forget pages")

@@ -113,11 +113,17 @@ def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Ite
 @routes.put("/memories/{item_id}", summary="Update a fact or a page")
 @routes.patch("/memories/{item_id}", summary="Update a fact or a page", operation_id="patch_memory")
 def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody, key: Key = None) -> FactItem | PageItem:
-    """With `text`, replaces a fact by a new one with a new id; `pinned` and `expires_at` change it in place. Of a page,
-    `expires_at` can be changed. What was said cannot be changed (409)."""
+    """With `text` or `metadata`, replaces a fact by a new one with a new id; `pinned` and `expires_at` change it in
+    place. Of a page, `expires_at` can be changed. What was said cannot be changed (409)."""
     owner = written_by(access, body)
     updated = owner.update(
-        item_id, body.text, value=body.value, pinned=body.pinned, expires_at=body.expires_at, key=key
+        item_id,
+        body.text,
+        value=body.value,
+        pinned=body.pinned,
+        expires_at=body.expires_at,
+        metadata=body.metadata,
+        key=key,
     )
     return fact_item(owner.owner, updated) if isinstance(updated, Fact) else page_item(owner.owner, updated)
 
