@@ -42,6 +42,7 @@ COMMANDS = {
     "prompt_cache.sh": "{url} --model scripted --pages 10 --turns 3 --embedder hashed",
     "proxy.sh": "--pages 10 --calls 2 --embedder hashed",
     "recall.sh": "{talk} {threads}",
+    "documents.sh": "size --mb 0.02 --no-vectors",
     "scopes.sh": "--utterances 200 --queries 2",
     "scale.sh": "--part recall --owners 2 --pages 3 --ask-seconds 0.2",
     "speed.sh": "--pages 5,10 --seconds 5",

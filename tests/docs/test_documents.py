@@ -26,7 +26,7 @@ from embermem.cli.main import app
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "embermem"
 BENCH = ROOT / "bench" / "src" / "embermem_bench"
-PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]))
+PAGES = tuple(sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]))
 COMMANDS_RUN_IN = (
     "README.md",
     "README.zh.md",

@@ -143,9 +143,10 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
             ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
         if path == "/v1/documents/{item_id}":
             ids["/v1/documents/"] = alice.add_document("# Lease\n\nThe rent is due.").id
+        server.memory.grant("crew", user="alice")
         prefix = next((known for known in ids if path.startswith(known)), None)
         place = path.replace("{item_id}", fact.id if prefix is None else ids[prefix])
-        place = place.replace("{change_no}", str(fact.change_no))
+        place = place.replace("{change_no}", str(fact.change_no)).replace("{space}", "crew")
         if "requestBody" in said:
             named = said["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
             (example,) = schemas[named]["examples"]

@@ -206,6 +206,15 @@ IDA = (
     ("Our conductor praised the choir for the mass.", "Praise helps a choir."),
 )
 
+LAMPS: tuple[Exchange, ...] = (
+    ("The keeper of the lighthouse mended the lamp.", "A lamp needs oil, said the keeper."),
+    ("The keeper polished the lens of the lighthouse lamp.", "A lens needs care."),
+    ("I knit a woollen scarf with red wool.", "Wool keeps warm."),
+    ("My scarf of wool has a lighthouse on it.", "A scarf with a picture."),
+    ("The wool of the scarf is from Wales.", "Welsh wool is good."),
+    ("It rains.", "Yes."),
+)
+
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "ida": ("Who sings the requiem?",),
     "alice": ("Where does Alice live?", "What did I plant behind the greenhouse?", "Who is Ana?", "any peanuts?"),
@@ -214,6 +223,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "ben": ("What does Rex do?", "Does the ferry take dogs?"),
     "eve": ("What was in the attic?",),
     "noor": ("Which key opens the boathouse?",),
+    "mia": ("What stands on the scarf?",),
     " ": ("When is the regatta?",),
 }
 
@@ -234,6 +244,9 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
             _with_a_model(memory, clock)
         if hasattr(memory.settings, "topic_linkage"):
             _regrouped(opening, clock)
+        if hasattr(memory, "spaces"):
+            with opening(**model, min_new=1, short_term_pages=1) as memory:
+                _evolves(memory.of("mia"), clock)
     with opening() as memory:
         if hasattr(memory, "spaces"):
             _of_applications(memory, clock)
@@ -426,6 +439,14 @@ def _with_a_model(memory: Any, clock: Clock) -> None:
     eve = memory.of("eve")
     eve.understand_anew()
     eve.settle()
+
+
+def _evolves(mia: Any, clock: Clock) -> None:
+    """A segment learns from another that is linked with it."""
+    for n, (query, response) in enumerate(LAMPS):
+        mia.add(query, response, thread=f"lamp {n // 2}", at=clock.now)
+        clock.now += timedelta(days=1)
+        mia.settle()
 
 
 def _walk(walkers: Any, part: int) -> None:

@@ -299,7 +299,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a time without a zone": (put("utterance", said_at="2026-05-02T10:00:00"), "line 3: said_at has no zone"),
     "no time": (put("utterance", said_at="yesterday"), "line 3: Invalid RFC3339"),
     "a time before all": (put("utterance", said_at="0001-01-01T00:00:00+10:00"), "line 3: said_at is outside"),
-    "no user": (put("owner", user=" "), "line 2: user = ' ' is not a name"),
+    "no user": (put("owner", user=""), "line 2: user = '' is not a name"),
     "no such zone": (put("owner", timezone="../etc/passwd"), "line 2: unknown time zone"),
     "a zone of nowhere": (put("owner", timezone="Nowhere/Here"), "line 2: unknown time zone"),
     "a gap in the log": (put("change", no=7), "change 7 follows change 0"),

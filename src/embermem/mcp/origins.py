@@ -133,7 +133,7 @@ def _said(owner: OwnerMemory, sources: Sequence[Source]) -> list[shapes.SaidShow
 
 def _replaced(why: Why) -> shapes.FactShown:
     """What a line took the place of, or what took its place."""
-    return to_record(shapes.FactShown, why, id=why.item_id, subject="user", person="user", pinned=False)
+    return to_record(shapes.FactShown, why, id=why.item_id, subject="user", person="user", pinned=False, metadata={})
 
 
 def _no_id(item: str) -> InputError:
