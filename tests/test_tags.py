@@ -209,7 +209,7 @@ OPERATIONS = """
 """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
-    Document DocumentAdded DocumentBody DocumentWhole Documents Passage
+    Document DocumentAdded DocumentBody DocumentData DocumentMemory DocumentWhole Documents Passage
     ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
@@ -237,7 +237,7 @@ TOOLS = {
 }
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
-    get webhooks document
+    get items edits update webhooks document
     add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
     keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify

@@ -293,3 +293,21 @@ def test_without_a_store_nothing_is_made(tmp_path: Path) -> None:
     ):
         assert refused(run(store, *arguments), "no store"), arguments
     assert not store.exists()
+
+
+def test_items_are_listed_updated_once_and_their_edits_shown(store: Path) -> None:
+    figs, plums = learnt(store, {"text": "likes figs"}, {"text": "likes plums"})
+    listed = run(store, "items", "fact", "--limit", "2", "--json").json
+    assert [one["id"] for one in listed] == [plums["id"], figs["id"]]
+    assert figs["id"] in run(store, "items", "fact", "--after", plums["id"], "--limit", "1").out
+    for kind in ("page", "utterance", "fact", "segment", "chain", "link", "document"):
+        assert run(store, "items", kind, "--oldest").code == 0
+    update = ("update", figs["id"], "likes pears", "--pin", "--metadata", "n=1", "--key", "k", "--json")
+    made = run(store, *update).json
+    assert (made["text"][-11:], made["pinned"], made["metadata"]) == ("likes pears", True, {"n": 1})
+    assert run(store, *update).json["id"] == made["id"]
+    assert "pinned" in run(store, "edits", made["id"]).out
+    assert run(store, "retire", made["id"], "--key", "r").code == 0
+    assert run(store, "retire", made["id"], "--key", "r").code == 0
+    assert refused(run(store, "items", "pages"), "kind")
+    assert refused(run(store, "update", plums["id"]), "nothing to update")

@@ -73,8 +73,6 @@ def test_what_the_api_does_not_offer_is_this() -> None:
         "diff",
         "events",
         "forget_pages",
-        "get",
-        "items",
         "readmit",
         "shared",
         "standing",

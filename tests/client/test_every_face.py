@@ -16,7 +16,7 @@ from embermem import OwnerMemory
 from embermem.aio import AsyncOwnerMemory
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import About, Role, Scope, Tier
+from embermem.core.types import About, Fact, Role, Scope, Tier, Utterance
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
@@ -816,3 +816,69 @@ def test_a_document_is_stored_listed_quoted_replaced_and_forgotten(of: Of, tmp_p
         alice.passages(added.id)
     with pytest.raises(InputError):
         alice.add_document(b"%PDF-1.4", source="a.pdf")
+
+
+@every_face
+def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> None:
+    alice = of("alice")
+    told(alice)
+    first, second = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
+    alice.link(first.id, second.id, "both are fruit")
+    for number in range(2):
+        alice.add_document(f"# Lease {number}\n\nThe rent is due.", source=f"{number}.md", metadata={"n": number})
+    for kind in ("page", "utterance", "fact", "segment", "link", "document"):
+        whole = alice.items(kind, order="oldest")
+        assert whole, kind
+        assert alice.items(kind) == tuple(reversed(whole))
+        assert alice.items(kind, order="oldest", limit=1) == whole[:1]
+        assert alice.items(kind, order="oldest", after=whole[0].id) == whole[1:]
+        assert [alice.get(one.id) for one in whole] == [*whole]
+    assert [one.id for one in alice.items("page", after=3)] == [page.id for page in reversed(alice.pages()[:2])]
+    scope = Scope(threads=["s1"])
+    assert [one.id for one in alice.items("page", scope=scope)] == [page.id for page in alice.pages(scope=scope)][::-1]
+    assert [one.id for one in alice.items("fact", scope=scope, order="oldest")] == [
+        fact.id for fact in alice.facts(scope=scope)
+    ]
+    spoken = alice.items("utterance", scope=scope)
+    assert {one.thread for one in spoken if isinstance(one, Utterance)} == {"s1"}
+    assert len(alice.items("page", scope=scope, order="oldest", limit=1)) == 1
+    document = alice.items("document")[0].id
+    assert not alice.delete(document, dry_run=True).scrubbed
+    assert alice.verify(alice.delete(document, key="k")).ok
+    alice.delete(document, key="k")
+    for use in (alice.get, alice.delete):
+        with pytest.raises(NotFound):
+            use(document)
+    for kind in ("link", "document"):
+        with pytest.raises(InputError, match="scope"):
+            alice.items(kind, scope=scope)
+    with pytest.raises(InputError):
+        alice.items("pages")
+    with pytest.raises(NotFound):
+        alice.get("p1")
+
+
+@every_face
+def test_a_fact_is_given_other_metadata_and_they_are_counted_with_links(of: Of) -> None:
+    alice = of("alice")
+    (figs, plums) = alice.learn([{"text": "likes figs", "metadata": {"n": 1, "m": 2}}, {"text": "likes plums"}])
+    alice.link(figs.id, plums.id, "both are fruit")
+    assert (alice.stats().past_facts, alice.stats().links) == (0, 1)
+    alice.pin(figs.id)
+    made = alice.update(figs.id, metadata={"n": 3}, key="k")
+    assert isinstance(made, Fact)
+    assert (made.metadata, made.text, made.value, made.pinned) == ({"n": 3}, figs.text, figs.value, True)
+    assert alice.update(figs.id, metadata={"n": 3}, key="k") == made
+    assert [(one.id, one.superseded_by) for one in alice.past_facts()] == [(figs.id, made.id)]
+    assert alice.stats().past_facts == 1
+    assert alice.stats().links == len(alice.links())
+    pears = alice.update(made.id, "likes pears", metadata={})
+    assert (pears.metadata, alice.fact(made.id).metadata) == ({}, {"n": 3})
+    for wrong in ({"a": {"b": 1}}, {}):
+        with pytest.raises(InputError, match="metadata"):
+            alice.update(pears.id, metadata=wrong)
+    document = alice.add_document("# Lease\n\nThe rent is due.", source="lease.md").id
+    with pytest.raises(InputError, match="add_document"):
+        alice.update(document, metadata={"n": 1})
+    with pytest.raises(InputError, match="its metadata neither"):
+        alice.update(alice.add("I live in Lyon."), metadata={"n": 1})

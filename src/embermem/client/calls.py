@@ -425,11 +425,13 @@ class OwnerCalls(ReadCalls):
         value: str | None = None,
         pinned: bool | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Steps[Fact | Page]:
         """Change a fact, or the expiry of a page; returns it as it is then. None leaves something as it is. Raises
         NotFound, InputError, and Unchangeable for what was said and what follows from it."""
-        told = {"text": text, "value": value, "pinned": pinned, "expires_at": arguments.expiry(expires_at)}
+        told: dict[str, object] = {"text": text, "value": value, "pinned": pinned, "metadata": metadata}
+        told["expires_at"] = arguments.expiry(expires_at)
         path = f"/v1/memories/{arguments.id_path(item_id, 'memory')}"
         answer = yield self._write(path, told, key, method="PATCH")
         if item_id.startswith("p"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from embermem.client import arguments, exchange
 from embermem.client.exchange import Steps, read
@@ -14,11 +15,13 @@ from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At
 from embermem.core.types import (
     About,
+    Chain,
     Context,
     Document,
     Edit,
     Fact,
     Hit,
+    Link,
     OwnerStats,
     Page,
     Person,
@@ -133,6 +136,39 @@ class ReadCalls(OwnerRequests):
         """Return one page, also as of a time. Raises NotFound."""
         answer = yield self._get(f"/v1/pages/{arguments.id_path(page_id, 'page')}", arguments.moment(as_of, valid_at))
         return memories.page_of(read(answer, memories.PageItem))
+
+    @call
+    def get(self, item_id: str, *, as_of: At = None) -> Steps[Item]:
+        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time; or a document. Raises
+        NotFound."""
+        path, then = f"/v1/memories/{arguments.id_path(item_id, 'memory')}", arguments.moment(as_of, None)
+        if item_id.startswith("s"):
+            return from_record(Segment, (yield from self._segment(item_id, then)))
+        return _item_of((yield self._get(path, then)))
+
+    @call
+    def items(
+        self,
+        kind: str = "page",
+        *,
+        limit: int | None = None,
+        after: str | int | None = None,
+        order: str = "newest",
+        scope: Scope | None = None,
+    ) -> Steps[tuple[Item, ...]]:
+        """The items of one kind ("page", "utterance", "fact", "segment", "chain", "link" or "document"), the newest or
+        the oldest first: the first `limit` after an item of that list, named by its id (a page or utterance also by its
+        number), or all of them; those in `scope` (links and documents take none). Raises
+        InputError, and NotFound for an unknown `after`."""
+        if limit is not None:
+            messages.whole(limit, "limit", 1)
+        asked = {"kind": kind, "order": order, "after": None if after is None else str(after)}
+        asked["scope"] = arguments.scope_text(scope)
+        found = yield from self._list("/v1/memories", asked, answers.Part, limit)
+        if kind != "segment":
+            return tuple(_item_of(exchange.encoded(one)) for one in found)
+        held: dict[str, Segment] = {one.id: one for one in (yield from self.segments())}
+        return tuple(held[one["id"]] for one in found if one["id"] in held)
 
     @call
     def utterance(self, utterance_id: str) -> Steps[Utterance]:
@@ -322,6 +358,35 @@ class ReadCalls(OwnerRequests):
     def _facts(self, asked: Mapping[str, str | None]) -> Steps[tuple[Fact, ...]]:
         found = yield from self._list("/v1/facts", asked, answers.Facts)
         return tuple(from_record(Fact, one) for one in reversed(found))
+
+
+Item = Page | Utterance | Fact | Segment | Chain | Link | Document
+
+
+def _item_of(answer: bytes) -> Item:
+    """The item in an answer, but for a segment, of which `/v1/segments` tells more."""
+    kind = read(answer, _Kind).kind
+    match kind:
+        case "page":
+            return memories.page_of(read(answer, memories.PageItem))
+        case "utterance":
+            return from_record(Utterance, read(answer, memories.UtteranceMemory))
+        case "fact":
+            return fact_of(answer)
+        case "chain":
+            return from_record(Chain, read(answer, memories.ChainMemory))
+        case "link":
+            return from_record(Link, read(answer, memories.LinkMemory))
+        case "document":
+            return from_record(Document, read(answer, memories.DocumentMemory))
+    raise exchange.unreadable(ValueError(f"an item of the kind {kind!r}"))
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What an item is."""
+
+    kind: str
 
 
 def _changes(items: Sequence[memories.ChangeItem]) -> tuple[Change, ...]:

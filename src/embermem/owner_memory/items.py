@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
@@ -16,6 +16,8 @@ from embermem.core.messages import At, Expiry
 from embermem.core.types import (
     Chain,
     ChainId,
+    Document,
+    DocumentId,
     Edit,
     Fact,
     FactId,
@@ -24,23 +26,25 @@ from embermem.core.types import (
     LinkId,
     Page,
     PageId,
+    Scope,
     Segment,
     SegmentId,
     Utterance,
+    thread_of,
 )
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
-from embermem.protocols import FactSelection
+from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.changes import Decision
-    from embermem.protocols import Moment
+    from embermem.protocols import Moment, Within
 
-Item = Page | Utterance | Fact | Segment | Chain | Link
-KINDS = ("page", "utterance", "fact", "segment", "chain", "link")
+Item = Page | Utterance | Fact | Segment | Chain | Link | Document
+KINDS = ("page", "utterance", "fact", "segment", "chain", "link", "document")
 """The kinds of items. An id begins with the first letter of its kind."""
 ORDERS = ("newest", "oldest")
 _STEP = 64
@@ -55,7 +59,8 @@ class Items(Ruling, Documents, Linking, Retaining):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
-        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time. Raises NotFound."""
+        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time; or a document. Raises
+        NotFound."""
         match kind_of(item_id):
             case "page":
                 return self.page(item_id, as_of=as_of)
@@ -70,6 +75,8 @@ class Items(Ruling, Documents, Linking, Retaining):
                 if not (shown := self._hidden(as_of).shown_chains(found)):
                     raise self._none_such("chain", item_id)
                 return shown[0]
+            case "document":
+                return self.document(item_id)
         return self._link(item_id)
 
     @telemetry.spanned(telemetry.UPDATE, "update")
@@ -81,18 +88,20 @@ class Items(Ruling, Documents, Linking, Retaining):
         value: str | None = None,
         pinned: bool | None = None,
         expires_at: Expiry = None,
+        metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Fact | Page:
         """Change an item, in one change; returns it as it is then. None leaves something as it is.
 
-        `text` and `value` replace a fact by a new one with a new id, as `correct` does: the old one remains in
-        `past_facts`. `pinned` and `expires_at` change a fact itself; of a page, `expires_at` alone can be changed.
+        `text`, `value` and `metadata` (the fact's own, in place of those that it has) replace a fact by a new one
+        with a new id, as `correct` does: the old one remains in `past_facts`. `pinned` and `expires_at` change a fact
+        itself; of a page, `expires_at` alone can be changed.
         `expire(…, at=None)` takes an expiry away. What was said and what is derived from it cannot be changed: raises
         Unchangeable, which says what to do instead. Raises NotFound, and InputError if nothing is given.
         """
-        if (text, value, pinned, expires_at) == (None, None, None, None):
-            raise InputError("nothing to update: give text, value, pinned or expires_at")
-        kind, words = kind_of(item_id), (text, value, pinned) != (None, None, None)
+        if (text, value, pinned, expires_at, metadata) == (None,) * 5:
+            raise InputError("nothing to update: give text, value, pinned, expires_at or metadata")
+        kind, words = kind_of(item_id), (text, value, pinned, metadata) != (None,) * 4
         if kind == "page" and not words:
             self.expire(page_id=item_id, at=expires_at, key=key)
             return self.page(item_id)
@@ -100,11 +109,11 @@ class Items(Ruling, Documents, Linking, Retaining):
             raise self._unchangeable(kind, item_id)
         if value is not None and text is None:
             raise InputError("value needs text: give the fact in words too")
-        return self._update_fact(item_id, text, value, pinned, expires_at, key)
+        return self._update_fact(item_id, text, value, pinned, expires_at, metadata, key)
 
     def delete(self, item_id: str, *, dry_run: bool = False, key: str | None = None) -> Forgotten:
-        """Forget a page, a fact or a segment by its id, as `forget` does; returns its receipt. Raises NotFound, and
-        Unchangeable for an item that is forgotten with another one."""
+        """Forget a page, a fact, a segment or a document by its id, as `forget` does; returns its receipt. Raises
+        NotFound, and Unchangeable for an item that is forgotten with another one."""
         kind = kind_of(item_id)
         match kind:
             case "page":
@@ -113,6 +122,10 @@ class Items(Ruling, Documents, Linking, Retaining):
                 return self.forget(fact=item_id, dry_run=dry_run, key=key)
             case "segment":
                 return self.forget(segment=item_id, dry_run=dry_run, key=key)
+            case "document":
+                if key is None:
+                    self.document(item_id)
+                return self.forget(thread=thread_of(DocumentId(item_id)), dry_run=dry_run, key=key)
             case "utterance":
                 page_id = self.utterance(item_id).page_id
                 raise Unchangeable(f"an utterance is forgotten with its page: delete {page_id}")
@@ -121,10 +134,17 @@ class Items(Ruling, Documents, Linking, Retaining):
         raise Unchangeable(told)
 
     def items(
-        self, kind: str = "page", *, limit: int | None = None, after: str | int | None = None, order: str = "newest"
+        self,
+        kind: str = "page",
+        *,
+        limit: int | None = None,
+        after: str | int | None = None,
+        order: str = "newest",
+        scope: Scope | None = None,
     ) -> tuple[Item, ...]:
-        """Return the items of one kind ("page", "utterance", "fact", "segment", "chain" or "link"), the newest or the
-        oldest first: the first `limit` after an item of that list, or all of them.
+        """Return the items of one kind ("page", "utterance", "fact", "segment", "chain", "link" or "document"), the
+        newest or the oldest first: the first `limit` after an item of that list, or all of them; those in `scope`, as
+        `pages`, `facts` and the others list them (links and documents take none).
 
         `after` is the id of the last item that is known; of a page or utterance its `no` or `seq` too, which is valid
         also after it was forgotten. Facts are current ones, segments those of mid-term memory. New items neither skip
@@ -136,15 +156,19 @@ class Items(Ruling, Documents, Linking, Retaining):
         newest = order == "newest"
         found: Iterable[Item]
         if kind in ("page", "utterance"):
-            found = self._in_steps(kind, self._number(kind, after), newest)
+            seen = self._in_scope(scope, NOW)
+            found = self._in_steps(kind, self._number(kind, after), newest, None if seen is None else seen.within)
         else:
             if isinstance(after, int):
                 raise InputError(f"after = {after} is a number; give the id of a {kind}")
-            made: Mapping[str, Callable[[], Sequence[Fact | Segment | Chain | Link]]] = {
-                "fact": self.facts,
-                "segment": self.segments,
-                "chain": self.chains,
+            if scope is not None and kind in ("link", "document"):
+                raise InputError(f"{kind}s take no scope: leave it out")
+            made: Mapping[str, Callable[[], Sequence[Fact | Segment | Chain | Link | Document]]] = {
+                "fact": lambda: self.facts(scope=scope),
+                "segment": lambda: self.segments(scope=scope),
+                "chain": lambda: self.chains(scope=scope),
                 "link": self.links,
+                "document": self.documents,
             }
             items = sorted(made[kind](), key=lambda item: _made(item.id), reverse=newest)
             found = (
@@ -199,14 +223,26 @@ class Items(Ruling, Documents, Linking, Retaining):
         return found[-1] if found else None
 
     def _update_fact(
-        self, fact_id: str, text: str | None, value: str | None, pinned: bool | None, ends: Expiry, key: str | None
+        self,
+        fact_id: str,
+        text: str | None,
+        value: str | None,
+        pinned: bool | None,
+        ends: Expiry,
+        metadata: Mapping[str, Any] | None,
+        key: str | None,
     ) -> Fact:
-        from embermem.core.changes import Cause, FactExpires
-        from embermem.memoryos.correct.corrections import pinning
+        from embermem.core.changes import Cause, FactAdded, FactExpires
+        from embermem.memoryos.correct.corrections import labelling, pinning
 
-        once = self._once(key, "update", fact_id, text, value, pinned, ends)
+        replaced = text is not None or metadata is not None
+        told = (text, value, pinned, ends) if metadata is None else (text, value, pinned, ends, metadata)
+        once = self._once(key, "update", fact_id, *told)
         if (before := self._done_before(once)) is not None:
-            return self.fact(fact_id if text is None else f"f{before}-000")
+            return self.fact(f"f{before}-000" if replaced else fact_id)
+        labels = None
+        if metadata is not None:
+            labels = self._cleaned_labels(self._inbox().metadata(metadata, "metadata"), "fact")
         expires = None if ends is None else self._inbox().expiry(ends, "expires_at")
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -214,7 +250,12 @@ class Items(Ruling, Documents, Linking, Retaining):
             made: list[Decision] = []
             if text is not None:
                 made += self._corrected(fact, text, value, no, seq)
+                if labels is not None:
+                    made = [replace(one, metadata=labels) if isinstance(one, FactAdded) else one for one in made]
                 fact = replace(fact, id=FactId(f"f{no}-000"), expires_at=None)
+            elif labels is not None:
+                made += labelling(fact, labels, no=no, seq=seq)
+                fact = replace(fact, id=FactId(f"f{no}-000"))
             if pinned is not None:
                 made += pinning(fact, pinned, self.persona(), self._parts.settings)
             if expires is not None and fact.expires_at != expires:
@@ -223,14 +264,19 @@ class Items(Ruling, Documents, Linking, Retaining):
 
         no = self._changing(Cause.CORRECTION, decided, once=once)
         self._parts.added()
-        return self.fact(fact_id if text is None else f"f{no}-000")
+        return self.fact(f"f{no}-000" if replaced else fact_id)
 
     def _unchangeable(self, kind: str, item_id: str) -> Unchangeable:
         self.get(item_id)
         if kind in ("page", "utterance"):
             page_id = item_id if kind == "page" else self.utterance(item_id).page_id
             return Unchangeable(
-                f"what was said cannot be changed: forget the page {page_id}, or correct a fact that rests on it"
+                f"what was said cannot be changed, its metadata neither: forget the page {page_id}, or correct a fact "
+                "that rests on it"
+            )
+        if kind == "document":
+            return Unchangeable(
+                "a document, its metadata too, is changed by adding it again with its source: `add_document`"
             )
         if kind == "link":
             return Unchangeable("a link cannot be changed: `unlink` it, and link the two again")
@@ -242,28 +288,31 @@ class Items(Ruling, Documents, Linking, Retaining):
             return after
         return self.page(after).no if kind == "page" else self.utterance(after).seq
 
-    def _in_steps(self, kind: str, after: int | None, newest: bool) -> Iterator[Page | Utterance]:
+    def _in_steps(
+        self, kind: str, after: int | None, newest: bool, within: Within | None
+    ) -> Iterator[Page | Utterance]:
         """Pages or utterances from a number on, read in steps. Numbers that were forgotten leave gaps."""
         state = self.state()
         last = 0 if state is None else state.pages if kind == "page" else state.seq
         if newest:
             high = last if after is None else min(after - 1, last)
             while high > 0:
-                yield from reversed(self._between(kind, max(0, high - _STEP), high))
+                yield from reversed(self._between(kind, max(0, high - _STEP), high, within))
                 high -= _STEP
         else:
             low = max(after or 0, 0)
             while low < last:
-                yield from self._between(kind, low, low + _STEP)
+                yield from self._between(kind, low, low + _STEP, within)
                 low += _STEP
 
-    def _between(self, kind: str, low: int, high: int) -> Sequence[Page | Utterance]:
+    def _between(self, kind: str, low: int, high: int, within: Within | None) -> Sequence[Page | Utterance]:
         """Those numbered above `low`, up to `high`."""
         if kind == "page":
             short = self._parts.settings.short_term_pages
-            return self._hidden().shown_pages(self._store.pages(self.owner.id, short, after=low, before=high + 1))
+            found = self._store.pages(self.owner.id, short, after=low, before=high + 1, within=within)
+            return self._hidden().shown_pages(found)
         hidden = self._hidden().pages
-        said = self._store.utterances(self.owner.id, low, high - low)
+        said = self._store.utterances(self.owner.id, low, high - low, within=within)
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
@@ -293,5 +342,7 @@ def _one_of(known: Sequence[str], given: str, where: str) -> str:
 
 
 def _made(item_id: str) -> tuple[tuple[int, ...], str]:
-    """The order of ids such as f12-003, which are numbered as they are made."""
+    """The order of ids such as f12-003, which are numbered as they are made; others sort by themselves."""
+    if not _ID.fullmatch(item_id):
+        return (), item_id
     return tuple(int(digits) for digits in _NUMBER.findall(item_id)), item_id

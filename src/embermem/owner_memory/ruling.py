@@ -143,7 +143,9 @@ class Ruling(Reading):
         inbox = self._inbox()
         read = [self._cleaned(proposal) for proposal in fact_input.read(facts, inbox, self._parts.settings.attributes)]
         expiries = fact_input.expiries(facts, inbox)
-        labels = [self._cleaned_labels(one, place) for place, one in enumerate(fact_input.labels(facts, inbox))]
+        labels = [
+            self._cleaned_labels(one, f"facts[{place}]") for place, one in enumerate(fact_input.labels(facts, inbox))
+        ]
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -282,10 +284,9 @@ class Ruling(Reading):
         text, value, subject = self._clean(text=fact.text, value=fact.value, subject=fact.subject)
         return replace(fact, text=text, value=value, subject=subject)
 
-    def _cleaned_labels(self, metadata: Metadata, place: int) -> Metadata:
+    def _cleaned_labels(self, metadata: Metadata, where: str) -> Metadata:
         """The metadata of a fact of the caller's without what is sensitive in them. Raises InputError where what
         replaces it makes them too long."""
-        where = f"facts[{place}]"
         clean = self._clean(**{f"{where}.{one}": text for one, text in texts(metadata)})
         return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
 

@@ -215,6 +215,7 @@ class ChainData:
     page_ids: tuple[PageId, ...]
     change_no: int
     sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Sources of its summary.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,6 +237,8 @@ class LinkData:
     change_no: int
     retired_at: datetime | None
     sources: SourceIds
+    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("The source characters of the reason.")]
+    analyst: Annotated[str, Doc("Who linked them; empty where the caller did.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -246,6 +249,24 @@ class LinkMemory(_Item):
     created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
     kind: Literal["link"] = "link"
     metadata: Annotated[LinkData, WHOLE]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentData:
+    """What else is known of a document."""
+
+    title: str
+    source: Annotated[str, Doc("What tells it from other documents.")]
+    passages: Annotated[int, Doc("How many it has.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentMemory(_Item):
+    """A text or file; `GET /v1/documents/{id}` has its passages."""
+
+    memory: Annotated[str, From("title"), Doc("Its title.")]
+    kind: Literal["document"] = "document"
+    metadata: Annotated[DocumentData, WHOLE]
 
 
 def page_item(owner: Owner, page: Page) -> PageItem:

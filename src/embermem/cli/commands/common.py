@@ -63,6 +63,9 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="TIME", help="Only what was said on this day or time, or before.")
 ]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", help="Idempotency key: repeated with it, the command changes nothing more.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
 

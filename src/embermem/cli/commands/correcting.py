@@ -10,6 +10,7 @@ import typer
 from embermem.cli.commands.common import (
     InThreadOption,
     JsonOption,
+    KeyOption,
     ScopeOption,
     SinceOption,
     SpeakerOption,
@@ -60,30 +61,33 @@ def correct(
     fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
     text: Annotated[str, typer.Argument(help="The correct fact in words; `-` reads stdin.")],
     value: Annotated[str | None, typer.Option(help="Its value, such as `Lyon`; default: the text.")] = None,
+    key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace a wrong fact; earlier messages do not teach the old one again."""
     says = text_of(text)
-    _changed_fact(ctx, lambda owner: owner.correct(fact, says, value=value), as_json)
+    _changed_fact(ctx, lambda owner: owner.correct(fact, says, value=value, key=key), as_json)
 
 
 def pin(
     ctx: typer.Context,
     fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
     off: Annotated[bool, typer.Option("--off", help="Remove the pin.")] = False,
+    key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Exempt a fact from the cap of the knowledge base."""
-    _changed_fact(ctx, lambda owner: owner.pin(fact, not off), as_json)
+    _changed_fact(ctx, lambda owner: owner.pin(fact, not off, key=key), as_json)
 
 
 def retire(
     ctx: typer.Context,
     fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
+    key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """End a fact; it can still be queried by date."""
-    _changed_fact(ctx, lambda owner: owner.retire(fact), as_json)
+    _changed_fact(ctx, lambda owner: owner.retire(fact, key=key), as_json)
 
 
 def _changed_fact(ctx: typer.Context, change: Callable[[OwnerMemory], Fact], as_json: bool) -> None:

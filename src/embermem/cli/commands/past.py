@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, owner_read, owner_written, text_of, time_of
+from embermem.cli.commands.common import AsOfOption, JsonOption, KeyOption, owner_read, owner_written, text_of, time_of
 from embermem.core.errors import InputError
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Print what would be archived; change nothing.")]
@@ -103,6 +103,7 @@ def links(
 def learn(
     ctx: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines, one fact per line; `-` reads stdin.")],
+    key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add facts of your own: objects with text and, where known, subject, attribute, value, valid_from, expires_at."""
@@ -110,7 +111,7 @@ def learn(
 
     brought = _objects(file)
     with owner_written(ctx) as owner:
-        found = owner.learn(brought)
+        found = owner.learn(brought, key=key)
     render.answer(as_json, found, "\n".join(f"{fact.id}: {fact.text}" for fact in found))
 
 

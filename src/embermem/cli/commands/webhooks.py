@@ -68,20 +68,3 @@ def replay(ctx: typer.Context, webhook_id: IdArgument, since: SinceOption = None
     with owner_read(ctx) as owner:
         found = owner.replay_webhook(webhook_id, since)
     render.answer(as_json, found, webhook_id, f"sends what came after {found.position}")
-
-
-def get(
-    ctx: typer.Context,
-    item_id: Annotated[str, typer.Argument(metavar="ID", help="A page, utterance, fact, segment, chain or link.")],
-    as_json: JsonOption = False,
-) -> None:
-    """Print one item by its id."""
-    from embermem.reports import render
-    from embermem.wire.plain import plain_values
-
-    with owner_read(ctx) as owner:
-        found = owner.get(item_id)
-    if as_json:
-        render.print_json(found)
-        return
-    render.records(item_id, plain_values(found).items())

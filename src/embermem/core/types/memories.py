@@ -215,3 +215,5 @@ class OwnerStats(Record):
     waiting: tuple[Waiting, ...] = ()
     documents: int = 0
     passages: int = 0
+    past_facts: int = 0
+    links: int = 0

@@ -323,6 +323,7 @@ class UpdateBody(OwnerBody):
     value: Line | None = Field(default=None, description="The value of that fact; default: the text.")
     pinned: bool | None = None
     expires_at: Moment | None = None
+    metadata: Labels | None = Field(default=None, description="The fact's own, in place of those that it has.")
 
 
 # ------------------------------------------------------------------------------------------------------------ asking

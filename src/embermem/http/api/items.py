@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 from pydantic import Field
 
-from embermem.core.types import Chain, Fact, Link, Page, Segment, Utterance
+from embermem.core.types import Chain, Document, Fact, Link, Page, Segment, Utterance
 from embermem.wire.answers import Part
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import (
     ChainMemory,
+    DocumentMemory,
     FactItem,
     LinkMemory,
     PageItem,
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 Item = Annotated[
-    PageItem | UtteranceMemory | FactItem | SegmentMemory | ChainMemory | LinkMemory, Field(discriminator="kind")
+    PageItem | UtteranceMemory | FactItem | SegmentMemory | ChainMemory | LinkMemory | DocumentMemory,
+    Field(discriminator="kind"),
 ]
 
 
@@ -40,7 +42,7 @@ class Items(Part):
 
 def shown(owner: OwnerMemory, item: Any, as_of: str | None = None) -> Item:
     """The memory as an answer shows it; its page as it was at a time."""
-    one: Page | Utterance | Fact | Segment | Chain | Link = item
+    one: Page | Utterance | Fact | Segment | Chain | Link | Document = item
     names = {"user_id": owner.owner.user, "agent_id": owner.owner.agent}
     match one:
         case Page():
@@ -56,4 +58,6 @@ def shown(owner: OwnerMemory, item: Any, as_of: str | None = None) -> Item:
             return to_record(ChainMemory, one, **names)
         case Link():
             return to_record(LinkMemory, one, **names)
+        case Document():
+            return to_record(DocumentMemory, one, **names)
     assert_never(one)

@@ -77,15 +77,18 @@ def items(
     order: str,
     show: Callable[[Any], object],
     *,
+    after: str | None = None,
+    scope: Scope | None = None,
     into: type[_List],
 ) -> _List:
-    """Items of one kind, in an order."""
-    listing = named("items", owner.owner.id, kind, order)
+    """Items of one kind, in an order; those after an item, or its number."""
+    listing = named("items", owner.owner.id, kind, order, told(scope))
     place = {"page": "no", "utterance": "seq"}.get(kind)
-    after: str | int | None = None if asked.cursor is None else cursors.position(listing, asked.cursor)
-    after = cursors.number(listing, asked.cursor) if place else after
+    begin: str | int | None = int(after) if after is not None and place and _NUMBER.fullmatch(after) else after
+    if asked.cursor is not None:
+        begin = cursors.number(listing, asked.cursor) if place else cursors.position(listing, asked.cursor)
     step = _step(asked) if place else asked.limit + 1  # others are read whole each time
-    found = _stepwise(partial(owner.items, kind, order=order), place or "id", after, step)
+    found = _stepwise(partial(owner.items, kind, order=order, scope=scope), place or "id", begin, step)
     return _part(found, lambda item: str(getattr(item, place or "id")), asked, show, into, listing)
 
 

@@ -45,6 +45,7 @@ class Kind(StrEnum):
     SEGMENT = "segment"
     CHAIN = "chain"
     LINK = "link"
+    DOCUMENT = "document"
 
 
 class Order(StrEnum):
@@ -97,35 +98,44 @@ def list_memories(
     tier: Annotated[Tier | None, Query(description="Only pages in this tier, newest first.")] = None,
     run_id: RunQuery = None,
     scope: Scoping = None,
+    after: Annotated[
+        str | None, text_query("Begin after this item: an id, or the number of a page or message.")
+    ] = None,
 ) -> items.Items:
     """Items of one kind, paginated. Additions between two requests neither skip nor repeat items."""
-    if kind is Kind.PAGE and order is Order.NEWEST:
+    if kind is Kind.PAGE and order is Order.NEWEST and after is None:
         return listing.pages(owner, asked, into=items.Items, tier=tier, thread=run_id, scope=scope)
-    if tier is not None or run_id is not None or scope is not None:
-        raise InputError("tier, run_id and scope apply to pages, newest first, only: leave them out, or use kind=page")
+    if tier is not None or run_id is not None:
+        raise InputError("tier and run_id apply to pages, newest first and from the first, only: leave them out")
     show = partial(items.shown, owner)
-    return listing.items(owner, asked, kind.value, order.value, show, into=items.Items)
+    return listing.items(owner, asked, kind.value, order.value, show, after=after, scope=scope, into=items.Items)
 
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
 def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
-    """A page, utterance, fact, segment, chain or link, by its id; with `as_of`, as known at a time."""
+    """A page, utterance, fact, segment, chain, link or document, by its id; with `as_of`, as known at a time."""
     return items.shown(owner, owner.get(item_id, as_of=as_of), as_of)
 
 
 @routes.put("/memories/{item_id}", summary="Update a fact or a page")
 @routes.patch("/memories/{item_id}", summary="Update a fact or a page", operation_id="patch_memory")
 def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody, key: Key = None) -> FactItem | PageItem:
-    """With `text`, replaces a fact by a new one with a new id; `pinned` and `expires_at` change it in place. Of a page,
-    `expires_at` can be changed. What was said cannot be changed (409)."""
+    """With `text` or `metadata`, replaces a fact by a new one with a new id; `pinned` and `expires_at` change it in
+    place. Of a page, `expires_at` can be changed. What was said cannot be changed (409)."""
     owner = written_by(access, body)
     updated = owner.update(
-        item_id, body.text, value=body.value, pinned=body.pinned, expires_at=body.expires_at, key=key
+        item_id,
+        body.text,
+        value=body.value,
+        pinned=body.pinned,
+        expires_at=body.expires_at,
+        metadata=body.metadata,
+        key=key,
     )
     return fact_item(owner.owner, updated) if isinstance(updated, Fact) else page_item(owner.owner, updated)
 
 
-@routes.delete("/memories/{item_id}", summary="Forget a page, a fact or a segment")
+@routes.delete("/memories/{item_id}", summary="Forget a page, a fact, a segment or a document")
 def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False, key: Key = None) -> Forgotten:
     """Removes it with everything that rests on it alone. The answer lists what was removed; `sha256` is over the
     ids."""

@@ -18,6 +18,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
+from embermem.core.metadata import Metadata
 from embermem.core.types import Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain, speaks_of
 from embermem.memoryos.ingest.knowledge_cap import over_cap
@@ -55,6 +56,21 @@ def correcting(
     decisions += _lines(fact, value, persona)
     after = [one for one in held if one not in ended]
     return [*decisions, *over_cap([*after, replace(fact, id=new, pinned=any(one.pinned for one in ended))], settings)]
+
+
+def labelling(fact: Fact, metadata: Metadata, *, no: int, seq: int) -> list[Decision]:
+    """The decisions of change `no` by which a fact of the same words, with other metadata of its own, takes the place
+    of one. Raises InputError for a fact that no longer holds, or that has just these."""
+    _must_hold(fact)
+    if fact.own_metadata == metadata:
+        raise InputError(f"fact {fact.id} already has this metadata; nothing was changed")
+    new = FactId(f"f{no}-000")
+    made: list[Decision] = [
+        FactAdded.of(replace(fact, id=new, own_metadata=metadata)),
+        FactRetired(fact_id=fact.id, superseded_by=new, valid_to=fact.valid_from),
+    ]
+    made += [FactPinned(fact_id=new, pinned=True)] if fact.pinned else []
+    return [*made, FactAffirmed(fact_id=new, upto_seq=seq)]
 
 
 def retiring(fact: Fact, persona: Persona, *, at: datetime, seq: int) -> list[Decision]:

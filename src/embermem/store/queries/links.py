@@ -30,8 +30,7 @@ class Links(Transactions):
         link = schema.link
         query = select(link).where(link.c.owner_id == owner_id)
         if standing:
-            query = query.where(reads.stood(link, moment.revision))
-            query = query.where(*(_stands(link.c[end], owner_id, moment.revision) for end in ("from_id", "to_id")))
+            query = query.where(*visible(owner_id, moment.revision))
         if ids is not None:
             query = query.where(link.c.link_id.in_(sorted(ids)))
         if of is not None:
@@ -40,6 +39,12 @@ class Links(Transactions):
             rows = c.execute(query.order_by(link.c.change_no, link.c.link_id)).all()
             sources = reads.sources_of(c, owner_id, "link", {row.link_id: row.change_no for row in rows})
         return tuple(record(Link, row, id=row.link_id, sources=sources.get(row.link_id, ())) for row in rows)
+
+
+def visible(owner_id: OwnerId, revision: int | None) -> tuple[ColumnElement[bool], ...]:
+    """What holds of a link that was not removed and both of whose ends are there."""
+    ends = (_stands(schema.link.c[end], owner_id, revision) for end in ("from_id", "to_id"))
+    return (reads.stood(schema.link, revision), *ends)
 
 
 def _stands(item_id: Any, owner_id: OwnerId, revision: int | None) -> ColumnElement[bool]:
