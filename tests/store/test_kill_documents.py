@@ -88,10 +88,10 @@ def test_a_document_whose_process_was_killed_is_there_whole_or_as_it_was(
     for store in range(bounded(1, proofs=5)):
         target = place(f"killed{store}.db")
         for stands, name in enumerate(files):
-            for _ in range(bounded(3 if engine == "sqlite" else 1, proofs=6)):
+            for blow in range(bounded(3 if engine == "sqlite" else 1, proofs=6)):
                 child = script(ADDING, str(target), name)
                 began(child)
-                time.sleep(chance.uniform(0, took[stands]))
+                time.sleep(chance.uniform(0, took[stands] * (1.0 if blow else 0.3)))  # the first hits it
                 child.kill()
                 out, _ = child.communicate()
                 hit += out == ""
