@@ -97,6 +97,7 @@ def assert_owner_is_sound(look: Look, owner: dict[str, Any]) -> None:
     lost_seqs, lost_pages = forgotten(look, mine)
     assert_ascending(seqs, owner["seq"], lost_seqs)
     assert_ascending([page["no"] for page in pages if page["no"] > 0], owner["pages"], lost_pages)
+    assert_passages_are_of_documents(look, mine, [page for page in pages if page["no"] <= 0])
     changes = look("SELECT no, recorded_at FROM change WHERE owner_id = ? ORDER BY no", mine)
     assert [change["no"] for change in changes] == list(range(1, owner["revision"] + 1))
     assert_pages_agree_with_their_utterances(look, mine, pages)
@@ -106,7 +107,7 @@ def assert_owner_is_sound(look: Look, owner: dict[str, Any]) -> None:
 
 
 def forgotten(look: Look, mine: str) -> tuple[int, int]:
-    """How many utterances and pages of talk were forgotten, as the log says."""
+    """How many utterances were forgotten, and how many pages of talk, as the log says."""
     told = look("SELECT decisions FROM change WHERE owner_id = ? AND cause = 'forgetting'", mine)
     erased = [d for row in told for name, d in json.loads(row["decisions"]) if name == "Erased"]
     return sum(d["utterances"] for d in erased), sum(len(d["pages"]) - d.get("passages", 0) for d in erased)
@@ -131,6 +132,15 @@ def assert_pages_agree_with_their_utterances(look: Look, mine: str, pages: list[
         told = by_id[page["page_id"]]
         assert told["threads"] == 1
         assert all(page[key] == told[key] for key in ("first_seq", "last_seq", "answered"))
+
+
+def assert_passages_are_of_documents(look: Look, mine: str, pages: Rows) -> None:
+    """A passage is a page by itself, numbered by its utterance, of a document that is there."""
+    assert all((page["no"], page["last_seq"]) == (-page["first_seq"], page["first_seq"]) for page in pages)
+    documents = look("SELECT document_id FROM document WHERE owner_id = ?", mine)
+    assert {page["thread"] for page in pages} <= {f"document:{one['document_id']}" for one in documents}
+    said = look("SELECT seq FROM utterance WHERE owner_id = ? AND passage IS NOT NULL", mine)
+    assert {row["seq"] for row in said} == {page["first_seq"] for page in pages}
 
 
 def assert_single_membership(look: Look, mine: str, pages: list[dict[str, Any]]) -> None:
@@ -204,7 +214,7 @@ def assert_sources(look: Look, mine: str) -> None:
 def assert_tiers(memory: Memory) -> None:
     """Pages in = pages out: each page of each owner is in exactly one tier, and short-term holds the newest."""
     for owner in memory.owners():
-        mine = memory.space(owner.space) if owner.space else memory.of(owner.user, owner.agent)
+        mine = memory.of(owner.user, owner.agent)
         everything = mine.pages()
         by_tier = {tier: mine.pages(tier) for tier in Tier}
         listed = [page.id for pages in by_tier.values() for page in pages]

@@ -3,6 +3,7 @@
 import pytest
 
 from embermem import Memory
+from embermem.bootstrap import in_memory
 from embermem.core.errors import ConfigError, EmbedderMismatch
 from scripted import Place
 
@@ -40,3 +41,17 @@ def test_a_reindex_names_what_it_makes_again(place: Place) -> None:
         assert memory.reindex() == 2  # all of them
         assert memory.reindex("minilm") == 2  # by another
         assert memory.reindex("minilm") == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (":memory:", True),
+        ("sqlite:///:memory:", True),
+        ("memory.db", False),
+        ("postgresql://host/memory", False),
+        ("postgres://host/memory", False),
+    ],
+)
+def test_a_store_on_a_server_or_in_a_file_is_not_one_in_memory(place: str, expected: bool) -> None:
+    assert in_memory(place) is expected

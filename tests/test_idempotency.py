@@ -103,6 +103,7 @@ def test_any_calls_made_again_with_their_keys_change_nothing(
         assert all(finding.level == "ok" for finding in memory.check())
 
 
+@pytest.mark.engines
 def test_a_key_of_another_call_is_refused(memory: Memory) -> None:
     alice = memory.of("alice")
     (fact,) = alice.learn([FIGS], key="k")
@@ -117,6 +118,7 @@ def test_a_key_of_another_call_is_refused(memory: Memory) -> None:
     assert alice.facts() == (fact,)
 
 
+@pytest.mark.engines
 def test_the_same_call_gives_the_same_item_and_receipt(memory: Memory) -> None:
     alice = memory.of("alice")
     (fact,) = alice.learn([FIGS], key="1")
@@ -129,6 +131,7 @@ def test_the_same_call_gives_the_same_item_and_receipt(memory: Memory) -> None:
         alice.correct(fact.id, "likes pears", key="2")
 
 
+@pytest.mark.engines
 def test_what_an_owner_did_before_being_forgotten_is_not_done_again(memory: Memory) -> None:
     alice = memory.of("alice")
     alice.learn([FIGS], key="k")

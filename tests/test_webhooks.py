@@ -173,6 +173,7 @@ def test_a_failed_delivery_is_made_again_with_the_same_events_and_then_stopped(h
     assert fourth.events == [("0.2", "change"), ("0.3", "change")]
 
 
+@pytest.mark.engines
 def test_a_webhook_whose_last_attempt_failed_is_stopped_seen_and_replayed(hooks: Hooks) -> None:
     at = hooks(FAILED, FAILED, FAILED, TAKEN)
     at.alice.learn([{"text": "likes figs"}])
@@ -250,6 +251,7 @@ def test_only_the_events_asked_for_are_sent_and_text_only_where_it_is_asked_for(
     assert [said["text"] for said in one.told["events"][0]["data"]["messages"]] == ["I live in Lyon."]
 
 
+@pytest.mark.engines
 def test_many_workers_deliver_each_event_once(hooks: Hooks) -> None:
     at = hooks(TAKEN)
     at.alice.learn([{"text": "likes figs"}])
@@ -261,6 +263,7 @@ def test_many_workers_deliver_each_event_once(hooks: Hooks) -> None:
     assert [one.events for one in received(at.receiver)] == [[("0.1", "change")]]
 
 
+@pytest.mark.engines
 def test_a_worker_that_died_in_a_delivery_holds_it_no_longer_than_its_lease(hooks: Hooks) -> None:
     at = hooks(TAKEN)
     at.alice.learn([{"text": "likes figs"}])
@@ -275,6 +278,7 @@ def test_a_worker_that_died_in_a_delivery_holds_it_no_longer_than_its_lease(hook
     assert at.now.state == WebhookState.ACTIVE.value
 
 
+@pytest.mark.engines
 def test_a_webhook_is_removed_forgotten_with_its_memory_and_not_another_owners(hooks: Hooks) -> None:
     at = hooks(TAKEN)
     bob = at.memory.of("bob")

@@ -113,7 +113,7 @@ def on_a_server(place: object) -> bool:
 
 def in_memory(place: object) -> bool:
     """Whether a place names a store in this process's memory: `:memory:`, also as the path of a URL."""
-    return isinstance(place, (str, os.PathLike)) and _file_name(place) == IN_MEMORY
+    return isinstance(place, (str, os.PathLike)) and not on_a_server(place) and _file_name(place) == IN_MEMORY
 
 
 def _database(place: str | Path, settings: Settings, *, read_only: bool = False) -> Database:

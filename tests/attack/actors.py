@@ -137,13 +137,19 @@ class Actor:
         key = f"k{action.content}" if action.keyed else None
         self._journal.say(action.no, "intend")
         reply = said[1].text if len(said) > 1 else None
-        page = mine.add(said[0].text, reply, thread=f"t{action.thread}", key=key)
+        labels = labels_of(said[0].text)
+        page = mine.add(said[0].text, reply, thread=f"t{action.thread}", key=key, metadata=labels)
         self._journal.say(action.no, "done", pages=[page], utterances=[])
 
     def _batch(self, action: Action, random: Random) -> None:
         mine, key = self._mine(action), f"k{action.content}" if action.keyed else None
         told = [
-            {"role": one.role, "content": one.text, **({} if one.name is None else {"name": one.name})}
+            {
+                "role": one.role,
+                "content": one.text,
+                "metadata": labels_of(one.text),
+                **({} if one.name is None else {"name": one.name}),
+            }
             for one in said_by(self._plan, action)
         ]
         self._journal.say(action.no, "intend")
@@ -152,6 +158,17 @@ class Actor:
 
     def _retry(self, action: Action, random: Random) -> None:
         (self._add if action.how == "add" else self._batch)(action, random)
+
+    def _document(self, action: Action, random: Random) -> None:
+        mine, word = self._mine(action), own_word(self._plan, action)
+        parts = [f"## Part {part}\n\nThe heron is back, says part {part}." for part in range(random.randint(1, 9))]
+        parts.insert(random.randint(0, len(parts)), f"## Of {word}\n\nThe lake is all about {word} now.")
+        source = f"s{action.thread}"
+        self._journal.say(action.no, "intend")
+        done = mine.add_document("\n\n".join(parts), source=source, metadata={"word": [word, action.no]})
+        self._journal.say(action.no, "done", document=done.id)
+        if random.random() < 0.2:
+            mine.forget_document(done.id)
 
     # ----------------------------------------------------------------------------------------------- what is understood
 
@@ -197,7 +214,9 @@ class Actor:
         mine, word = self._mine(action), own_word(self._plan, action)
         attribute = random.choice(("lives_in", "likes", "other"))
         self._journal.say(action.no, "intend")
-        (fact,) = mine.learn([{"text": f"has to do with {word}", "attribute": attribute, "value": word}])
+        labels = {"word": [word]}
+        brought = {"text": f"has to do with {word}", "attribute": attribute, "value": word, "metadata": labels}
+        (fact,) = mine.learn([brought])
         self._journal.say(action.no, "done", fact=fact.id)
 
     def _correct(self, action: Action, random: Random) -> None:
@@ -303,6 +322,11 @@ class Actor:
         mine, out = self._mine(action), io.BytesIO()
         export(store_of(self._open()), [mine.owner], out, vectors=False, now=self.now())
         self._heard(action, out.getvalue().decode())
+
+
+def labels_of(text: str) -> dict[str, Any]:
+    """A message's metadata: rare words of its own, so that they are to go with it."""
+    return {"words": sorted(found_in(text))[:2], "long": len(text) > 200}
 
 
 def _target(mine: OwnerMemory, how: str, random: Random) -> tuple[dict[str, Any], list[str] | None] | None:

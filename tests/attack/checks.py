@@ -196,6 +196,7 @@ def _read(
     if moment is not None:
         return
     yield "utterances", repr(mine.utterances())
+    yield "documents", repr([(one, mine.passages(one.id)) for one in mine.documents()])
     yield "changes", repr(mine.changes())
     for fact in mine.facts():
         with suppress(NotFound):

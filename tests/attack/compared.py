@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attack.words import found_in
-from embermem.core.types import Forgotten
+from embermem.core.types import Forgotten, thread_of
 from embermem.languages.words import terms
 from embermem.store import schema
 from soundness import looking
@@ -101,6 +101,7 @@ class Impact:
         self._cores = found_in(going) - found_in(staying)
         self._own_words = {*terms(going)} - {*terms(staying)}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
+        self._threads = {row["thread"] for row in before["page"] if row["page_id"] in self._pages}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
         placed = [
             row for name in ("page", "note", "membership") for row in before[name] if row["page_id"] in self._pages
@@ -128,10 +129,12 @@ class Impact:
         if self._cores and found_in("\n".join(one for one in row.values() if isinstance(one, str))) & self._cores:
             return True
         match name:
-            case "utterance" | "embedding":
+            case "utterance" | "utterance_value" | "embedding":
                 return row["seq"] in self._seqs
             case "page" | "membership":
                 return row["page_id"] in self._pages
+            case "document":
+                return thread_of(row["document_id"]) in self._threads
             case "note":
                 return row["page_id"] in self._pages or self._told(row["proposals"] or "")
             case "receipt":

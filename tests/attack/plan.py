@@ -27,6 +27,7 @@ _BUSY: dict[str, float] = {
     "add": 20,
     "batch": 12,
     "retry": 5,
+    "document": 5,
     "settle": 10,
     "recall": 4,
     "read_past": 2,
@@ -206,7 +207,8 @@ def said_by(plan: Plan, action: Action) -> list[Said]:
 
 
 def own_word(plan: Plan, action: Action) -> str:
-    """The rare word of an action that is no adding: of a fact that is brought or corrected, of a link's reason."""
+    """The rare word of an action that is no adding: of a document, of a fact that is brought or corrected, of a link's
+    reason."""
     return words.rare(f"{plan.seed}/{action.no}", action.owner, 0)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from embermem import Memory, OwnerMemory, Scope
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.types import Role, Tier
-from scripted import SMALL, Clock
+from forgotten import holds
+from json_lines import exported, imported
+from scripted import Opener, Place
 
 HANDBOOK = """# Handbook
 
@@ -26,12 +27,6 @@ Parents have sixteen weeks of paid leave, for each child.
 
 Call your lead before nine in the morning.
 """
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Any:
-    with Memory(tmp_path / "memory.db", **SMALL, clock=Clock()) as memory:
-        yield memory
 
 
 @pytest.fixture
@@ -83,7 +78,9 @@ def test_documents_take_no_part_in_what_is_understood_of_talk(memory: Memory, al
     assert sound(memory)
 
 
-def test_adding_again_keeps_what_stayed_and_replaces_what_changed(memory: Memory, alice: OwnerMemory) -> None:
+def test_adding_again_keeps_what_stayed_and_replaces_what_changed(
+    memory: Memory, alice: OwnerMemory, place: Place
+) -> None:
     done = alice.add_document(HANDBOOK, source="handbook.md")
     alice.settle()
     before = {one.text: one for one in alice.passages(done.id)}
@@ -102,7 +99,7 @@ def test_adding_again_keeps_what_stayed_and_replaces_what_changed(memory: Memory
     assert alice.stats().without_vector == 2
     assert "before nine" not in alice.recall("When do I call if I am sick?").text
     assert "before ten" in alice.recall("When do I call if I am sick?").text
-    assert b"before nine" not in Path(memory.stats().path).read_bytes()
+    assert holds(place(), "before nine", "before ten") == ["before ten"]
     back = alice.add_document(HANDBOOK, source="handbook.md")
     assert (back.added, back.kept, back.removed) == (2, 1, 2)
     alice.settle()
@@ -120,7 +117,7 @@ def test_a_key_stores_once(alice: OwnerMemory) -> None:
     assert alice.documents() == ()
 
 
-def test_a_forgotten_document_is_gone_and_may_be_added_again(memory: Memory, alice: OwnerMemory) -> None:
+def test_a_forgotten_document_is_gone_and_may_be_added_again(memory: Memory, alice: OwnerMemory, place: Place) -> None:
     done = alice.add_document(HANDBOOK, source="handbook.md")
     tried = alice.forget_document(done.id, dry_run=True)
     assert (len(tried.pages), len(alice.documents())) == (3, 1)
@@ -128,7 +125,7 @@ def test_a_forgotten_document_is_gone_and_may_be_added_again(memory: Memory, ali
     assert alice.verify(receipt).ok
     assert alice.documents() == ()
     assert alice.search("parental leave", k=3)[0].passage is None
-    assert b"Parents have sixteen" not in Path(memory.stats().path).read_bytes()
+    assert holds(place(), "Parents have sixteen") == []
     with pytest.raises(NotFound):
         alice.document(done.id)
     assert alice.add_document(HANDBOOK, source="handbook.md").added == 3
@@ -145,27 +142,17 @@ def test_a_forgotten_passage_comes_back_with_its_document(memory: Memory, alice:
     assert alice.add_document(HANDBOOK, source="handbook.md").added == 2
 
 
-def test_documents_travel_with_their_owner(memory: Memory, alice: OwnerMemory, tmp_path: Path) -> None:
+def test_documents_travel_with_their_owner(memory: Memory, alice: OwnerMemory, opened: Opener) -> None:
     done = alice.add_document(HANDBOOK, source="handbook.md", metadata={"kind": "rules"})
     alice.settle()
-    with (tmp_path / "out.jsonl").open("wb") as file:
-        from embermem.transfer.export import export
-
-        store: Any = alice._parts.store
-        export(store, memory.owners(), file, vectors=True, now=memory.now())
-    with Memory(tmp_path / "other.db", **SMALL, clock=Clock()) as other:
-        from embermem.embedders.hashed import HashedNgrams
-        from embermem.transfer.importing import import_owners
-
-        with (tmp_path / "out.jsonl").open("rb") as file:
-            target: Any = other.of("alice")._parts.store
-            import_owners(target, file, HashedNgrams(), memory.now)
-        theirs = other.of("alice")
-        assert theirs.documents() == alice.documents()
-        assert theirs.passages(done.id) == alice.passages(done.id)
-        assert theirs.add_document(HANDBOOK, source="handbook.md", metadata={"kind": "rules"}).kept == 3
-        assert theirs.pages() == alice.pages()
-        assert sound(other)
+    other = opened("other.db")
+    imported(other, exported(memory))
+    theirs = other.of("alice")
+    assert theirs.documents() == alice.documents()
+    assert theirs.passages(done.id) == alice.passages(done.id)
+    assert theirs.add_document(HANDBOOK, source="handbook.md", metadata={"kind": "rules"}).kept == 3
+    assert theirs.pages() == alice.pages()
+    assert sound(other)
 
 
 def test_memory_is_rebuilt_around_documents(memory: Memory, alice: OwnerMemory) -> None:
@@ -186,14 +173,13 @@ def test_a_recall_of_the_past_knows_the_documents_of_then(memory: Memory, alice:
     assert alice.pages(Tier.SHORT, as_of=then) == before
 
 
-def test_secrets_are_taken_out_before_anything_is_stored(tmp_path: Path) -> None:
-    with Memory(tmp_path / "memory.db", **SMALL, redact="secrets") as memory:
-        alice = memory.of("alice")
-        text = "# Access\n\nMy password is Tr0ub4dor&3.\n\n## Later\n\nAsk the porter."
-        done = alice.add_document(text, source="a.md")
-        assert texts(alice, done.id)[0] == "# Access\n\nMy password is [redacted: password]."
-        assert [one.passage.place for one in alice.passages(done.id) if one.passage] == ["", "Later"]
-        assert b"Tr0ub4dor" not in Path(memory.stats().path).read_bytes()
+def test_secrets_are_taken_out_before_anything_is_stored(opened: Opener, place: Place) -> None:
+    alice = opened(redact="secrets").of("alice")
+    text = "# Access\n\nMy password is Tr0ub4dor&3.\n\n## Later\n\nAsk the porter."
+    done = alice.add_document(text, source="a.md")
+    assert texts(alice, done.id)[0] == "# Access\n\nMy password is [redacted: password]."
+    assert [one.passage.place for one in alice.passages(done.id) if one.passage] == ["", "Later"]
+    assert holds(place(), "Tr0ub4dor") == []
 
 
 def test_what_cannot_be_stored_is_refused(alice: OwnerMemory, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "all values by which utterances are found": (
         ("DELETE FROM utterance_value",),
-        "utterances that are found by other metadata than theirs: 20",
+        "utterances that are found by other metadata than theirs: 21",
     ),
     "rows of nobody": (
         (f"UPDATE fact SET owner_id = '{LOST}' WHERE {FACT} AND {first('fact', 'owner_id')}",),

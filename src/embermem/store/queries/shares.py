@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +10,13 @@ from sqlalchemy import ColumnElement, delete, insert, or_, select, update
 from embermem.core.types import NO_USER, Owner, OwnerId, Share
 from embermem.store import schema
 from embermem.store.codec import micros, record, row_of
-from embermem.store.erasing import SCRUB_DUE
-from embermem.store.statements import ensure_owner, remember
-from embermem.store.transactions import Transactions
+from embermem.store.erasing import Erasing, remember_scrub
+from embermem.store.statements import ensure_owner
 
 _TABLE = schema.share
 
 
-class Shares(Transactions):
+class Shares(Erasing):
     """Grants, each kept with its times after it was revoked too."""
 
     def shares(self, owner_id: OwnerId) -> tuple[Share, ...]:
@@ -71,8 +69,8 @@ class Shares(Transactions):
 
     def forget_shares(self, user: str, agent: str | None) -> None:
         """Delete the grants to a user, of one agent or of all, by spaces and by the user's own memories, also those
-        that were revoked."""
-        owner = schema.owner.c
+        that were revoked, and wipe their bytes."""
+        owner, any_gone = schema.owner.c, False
         with self._read() as c:
             ids = c.scalars(select(owner.owner_id).where(owner.user.in_((NO_USER, user)))).all()
         for owner_id in ids:
@@ -80,7 +78,10 @@ class Shares(Transactions):
             with self._write() as c:
                 gone = delete(_TABLE).where(*of, *(() if agent is None else (_TABLE.c.agent == agent,)))
                 if c.execute(gone).rowcount:
-                    remember(c, {SCRUB_DUE: secrets.token_hex(8)})
+                    remember_scrub(c)
+                    any_gone = True
+        if any_gone:
+            self.wipe()
 
 
 def _is(column: Any, value: str | None) -> ColumnElement[bool]:
