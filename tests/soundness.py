@@ -214,7 +214,7 @@ def assert_sources(look: Look, mine: str) -> None:
 def assert_tiers(memory: Memory) -> None:
     """Pages in = pages out: each page of each owner is in exactly one tier, and short-term holds the newest."""
     for owner in memory.owners():
-        mine = memory.of(owner.user, owner.agent)
+        mine = memory.space(owner.space) if owner.space else memory.of(owner.user, owner.agent)
         everything = mine.pages()
         by_tier = {tier: mine.pages(tier) for tier in Tier}
         listed = [page.id for pages in by_tier.values() for page in pages]
