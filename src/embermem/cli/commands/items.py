@@ -25,8 +25,8 @@ _IdArgument = Annotated[
 
 def get(ctx: typer.Context, item_id: _IdArgument, as_json: JsonOption = False) -> None:
     """Print one item by its id."""
+    from embermem.core.record import plain_values
     from embermem.reports import render
-    from embermem.wire.plain import plain_values
 
     with owner_read(ctx) as owner:
         found = owner.get(item_id)
