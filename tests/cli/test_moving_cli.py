@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from running import run, said
 
+from embermem import Memory
 from embermem.store import migrations, schema
 from embermem.store.admin import copying
 from embermem.store.engines.ddl import ddl
@@ -145,6 +146,34 @@ def test_who_is_there_already_is_refused_or_left_out(store: Path, tmp_path: Path
     left = run(store, "import", str(out), "--leave-out")
     assert (left.code, left.out) == (0, "0 users, 0 messages, 0 changes\n")
     assert left.err.count("left out") == 3
+
+
+def test_a_scoped_export_holds_what_is_in_scope_and_becomes_a_sound_memory(tmp_path: Path) -> None:
+    store, out, other = tmp_path / "m.db", tmp_path / "out.jsonl", tmp_path / "other.db"
+    with Memory(store, embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        for n, ticket in enumerate(("T-1", "T-2", "T-1")):
+            alice.add(f"I have {n} dogs. I live in House{n}.", f"Dogs{n}!", thread=ticket, metadata={"ticket": ticket})
+        kept = alice.add_document("The lease ends in May.", source="a.txt", metadata={"ticket": "T-1"})
+        alice.add_document("The secret garden.", source="b.txt", metadata={"ticket": "T-2"})
+        alice.settle()
+        memory.of("bob").add("I live in Nice.", "Nice.")
+    assert run(store, "export", str(out), "--where", "ticket=T-1").code == 0
+    assert {word for word in ("House1", "Dogs1", "secret", "Nice") if word in out.read_text()} == set()
+    done = run(other, "import", str(out), "--json").json
+    assert (len(done["owners"]), done["utterances"]) == (1, 5)
+    with Memory(other, embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.settle()
+        assert [page.query for page in alice.pages()] == [f"I have {n} dogs. I live in House{n}." for n in (0, 2)]
+        assert [one.metadata["ticket"] for one in alice.utterances()] == ["T-1"] * 5
+        assert [one.source for one in alice.documents()] == ["a.txt"] == [kept.source]
+        assert "House2" in alice.recall("Where does Alice live?").text
+        assert {one.level for one in memory.check(deep=True)} == {"ok"}
+    refused = run(store, "export", str(tmp_path / "v.jsonl"), "--vectors", "--in-thread", "T-1")
+    assert (refused.code, "--vectors" in refused.err) == (1, True)
+    wrong = run(store, "export", str(tmp_path / "w.jsonl"), "--scope", '{"thread": ["T-1"]}')
+    assert (wrong.code, "scope.thread is not known" in wrong.err) == (1, True)
 
 
 def test_a_file_that_is_there_is_not_written_over_and_one_that_is_no_export_is_refused(

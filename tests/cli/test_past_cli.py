@@ -307,6 +307,7 @@ def test_items_are_listed_updated_once_and_their_edits_shown(store: Path) -> Non
     assert (made["text"][-11:], made["pinned"], made["metadata"]) == ("likes pears", True, {"n": 1})
     assert run(store, *update).json["id"] == made["id"]
     assert "pinned" in run(store, "edits", made["id"]).out
+    assert "likes pears" in run(store, "get", made["id"]).out
     assert run(store, "retire", made["id"], "--key", "r").code == 0
     assert run(store, "retire", made["id"], "--key", "r").code == 0
     assert refused(run(store, "items", "pages"), "kind")

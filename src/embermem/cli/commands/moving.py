@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, say, session_of, with_bar
+from embermem.cli.commands.common import (
+    InThreadOption,
+    JsonOption,
+    ScopeOption,
+    SinceOption,
+    SpeakerOption,
+    UntilOption,
+    WhereOption,
+    say,
+    scope_of,
+    session_of,
+    with_bar,
+)
 from embermem.core.errors import InputError, NotFound
 
 if TYPE_CHECKING:
+    from embermem.core.types import Owner, Scope, UtteranceId
+    from embermem.memory import Memory
     from embermem.store.admin.copying import Copied
     from embermem.transfer.importing import Imported
 
@@ -61,13 +76,23 @@ def export(
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Include vectors; otherwise they are made again on import.")
     ] = False,
+    scope: ScopeOption = None,
+    in_thread: InThreadOption = None,
+    where: WhereOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
 ) -> None:
-    """Write owners as JSON lines: the selected ones, or all if neither user nor agent is given."""
+    """Write owners as JSON lines: the selected ones, or all if neither user nor agent is given. With a scope, what was
+    said and written in it, and nothing that was derived: `import` derives it again."""
     from embermem import bootstrap
     from embermem.core import config
     from embermem.transfer.export import export as write
 
     session = session_of(ctx)
+    limits = scope_of(scope, threads=in_thread, where=where, speakers=speaker, since=since, until=until)
+    if limits is not None and vectors:
+        raise InputError("--vectors is not written under a scope; leave it out, and import makes them again")
     user, agent = user or _named(ctx, "user"), agent or _named(ctx, "agent")
     settings = config.load(session.preset)
     if not session.exists:
@@ -79,12 +104,14 @@ def export(
             owners = [one for one in owners if one.space == session.space]
         if not owners:
             raise NotFound(f"there is no memory of {user or 'anyone'} / {agent or 'any agent'}")
-        with _Output(out) as file:
-            now = bootstrap.wall_clock()
+        with _Output(out) as file, ExitStack() as opened:
+            now, seen = bootstrap.wall_clock(), None
+            if limits is not None:
+                seen = partial(_seen, opened.enter_context(session.for_reading(read_only=True)), limits)
             done = with_bar(
                 "exporting",
                 "users",
-                lambda told: write(store, owners, file, vectors=vectors, now=now, told=told),
+                lambda told: write(store, owners, file, vectors=vectors, now=now, told=told, seen=seen),
             )
     say(f"{done.owners} users, {done.utterances} messages, {done.changes} changes, {done.vectors} vectors")
     say("whoever reads the file reads the conversations")
@@ -176,6 +203,12 @@ def _told(done: Copied) -> dict[str, object]:
         "went_on": done.went_on,
         "tables": {name: {"rows": one.rows, "sum": one.sha} for name, one in done.tables.items()},
     }
+
+
+def _seen(memory: Memory, scope: Scope, owner: Owner) -> frozenset[UtteranceId]:
+    """The utterances of an owner that are in scope."""
+    mine = memory.of(owner.user, owner.agent) if owner.space is None else memory.space(owner.space)
+    return frozenset(one.id for one in mine.utterances(scope=scope))
 
 
 def _named(ctx: typer.Context, option: str) -> str | None:
