@@ -106,6 +106,12 @@ def test_adding_again_keeps_what_stayed_and_replaces_what_changed(
     assert sound(memory)
 
 
+def test_a_key_that_no_receipt_can_hold_is_refused(alice: OwnerMemory) -> None:
+    with pytest.raises(InputError, match=r"key has 257 characters, more than the 256"):
+        alice.add_document("# Lease\n\nThe rent is due.", key="k" * 257)
+    assert alice.documents() == ()
+
+
 def test_a_key_stores_once(alice: OwnerMemory) -> None:
     first = alice.add_document(HANDBOOK, source="handbook.md", key="k")
     assert alice.add_document(HANDBOOK, source="handbook.md", key="k").kept == first.added

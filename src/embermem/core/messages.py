@@ -47,6 +47,8 @@ _ROLES = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
+LONGEST_KEY = 256
+"""Characters of an idempotency key."""
 _LONGEST_NAME = 512
 _LONGEST_URL = 300
 _LONGEST_SPACE = 64
@@ -311,6 +313,11 @@ def name(text: object, where: str, longest: int = _LONGEST_NAME) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{where} = {text!r} is not a name; give a text that is not empty")
     return checked(text, where, longest)
+
+
+def idempotency_key(text: object) -> str:
+    """The key of a call that is not to be done twice. Raises InputError."""
+    return name(text, "key", LONGEST_KEY)
 
 
 def owner(user: object, agent: object) -> Owner:

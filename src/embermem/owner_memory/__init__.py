@@ -15,7 +15,7 @@ from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
 from embermem.core.types import Added, AddedItem, Context, PageId, Share
 from embermem.owner_memory.feed import Feed
-from embermem.owner_memory.handle import LONGEST_KEY, Parts, zone_of
+from embermem.owner_memory.handle import Parts, zone_of
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -180,7 +180,7 @@ class OwnerMemory(Feed):
     def _observe(self, given: Given, key: str | None, *, fresh: bool, expires_at: datetime | None) -> Added:
         made, digest, took = given
         if key is not None:
-            messages.name(key, "key", longest=LONGEST_KEY)
+            messages.idempotency_key(key)
         added = self._parts.system.observe(self.owner, made, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
         self._tell_of([one.kind for one in took])
         self._parts.added()

@@ -61,7 +61,7 @@ class Documents(Forgetting):
         """
         inbox = self._inbox()
         if key is not None:
-            messages.name(key, "key")
+            messages.idempotency_key(key)
         outline, named, written = self._read(document, source)
         made = self._made(outline, title=title, source=named, at=at, metadata=metadata)
         given = replace(made, said_at=inbox.moment(at if at is not None else written, "at"))

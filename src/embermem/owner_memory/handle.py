@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LONGEST_KEY = 256
-"""Characters of an idempotency key."""
 _TRIES = 16
 """How often a change is decided anew when another came first."""
 
@@ -139,7 +137,7 @@ class Handle:
         """A call with its key and what it was given; None without a key. Raises InputError for what is no key."""
         if key is None:
             return None
-        messages.name(key, "key", longest=LONGEST_KEY)
+        messages.idempotency_key(key)
         said = json.dumps([call, *given], default=str, sort_keys=True)
         return Once(key=key, digest=hashlib.blake2b(said.encode(), digest_size=32).hexdigest())
 
