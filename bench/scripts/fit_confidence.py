@@ -96,18 +96,23 @@ def main() -> None:
             _report(table, _held_out(table, frozenset({place})))
 
 
+def newton(x: Floats, true: Floats, w: Floats, penalty: Floats, steps: int) -> Floats:
+    """The coefficients (columns,) of the logistic regression of least loss: rows of weight w, ridge `penalty`."""
+    b = np.zeros(x.shape[1])
+    for _ in range(steps):
+        p = _logistic(x @ b)
+        curve = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(penalty + 1e-9)
+        b -= np.linalg.solve(curve, x.T @ (w * (p - true)) + penalty * b)
+    return b
+
+
 def fit(table: Table, kept: NDArray[np.bool_], locked: frozenset[int]) -> Floats:
     """The base and the weights (1 + signs,) of the least loss on the questions kept, by Newton's method."""
     free = [place for place in range(len(NAMES)) if place not in locked]
     x = table.signs[:, free]
     mean, deviation = x[kept].mean(axis=0), x[kept].std(axis=0) + 1e-9
     x = np.column_stack([np.ones(len(x)), (x - mean) / deviation])[kept]
-    y, w, b = table.is_true[kept], table.weights[kept], np.zeros(1 + len(free))
-    penalty = np.array([0.0] + [PENALTY] * len(free))
-    for _ in range(STEPS):
-        p = _logistic(x @ b)
-        curve = (x * (w * p * (1 - p))[:, None]).T @ x + np.diag(penalty + 1e-9)
-        b -= np.linalg.solve(curve, x.T @ (w * (p - y)) + penalty * b)
+    b = newton(x, table.is_true[kept], table.weights[kept], np.array([0.0] + [PENALTY] * len(free)), STEPS)
     weights = np.zeros(1 + len(NAMES))
     weights[[1 + place for place in free]] = b[1:] / deviation
     weights[0] = b[0] - (b[1:] / deviation * mean).sum()

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import fit_confidence
 import numpy as np
-from fit_confidence import Mode, queries
+from fit_confidence import Mode, newton, queries
 from fit_recall import Talk, prepared
 
 from embermem.core import equations
@@ -118,12 +118,7 @@ def logistic_fit(x: Floats, y: Mask, w: Floats) -> Floats:
     """The base and the weights (1 + columns,) of the least loss, by Newton's method."""
     kept = w > 0.0
     x, true, w = np.column_stack([np.ones(len(x)), x])[kept], y[kept].astype(np.float64), w[kept] / w[kept].sum()
-    b = np.zeros(x.shape[1])
-    for _ in range(STEPS):
-        p = _logistic(x @ b)
-        curve = (x * (w * p * (1 - p))[:, None]).T @ x + PENALTY * np.eye(len(b))
-        b -= np.linalg.solve(curve, x.T @ (w * (p - true)) + PENALTY * b)
-    return b
+    return newton(x, true, w, np.full(x.shape[1], PENALTY), STEPS)
 
 
 def _answerable_again(table: Table) -> Floats:
