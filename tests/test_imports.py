@@ -36,7 +36,7 @@ ROOMS = (
     ("aio", "client"),
     ("__init__",),
     ("demo", "testing"),
-    ("transfer",),
+    ("compat", "transfer"),
     ("reports",),
     ("mcp",),
     ("http",),

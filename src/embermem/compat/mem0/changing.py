@@ -1,0 +1,147 @@
+"""How one memory of mem0 is changed or deleted, in calls of Ember.
+
+What was said cannot be changed, and is forgotten by whole pages. So where one memory of a page goes, its page is
+forgotten, and what else the page taught or held is kept apart from it, under the ids that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from embermem.compat.mem0.arguments import end_of
+from embermem.compat.mem0.items import AS_GIVEN, CREATED, ID, SOURCE, Item, of_fact, spans_of
+from embermem.compat.mem0.reading import Reading, document_of, page_of
+from embermem.core.errors import NotFound
+from embermem.core.types import Document, Fact, FactId, PageId
+
+if TYPE_CHECKING:
+    from embermem.core.metadata import Metadata
+    from embermem.memory import OwnerMemory
+
+
+def update(memory: OwnerMemory, item: Item, text: str | None, metadata: Mapping[str, Any]) -> None:
+    """Give a memory other words, or further metadata. Its id stays. Raises InputError."""
+    if isinstance(item.what, Fact):
+        _update_fact(memory, item, item.what, text, metadata)
+        return
+    said = item.text if text is None else text
+    keep(memory, item, said, {**item.metadata, **metadata})
+    if (page_id := page_of(item)) is not None:
+        _detach(memory, [page_id], but=item)
+
+
+def _update_fact(memory: OwnerMemory, item: Item, fact: Fact, text: str | None, metadata: Mapping[str, Any]) -> None:
+    own = {**fact.own_metadata, **metadata, ID: item.id, CREATED: item.created_at.isoformat()}
+    words = None if text in (None, item.text) else text
+    if words is not None:
+        own[AS_GIVEN] = True
+    labels = None if own == fact.own_metadata else own
+    if words is None and labels is None:
+        return
+    day = metadata.get("expiration_date")
+    memory.update(fact.id, words, metadata=labels, expires_at=None if day is None else end_of(day))
+
+
+def delete(memory: OwnerMemory, item: Item) -> None:
+    """Forget a memory and the words that it rests on."""
+    if (document_id := document_of(item)) is not None:
+        memory.forget_document(document_id)
+        return
+    if (page_id := page_of(item)) is not None:
+        _detach(memory, [page_id], but=item)
+        return
+    fact = item.what
+    assert isinstance(fact, Fact)
+    said = (memory.utterance(source.utterance_id) for source in fact.sources)
+    _detach(memory, list(dict.fromkeys(one.page_id for one in said)), but=item)
+    _forget_fact(memory, fact.id)
+
+
+def _forget_fact(memory: OwnerMemory, fact_id: FactId) -> None:
+    try:
+        memory.forget(fact=fact_id)
+    except NotFound:
+        return  # it went with the page that it rested on
+
+
+def _detach(memory: OwnerMemory, page_ids: list[PageId], *, but: Item) -> None:
+    """Forget pages, and keep what else they hold, but for one memory: facts are learnt again, as the caller's, and
+    words that no fact holds are kept as they are.
+
+    Whatever is kept is stored before the pages are forgotten: where the process ends on the way, nothing is lost.
+    """
+    if not page_ids:
+        return
+    reading = Reading(memory=memory, user_id=None)
+    gone = set(memory.forget_pages(page_ids, dry_run=True).facts)
+    dropped = but.what if isinstance(but.what, Fact) else None
+    facts = [one for one in reading.facts if one.id in gone and one is not dropped and of_fact(one).id != but.id]
+    cut = spans_of([dropped]) if dropped is not None else {}
+    for page_id in page_ids:
+        if page_id != but.id and (kept := reading.page(memory.page(page_id), cut)) is not None:
+            keep(memory, kept, kept.text, kept.metadata)
+    held = [keep(memory, one, one.text, one.metadata) for one in map(of_fact, facts)]
+    memory.forget_pages(page_ids)
+    if facts:
+        memory.learn([_as_learnt(one, memory.owner.user) for one in facts])
+        for document_id in held:
+            memory.forget_document(document_id)
+
+
+def keep(memory: OwnerMemory, item: Item, text: str, metadata: Metadata) -> str:
+    """Store the text of a memory as it is, under the memory's id; returns the id of the document that holds it."""
+    known = item.what if isinstance(item.what, Document) else None
+    said = {name: one for name, one in (("role", item.role), ("actor_id", item.actor_id)) if one is not None}
+    labels = {**said, **metadata, CREATED: item.created_at.isoformat()}
+    source = f"{SOURCE}{item.id}" if known is None else known.source
+    title = str(labels.get("actor_id") or memory.owner.user) if known is None else known.title
+    return str(memory.add_document(text, source=source, title=title, metadata=labels).id)
+
+
+def _as_learnt(fact: Fact, user: str) -> Mapping[str, Any]:
+    """A fact as a caller brings it: of the user without the name, which Ember puts before it."""
+    item = of_fact(fact)
+    text = item.text.removeprefix(f"{user} ") if fact.subject == user else item.text
+    labels = {**fact.metadata, ID: item.id, CREATED: item.created_at.isoformat()}
+    told = {"text": text, "value": fact.value, "subject": fact.subject, "attribute": fact.attribute}
+    return {**told, "about": fact.about.value, "valid_from": fact.valid_from, "metadata": labels}
+
+
+def history(reading: Reading, item_id: str, memory_id: str) -> list[dict[str, Any]]:
+    """What became of a memory, oldest first: each step with the text before and after it."""
+    steps: list[tuple[str, str | None, str | None, Any, Any]] = []
+    chain = reading.past(item_id) if item_id[:1] in ("f", "p") else []
+    before: Fact | None = None
+    for fact in chain:
+        event = "ADD" if before is None else "UPDATE"
+        made = of_fact(chain[0]).created_at
+        old = None if before is None else of_fact(before).text
+        steps.append((event, old, of_fact(fact).text, made, fact.recorded_at))
+        before = fact
+    if before is not None and before.retired_at is not None:
+        steps.append(("DELETE", of_fact(before).text, None, chain[0].recorded_at, before.retired_at))
+    elif before is None and (item := reading.find(item_id)) is not None:
+        steps.append(("ADD", None, item.text, item.created_at, item.updated_at))
+    return [_step(memory_id, number, *step) for number, step in enumerate(_in_order(steps))]
+
+
+def _in_order(steps: Iterable[tuple[str, str | None, str | None, Any, Any]]) -> list[Any]:
+    return [one for one in steps if one[0] != "UPDATE" or one[1] != one[2]]
+
+
+def _step(
+    memory_id: str, number: int, event: str, old: str | None, new: str | None, created_at: Any, updated_at: Any
+) -> dict[str, Any]:
+    return {
+        "id": f"{memory_id}:{number}",
+        "memory_id": memory_id,
+        "old_memory": old,
+        "new_memory": new,
+        "event": event,
+        "created_at": created_at.isoformat(),
+        "updated_at": updated_at.isoformat(),
+        "is_deleted": event == "DELETE",
+        "actor_id": None,
+        "role": None,
+    }
