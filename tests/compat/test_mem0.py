@@ -45,7 +45,7 @@ def test_add_returns_facts_and_words_that_no_fact_holds(memory: Memory) -> None:
     assert [(one["memory"], one["event"]) for one in made["results"]] == [
         ("alice lives in Lyon", "ADD"),
         ("alice works as a nurse", "ADD"),
-        ("I live in Lyon and my bike is green.\nThe tram C3 takes you home.", "ADD"),
+        ("user: I live in Lyon and my bike is green.\nassistant: The tram C3 takes you home.", "ADD"),
     ]
     assert all(list(one) == ["id", "memory", "event"] for one in made["results"])
 
@@ -193,7 +193,7 @@ def test_an_update_keeps_id_and_creation_and_adds_metadata(memory: Memory) -> No
     assert texts(memory.search("alice lives in Rome", filters={**ALICE, "checked": True})) == ["alice lives in Rome"]
 
 
-def test_an_update_that_changes_nothing_is_none(memory: Memory) -> None:
+def test_an_update_that_changes_nothing_leaves_no_step(memory: Memory) -> None:
     made = memory.add("I live in Lyon.", user_id="alice")["results"][0]
     memory.update(made["id"], text="alice lives in Rome")
     memory.update(made["id"], text="alice lives in Rome")
@@ -211,7 +211,7 @@ def test_a_deleted_fact_takes_its_words_with_it_and_leaves_the_others(memory: Me
     kept = {one["id"]: one for one in memory.get_all(filters=ALICE)["results"]}
     assert sorted(kept) == sorted([second["id"], rest["id"]])
     assert kept[second["id"]]["memory"] == "The user works as a nurse"
-    assert kept[rest["id"]]["memory"] == "and my bike is green.\nThe tram C3 takes you home."
+    assert kept[rest["id"]]["memory"] == "user: and my bike is green.\nassistant: The tram C3 takes you home."
     assert all(one["metadata"] == {"category": "home"} for one in kept.values())
     assert [fact.value for fact in memory.ember.of("alice").facts()] == ["nurse"]
 
@@ -263,6 +263,8 @@ NUMBERED = [{"kind": "note", "n": 1}, {"kind": "note", "n": 5, "tags": ["red", "
         ({"kind": "note"}, [0, 1]),
         ({"kind": {"eq": "task"}}, [2]),
         ({"kind": {"ne": "task"}}, [0, 1]),
+        ({"tags": {"ne": "red"}}, []),
+        ({"tags": {"ne": "green"}}, [1]),
         ({"n": {"gt": 1}}, [1, 2]),
         ({"n": {"gte": 5, "lt": 9}}, [1]),
         ({"n": {"lte": 1}}, [0]),
@@ -358,7 +360,7 @@ def test_whole_numbers_are_ids_as_their_text(memory: Memory) -> None:
 
 def test_a_configuration_of_mem0_says_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
-    places = {
+    places: dict[str, dict[str, Any]] = {
         "q": {"vector_store": {"provider": "qdrant", "config": {"path": str(tmp_path / "q")}}},
         "h": {"history_db_path": str(tmp_path / "h" / "history.db"), "llm": {"provider": "aws_bedrock", "config": {}}},
     }

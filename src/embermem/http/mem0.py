@@ -96,7 +96,7 @@ def add(memories: Reached, body: Json) -> dict[str, Any]:
         raise InputError("messages is missing; give a list such as [{'role': 'user', 'content': 'Hello'}]")
     given = _named(_ids_too(body), _ADD)
     if body.get("app_id") is not None:
-        given["metadata"] = {**(given.get("metadata") or {}), "app_id": body["app_id"]}
+        given["metadata"] = {**_object(given, "metadata"), "app_id": body["app_id"]}
     return memories.add(body["messages"], **given)
 
 
@@ -142,7 +142,7 @@ def search(memories: Reached, body: Json) -> dict[str, Any]:
     """Search memories."""
     given = _named(body, _SEARCH)
     if body.get("app_id") is not None:
-        given["filters"] = {**(given.get("filters") or {}), "app_id": body["app_id"]}
+        given["filters"] = {**_object(given, "filters"), "app_id": body["app_id"]}
     return memories.search(body.get("query"), **given)  # type: ignore[arg-type]  # checked there, in mem0's words
 
 
@@ -231,7 +231,15 @@ def _ids_too(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _filters(body: Mapping[str, Any]) -> dict[str, Any]:
     """The filter of a list, with the ids beside it."""
-    return {**_named(body, (*ENTITIES, "app_id")), **(body.get("filters") or {})}
+    return {**_named(body, (*ENTITIES, "app_id")), **_object(body, "filters")}
+
+
+def _object(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """An entry of a body that is an object; an empty one where it is missing. Raises InputError."""
+    found = body.get(name) or {}
+    if not isinstance(found, Mapping):
+        raise InputError(f"{name} is {type(found).__name__}; give an object")
+    return found
 
 
 def _batch(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

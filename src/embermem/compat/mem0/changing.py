@@ -6,11 +6,12 @@ forgotten, and what else the page taught or held is kept apart from it, under th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from embermem.compat.mem0.arguments import end_of
-from embermem.compat.mem0.items import AS_GIVEN, CREATED, ID, SOURCE, Item, of_fact, spans_of
+from embermem.compat.mem0.items import AS_GIVEN, CREATED, ID, SOURCE, Item, iso, of_fact, spans_of
 from embermem.compat.mem0.reading import Reading, document_of, page_of
 from embermem.core.errors import NotFound
 from embermem.core.types import Document, Fact, FactId, PageId
@@ -110,38 +111,33 @@ def _as_learnt(fact: Fact, user: str) -> Mapping[str, Any]:
 
 def history(reading: Reading, item_id: str, memory_id: str) -> list[dict[str, Any]]:
     """What became of a memory, oldest first: each step with the text before and after it."""
-    steps: list[tuple[str, str | None, str | None, Any, Any]] = []
-    chain = reading.past(item_id) if item_id[:1] in ("f", "p") else []
-    before: Fact | None = None
-    for fact in chain:
-        event = "ADD" if before is None else "UPDATE"
-        made = of_fact(chain[0]).created_at
-        old = None if before is None else of_fact(before).text
-        steps.append((event, old, of_fact(fact).text, made, fact.recorded_at))
-        before = fact
-    if before is not None and before.retired_at is not None:
-        steps.append(("DELETE", of_fact(before).text, None, chain[0].recorded_at, before.retired_at))
-    elif before is None and (item := reading.find(item_id)) is not None:
-        steps.append(("ADD", None, item.text, item.created_at, item.updated_at))
-    return [_step(memory_id, number, *step) for number, step in enumerate(_in_order(steps))]
+    steps: list[dict[str, Any]] = []
 
+    def step(event: str, old: str | None, new: str | None, updated_at: datetime | None, item: Item) -> None:
+        steps.append(
+            {
+                "id": f"{memory_id}:{len(steps)}",
+                "memory_id": memory_id,
+                "old_memory": old,
+                "new_memory": new,
+                "event": event,
+                "created_at": item.result(memory_id, None)["created_at"],
+                "updated_at": None if updated_at is None else iso(updated_at),
+                "is_deleted": event == "DELETE",
+                "actor_id": item.held(None).get("actor_id"),
+                "role": item.held(None).get("role"),
+            }
+        )
 
-def _in_order(steps: Iterable[tuple[str, str | None, str | None, Any, Any]]) -> list[Any]:
-    return [one for one in steps if one[0] != "UPDATE" or one[1] != one[2]]
-
-
-def _step(
-    memory_id: str, number: int, event: str, old: str | None, new: str | None, created_at: Any, updated_at: Any
-) -> dict[str, Any]:
-    return {
-        "id": f"{memory_id}:{number}",
-        "memory_id": memory_id,
-        "old_memory": old,
-        "new_memory": new,
-        "event": event,
-        "created_at": created_at.isoformat(),
-        "updated_at": updated_at.isoformat(),
-        "is_deleted": event == "DELETE",
-        "actor_id": None,
-        "role": None,
-    }
+    before: Item | None = None
+    for item in map(of_fact, reading.past(item_id) if item_id[:1] in ("f", "p") else ()):
+        if before is None:
+            step("ADD", None, item.text, None, item)
+        else:
+            step("UPDATE", before.text, item.text, item.updated_at, item)
+        before = item
+    if before is not None and isinstance(before.what, Fact) and before.what.retired_at is not None:
+        step("DELETE", before.text, None, before.what.retired_at, before)
+    elif before is None and (known := reading.find(item_id)) is not None:
+        step("ADD", None, known.text, known.updated_at, known)
+    return steps

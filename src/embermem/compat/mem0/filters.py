@@ -2,7 +2,7 @@
 
 `{"kind": "food"}` asks for an equal value, a list for one of its values, "*" for any value. Operators are eq, ne, gt,
 gte, lt, lte, in, nin, contains and icontains. A value that is a list meets an operator with any of its items. Where the
-name is missing, only ne and nin are met. A NOT with several filters excludes what meets any of them.
+name is missing, no operator is met. A NOT with several filters excludes what meets any of them.
 """
 
 from __future__ import annotations
@@ -76,6 +76,8 @@ def _meets(name: str, wanted: Any, held: Mapping[str, Any]) -> bool:
 
 
 def _holds(name: str, wanted: Any, values: list[Any]) -> bool:
+    if not values:
+        return False
     if name in ("eq", "ne"):
         return any(_same(one, wanted) for one in values) is (name == "eq")
     if name in ("in", "nin"):

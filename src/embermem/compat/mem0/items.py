@@ -54,8 +54,8 @@ class Item:
             "memory": self.text,
             "hash": hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest(),
             "metadata": {name: value for name, value in own.items() if name not in _PROMOTED} or None,
-            "created_at": _iso(self.created_at),
-            "updated_at": _iso(self.updated_at),
+            "created_at": iso(self.created_at),
+            "updated_at": iso(self.updated_at),
             **{name: value for name, value in promoted.items() if value is not None},
         }
 
@@ -99,13 +99,13 @@ def of_document(document: Document, passages: Sequence[Utterance]) -> Item:
 
 
 def of_page(page: Page, texts: Sequence[tuple[Utterance, str]]) -> Item:
-    """What of a page no fact holds: texts, each with who said it."""
+    """What of a page no fact holds: texts, each with who said it. Of several roles, each line begins with its role."""
     roles = {one.role for one, _ in texts}
     speakers = {one.speaker for one, _ in texts}
     role = next(iter(roles)) if len(roles) == 1 else None
     return Item(
         id=str(page.id),
-        text="\n".join(text for _, text in texts),
+        text="\n".join(text if role is not None else f"{one.role.value}: {text}" for one, text in texts),
         created_at=page.utterances[0].recorded_at,
         updated_at=page.utterances[-1].recorded_at,
         what=page,
@@ -160,5 +160,6 @@ def _last(value: Any) -> Any:
     return value[-1] if isinstance(value, list) else value
 
 
-def _iso(at: datetime) -> str:
+def iso(at: datetime) -> str:
+    """A time as mem0 gives it."""
     return at.astimezone(UTC).isoformat()
