@@ -7,7 +7,7 @@ import binascii
 
 from embermem.core.errors import InputError
 from embermem.core.types import DocumentAdded, Forgotten
-from embermem.http.access import Accessible
+from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies
 from embermem.http.api.dependencies import ItemId, Key, Reading, Writing, router, written_by
 from embermem.http.api.memories import DryRun
@@ -35,7 +35,7 @@ def list_documents(owner: Reading) -> Documents:
 def get_document(owner: Reading, item_id: ItemId) -> DocumentWhole:
     """A document with its passages, in the order of its text."""
     found = owner.passages(item_id)
-    passages = tuple(utterance_item(owner.owner, one, tier=None, segment_id=None) for one in found)
+    passages = tuple(utterance_item(asker_of(owner), one, tier=None, segment_id=None) for one in found)
     return DocumentWhole(document=owner.document(item_id), passages=passages)
 
 
