@@ -52,7 +52,9 @@ _WAIT_S = 30.0
 router = APIRouter()
 
 
-@router.get("/v1/events", response_class=StreamingResponse)
+@router.get(
+    "/v1/events", summary="What is new, as it happens", operation_id="watch_events", response_class=StreamingResponse
+)
 async def events(
     request: Request,
     access: Accessible,
