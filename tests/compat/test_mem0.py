@@ -117,6 +117,34 @@ def test_an_expiration_date_ends_a_memory_with_that_day(memory: Memory) -> None:
     assert page.expires_at.date().isoformat() == "2999-01-02"
 
 
+def test_a_text_as_it_is_keeps_its_form_its_changes_and_its_end(memory: Memory) -> None:
+    text = "# Plan\n\n| a | b |\n\n" + "The pump is in the cellar.\n\n" * 200 + "end"
+    one = memory.add(text, user_id="alice", infer=False, expiration_date="2999-01-01")["results"][0]["id"]
+    memory.update(one, text="The pump is in the attic.")
+    memory.update(one, metadata={"checked": True}, expiration_date=None)
+    found = memory.get(one)
+    assert found is not None
+    assert (found["memory"], found["metadata"]) == ("The pump is in the attic.", {"checked": True})
+    assert "expiration_date" not in found
+    assert [(step["event"], step["old_memory"], step["new_memory"], step["role"]) for step in memory.history(one)] == [
+        ("ADD", None, text, "user"),
+        ("UPDATE", text, "The pump is in the attic.", "user"),
+    ]
+    assert texts(memory.search("pump", filters=ALICE)) == ["The pump is in the attic."]
+
+
+def test_the_end_of_a_fact_is_set_and_taken_away(memory: Memory) -> None:
+    one = memory.add("I live in Lyon.", user_id="alice")["results"][0]["id"]
+    memory.update(one, expiration_date="2999-01-01")
+    (fact,) = memory.ember.of("alice").facts()
+    assert fact.expires_at is not None
+    assert (memory.get(one) or {})["expiration_date"] == "2999-01-01"
+    memory.update(one, expiration_date=None)
+    (fact,) = memory.ember.of("alice").facts()
+    assert fact.expires_at is None
+    assert "expiration_date" not in (memory.get(one) or {})
+
+
 # --------------------------------------------------------------------------------------------- results and ids
 
 

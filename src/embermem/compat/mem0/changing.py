@@ -6,7 +6,7 @@ forgotten, and what else the page taught or held is kept apart from it, under th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def update(memory: OwnerMemory, item: Item, text: str | None, metadata: Mapping[str, Any]) -> None:
-    """Give a memory other words, or further metadata. Its id stays. Raises InputError."""
+    """Give a memory other words, or further metadata; an empty `expiration_date` takes its end away. Its id stays.
+    Raises InputError."""
     if isinstance(item.what, Fact):
         _update_fact(memory, item, item.what, text, metadata)
         return
-    said = item.text if text is None else text
-    keep(memory, item, said, {**item.metadata, **metadata})
+    keep(memory, item, item.text if text is None else text, {**item.metadata, **metadata})
     if (page_id := page_of(item)) is not None:
         _detach(memory, [page_id], but=item)
 
@@ -41,7 +41,9 @@ def _update_fact(memory: OwnerMemory, item: Item, fact: Fact, text: str | None, 
     if words is None and labels is None:
         return
     day = metadata.get("expiration_date")
-    memory.update(fact.id, words, metadata=labels, expires_at=None if day is None else end_of(day))
+    after = memory.update(fact.id, words, metadata=labels, expires_at=end_of(day) if day else None)
+    if day == "" and isinstance(after, Fact) and after.expires_at is not None:
+        memory.expire(fact_id=after.id, at=None)
 
 
 def delete(memory: OwnerMemory, item: Item) -> None:
@@ -97,7 +99,29 @@ def keep(memory: OwnerMemory, item: Item, text: str, metadata: Metadata) -> str:
     labels = {**said, **metadata, CREATED: item.created_at.isoformat()}
     source = f"{SOURCE}{item.id}" if known is None else known.source
     title = str(labels.get("actor_id") or memory.owner.user) if known is None else known.title
-    return str(memory.add_document(text, source=source, title=title, metadata=labels).id)
+    steps = item.steps or ((item.text, iso(item.created_at)),)
+    before = steps if text != item.text else steps[:-1]
+    return put(memory, text, source=source, title=title, metadata=labels, before=before)
+
+
+def put(
+    memory: OwnerMemory,
+    text: str,
+    *,
+    source: str,
+    title: str,
+    metadata: Metadata,
+    before: Sequence[tuple[str, str]] = (),
+    at: datetime | str | None = None,
+) -> str:
+    """Store a text as it is, or in place of the one of its source; returns the id of the document that holds it.
+    `before` are earlier texts, with their times."""
+    day = metadata.get("expiration_date")
+    labels = {name: value for name, value in metadata.items() if value != ""}
+    ends = end_of(str(day)) if day else None
+    kept = {"memory": text, "before": [list(one) for one in before]}
+    made = memory.add_document(text, source=source, title=title, metadata=labels, at=at, original=kept, expires_at=ends)
+    return str(made.id)
 
 
 def _as_learnt(fact: Fact, user: str) -> Mapping[str, Any]:
@@ -139,5 +163,8 @@ def history(reading: Reading, item_id: str, memory_id: str) -> list[dict[str, An
     if before is not None and isinstance(before.what, Fact) and before.what.retired_at is not None:
         step("DELETE", before.text, None, before.what.retired_at, before)
     elif before is None and (known := reading.find(item_id)) is not None:
-        step("ADD", None, known.text, known.updated_at, known)
+        old: str | None = None
+        for text, at in known.steps or ((known.text, iso(known.created_at)),):
+            step("ADD" if old is None else "UPDATE", old, text, datetime.fromisoformat(at), known)
+            old = text
     return steps

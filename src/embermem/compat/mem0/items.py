@@ -29,7 +29,8 @@ Spans = Mapping[UtteranceId, list[Span]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One memory. `id` is its id within its owner's memory; `what` is the fact, page or document behind it."""
+    """One memory. `id` is its id within its owner's memory; `what` is the fact, page or document behind it. `steps` are
+    the texts that one had that was added as it is, each with the time from which on it had it, the present one last."""
 
     id: str
     text: str
@@ -40,6 +41,7 @@ class Item:
     actor_id: str | None = None
     role: str | None = None
     attributed_to: str | None = None
+    steps: tuple[tuple[str, str], ...] = ()
 
     def result(self, memory_id: str, user_id: str | None) -> dict[str, Any]:
         """As mem0 gives it, without a score."""
@@ -56,7 +58,7 @@ class Item:
             "metadata": {name: value for name, value in own.items() if name not in _PROMOTED} or None,
             "created_at": iso(self.created_at),
             "updated_at": iso(self.updated_at),
-            **{name: value for name, value in promoted.items() if value is not None},
+            **{name: value for name, value in promoted.items() if value not in (None, "")},
         }
 
     def held(self, user_id: str | None) -> dict[str, Any]:
@@ -85,16 +87,17 @@ def of_fact(fact: Fact) -> Item:
     )
 
 
-def of_document(document: Document, passages: Sequence[Utterance]) -> Item:
-    """A text that was added as it is."""
-    made, kept = document.metadata.get(CREATED), document.source.removeprefix(SOURCE)
+def of_document(document: Document, kept: Mapping[str, Any]) -> Item:
+    """A text that was added as it is. `kept` is its original: the text, and those that it had before."""
+    made, known_by = document.metadata.get(CREATED), document.source.removeprefix(SOURCE)
     return Item(
-        id=kept if kept[:1] in ("f", "p") else str(document.id),
-        text="\n\n".join(one.text for one in passages),
+        id=known_by if known_by[:1] in ("f", "p") else str(document.id),
+        text=kept["memory"],
         created_at=datetime.fromisoformat(made) if isinstance(made, str) else document.recorded_at,
         updated_at=document.recorded_at,
         what=document,
         metadata=document.metadata,
+        steps=(*((text, at) for text, at in kept["before"]), (kept["memory"], iso(document.recorded_at))),
     )
 
 

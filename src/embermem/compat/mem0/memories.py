@@ -84,14 +84,15 @@ class Memories:
         for one in said:
             name = one.get("name")
             metadata = {**labels, "role": one["role"], **({"actor_id": name} if name else {})}
-            document = memory.add_document(
+            document_id = changing.put(
+                memory,
                 one["content"],
                 source=f"{SOURCE}{new_id('m')}",
                 title=str(name or memory.owner.user),
                 metadata=metadata,
                 at=_moment(timestamp),
             )
-            told = {"id": self._public(memory, str(document.id)), "memory": one["content"], "event": "ADD"}
+            told = {"id": self._public(memory, document_id), "memory": one["content"], "event": "ADD"}
             made.append({**told, "actor_id": name or None, "role": one["role"]})
         return made
 
@@ -213,8 +214,8 @@ class Memories:
         if words is None and metadata is None and expiration_date is _UNSET:
             raise InputError("At least one of text, metadata, or expiration_date must be provided.")
         labels = arguments.own_metadata(metadata, "update()")
-        if expiration_date is not _UNSET and (day := arguments.expiration(expiration_date)) is not None:
-            labels["expiration_date"] = day
+        if expiration_date is not _UNSET:
+            labels["expiration_date"] = arguments.expiration(expiration_date) or ""
         reading, item = self._must_find(memory_id)
         changing.update(reading.memory, item, words, labels)
         return {"message": "Memory updated successfully!"}

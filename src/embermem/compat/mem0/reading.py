@@ -73,11 +73,11 @@ class Reading:
 
     def document(self, document: Document) -> Item:
         """A text that was added as it is."""
-        return of_document(document, self.memory.passages(document.id))
+        return of_document(document, self.memory.original(document.id))
 
     def documents(self) -> Iterator[Document]:
         """The texts that were added as they are, the newest first."""
-        return (one for one in reversed(self.memory.documents()) if one.source.startswith(SOURCE))
+        return reversed(self.memory.documents(under=SOURCE))
 
     def listed(self, filters: Mapping[str, Any], most: int) -> list[Item]:
         """The newest memories that meet a filter."""
@@ -167,8 +167,7 @@ class Reading:
             return None
         if (alias := self._alias(item_id)) is not None:
             return of_fact(alias)
-        kept = next((one for one in self.documents() if one.source == f"{SOURCE}{item_id}"), None)
-        return None if kept is None else self.document(kept)
+        return next(map(self.document, self.memory.documents(source=f"{SOURCE}{item_id}")), None)
 
     def _fact(self, fact_id: str) -> Fact | None:
         """A fact that holds and is known by its own id."""
