@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks model model-test lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks typescript model model-test lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -79,6 +79,9 @@ peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh c
 
 frameworks:  ## Make .venv-frameworks: Ember and the agent frameworks whose adapters are not tested in .venv.
 	@$(MAKE) --no-print-directory .venv-frameworks/.frameworks VENV=.venv-frameworks
+
+typescript: dev  ## Build the TypeScript client, and run its tests and examples against the service (needs Node 20 and npm).
+	$(PY) -m pytest --proofs tests/typescript $(ARGS)
 
 PORT ?= 8090
 CONTEXT ?= 8192

@@ -34,7 +34,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     """
     settings = memory.settings
     serving = frame.serving_over(memory, require_keys=require_keys)
-    larger = {IMPORT_PATH: settings.http_import_bytes, proxy.CHAT_PATH: settings.proxy_body_bytes}
+    larger = {IMPORT_PATH: settings.http_import_bytes, **dict.fromkeys(proxy.LARGER, settings.proxy_body_bytes)}
     app = _Ember(
         title="Ember",
         version=embermem.__version__,
@@ -50,7 +50,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
     )
     app.state.serving = serving
-    problems.install(app, lost)
+    problems.install(app, lost, proxy.shape_at)
     mount(app, memory)
     app.router.routes.extend(_routes().routes)
     return app
