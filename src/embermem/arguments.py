@@ -176,7 +176,7 @@ def _fields(value: Any, name: str) -> Any:
     return {field: _field(one, f"{name}.{field}") for field, one in value.items()}
 
 
-_field = _one_of("a text or a whole number", str, int, none=True)
+_field = _one_of("a text, a number, a date, True or False", str, int, float, bool, date, none=True)
 _text = _one_of("a text", str)
 _text_or_none = _one_of("a text", str, none=True)
 _number = _one_of("a whole number", int)
@@ -190,7 +190,8 @@ _CHECKS: Mapping[str, _Check] = {
     "Tier | str | None": _text_or_none,
     "Cause | str | None": _text_or_none,
     "About | str | None": _text_or_none,
-    "str | int | None": _field,
+    "str | int | None": _one_of("a text or a whole number", str, int, none=True),
+    "FieldValue | None": _field,
     "int": _number,
     "int | None": _number_or_none,
     "bool | None": _one_of("True or False", bool, none=True),
@@ -213,7 +214,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
-    "Mapping[str, str | int | None] | None": _fields,
+    "Mapping[str, FieldValue | None] | None": _fields,
     "Mapping[str, Any] | None": _anything,
     "Mapping[str, object] | None": _one_of("a mapping of names and values", Mapping, none=True),
     "Callable[[], bool]": _function("a function without arguments", none=False),

@@ -18,6 +18,7 @@ from embermem.client.handles import call
 from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
 from embermem.core.errors import InputError, KeyReused
+from embermem.core.fields import FieldValue
 from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
@@ -154,12 +155,12 @@ class OwnerCalls(ReadCalls):
         return (operation.result or {}).get("placed", operation.done)
 
     @call
-    def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
+    def set_profile(self, /, **fields: FieldValue | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
         yield self._profiles_set(fields, None)
 
     @call
-    def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> Steps[None]:
+    def set_agent_profile(self, /, *description: str | None, **fields: FieldValue | None) -> Steps[None]:
         """Set the agent's profile: a description of its role, or fields of any name; None removes one."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and everything else as fields")
@@ -169,8 +170,8 @@ class OwnerCalls(ReadCalls):
     def set_profiles(
         self,
         *,
-        user: Mapping[str, str | int | None] | None = None,
-        agent: Mapping[str, str | int | None] | None = None,
+        user: Mapping[str, FieldValue | None] | None = None,
+        agent: Mapping[str, FieldValue | None] | None = None,
         key: str | None = None,
     ) -> Steps[None]:
         """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
@@ -484,8 +485,8 @@ class OwnerCalls(ReadCalls):
 
     def _profiles_set(
         self,
-        user: Mapping[str, str | int | None] | None,
-        agent: Mapping[str, str | int | None] | None,
+        user: Mapping[str, FieldValue | None] | None,
+        agent: Mapping[str, FieldValue | None] | None,
         key: str | None = None,
     ) -> Request:
         return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")

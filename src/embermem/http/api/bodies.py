@@ -139,8 +139,12 @@ RunId = Annotated[Name, Field(description="The thread, one conversation.", examp
 Line = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)]
 FieldName = Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_identifier)]
 FieldValue = (
-    Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] | Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+    Annotated[str, StringConstraints(max_length=LONGEST_VALUE)]
+    | bool
+    | Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+    | Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 )
+"""A number with a fraction, and true or false, where a field of the application has that type."""
 
 
 class OwnerBody(Body):

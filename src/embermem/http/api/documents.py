@@ -8,7 +8,7 @@ from typing import Annotated
 
 from embermem.core.errors import InputError
 from embermem.core.types import DocumentAdded, Forgotten
-from embermem.http.access import Accessible
+from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies
 from embermem.http.api.dependencies import ItemId, Key, Reading, Writing, read_by, router, text_query, written_by
 from embermem.http.api.memories import DryRun
@@ -47,7 +47,7 @@ def list_documents(
 def get_document(owner: Reading, item_id: ItemId) -> DocumentWhole:
     """A document with its passages, in the order of its text."""
     found = owner.passages(item_id)
-    passages = tuple(utterance_item(owner.owner, one, tier=None, segment_id=None) for one in found)
+    passages = tuple(utterance_item(asker_of(owner), one, tier=None, segment_id=None) for one in found)
     return DocumentWhole(document=owner.document(item_id), passages=passages)
 
 

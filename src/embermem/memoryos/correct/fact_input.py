@@ -10,12 +10,13 @@ from typing import Any
 from embermem.core import messages
 from embermem.core.attributes import BUILT_IN, OTHER, Attributes
 from embermem.core.errors import InputError
+from embermem.core.fields import FieldValue
 from embermem.core.messages import Inbox
 from embermem.core.metadata import Metadata
 from embermem.core.text import fold
 from embermem.core.types import About, FactProposal
 
-KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at", "metadata")
+KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "valid_to", "expires_at", "metadata")
 
 _LONGEST = 2000
 _LONGEST_NAME = 200
@@ -40,19 +41,35 @@ def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime 
     return [inbox.expiry(one.get("expires_at"), f"facts[{place}].expires_at") for place, one in enumerate(facts)]
 
 
+def ends(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
+    """Until when each of the facts, which were read, held; None: it holds. Raises InputError for a time to come, and
+    for one before the fact began."""
+    found: list[datetime | None] = []
+    for place, one in enumerate(facts):
+        where, given = f"facts[{place}].valid_to", one.get("valid_to")
+        until = None if given is None else inbox.moment(given, where)
+        if until is not None and until > inbox.now:
+            raise InputError(f"{where} = {until.isoformat()} is still to come; give it as expires_at")
+        since = one.get("valid_from")
+        if until is not None and since is not None and until < inbox.moment(since, f"facts[{place}].valid_from"):
+            raise InputError(f"{where} = {until.isoformat()} is before valid_from")
+        found.append(until)
+    return found
+
+
 def labels(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[Metadata]:
     """The metadata of each of the facts, which were read."""
     return [inbox.metadata(one.get("metadata"), f"facts[{place}].metadata") for place, one in enumerate(facts)]
 
 
-def field_value(attributes: Attributes, name: str, given: str, where: str) -> str:
+def field_value(attributes: Attributes, name: str, given: FieldValue, where: str) -> str:
     """What a caller gives as a value of an attribute: of a field in its written form. Raises InputError for one that
     does not fit, and for an attribute that is never kept."""
     if not attributes.is_kept(attributes.canonical(name)):
         raise InputError(f"{where}: {name} is never kept here, because the setting `never` names it")
     field = attributes.field(name)
     if field is None:
-        return given
+        return str(given)
     try:
         return field.value(given)
     except ValueError as error:
