@@ -225,7 +225,7 @@ def assert_ran(requests: list[bytes], alice: OwnerMemory) -> None:
 def test_anthropic_s_runner_uses_the_tool(alice: OwnerMemory) -> None:
     with answering(claude) as server, Anthropic(api_key="k", base_url=server.url, max_retries=0) as client:
         runner = client.beta.messages.tool_runner(tools=[MemoryTool(alice)], **GIVEN)
-        assert runner.until_done().content[0].text == "I noted it."  # type: ignore[union-attr]
+        assert runner.until_done().content[0].text == "I noted it."
         assert_ran(server.requests, alice)
 
 
