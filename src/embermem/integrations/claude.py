@@ -172,10 +172,8 @@ class _Files:
         return "\n\n".join(one.text for one in self._memory.passages(document.id))
 
     def _write(self, path: str, text: str) -> None:
-        """A file without words is found by its name."""
-        words = text if any(char.isalnum() for char in text) else path.rpartition("/")[2]
         try:
-            self._memory.add_document(words, source=_SOURCE + path, original=text)
+            self._memory.add_document(text, source=_SOURCE + path, original=text)
         except InputError as error:
             raise ToolError(f"The file {path} cannot be stored: {error}") from error
 
