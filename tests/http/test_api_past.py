@@ -260,6 +260,8 @@ def test_a_receipt_is_checked(server: Server, http: httpx2.Client) -> None:
     assert post(http, "/v1/verify", receipt=kept)["found"] == [alice.pages()[0].id]
     post(http, "/v1/verify", 422, receipt={**receipt, "dry_run": True})
     post(http, "/v1/verify", 422, receipt={})
+    for wrong in ({"change_no": True}, {"change_no": "4"}, {"scrubbed": "yes"}):
+        assert next(iter(wrong)) in post(http, "/v1/verify", 422, receipt={**receipt, **wrong})["detail"]
 
 
 # ---------------------------------------------------------------------------------------------------------- undoing

@@ -11,7 +11,7 @@ from typing import Any
 from embermem import Memory
 from net import outputs, stores
 from net.life import BEGIN, SETTINGS, Clock, Opening, begin, live
-from net.plain import EXACT, NEAR, assert_same
+from net.plain import EXACT, NEAR, assert_same, masked
 
 GOLDEN = Path(__file__).parent / "golden"
 ADVICE = "if it is meant so: `python -m net.write_golden`, in a commit of its own that says why"
@@ -27,10 +27,11 @@ def written(found: Any) -> str:
     return json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def compare(name: str, found: Any) -> None:
-    """Raises AssertionError that tells what differs from what is kept under a name."""
+def compare(name: str, found: Any, **masks: Any) -> None:
+    """Raises AssertionError that tells what differs from what is kept under a name, but for the masked keys."""
     tolerance = NEAR if "minilm" in name else EXACT
-    assert_same(golden(name), json.loads(written(found)), tolerance, advice=ADVICE)
+    kept, now = (masked(one, **masks) for one in (golden(name), json.loads(written(found))))
+    assert_same(kept, now, tolerance, advice=ADVICE)
 
 
 def lived(file: Path, lives: Callable[[Opening, Clock], None], settings: Mapping[str, Any]) -> Path:
