@@ -197,13 +197,13 @@ SCHEMAS: dict[str, type[Any]] = {
 
 OPERATIONS = """
     add_document forget_document get_document list_documents read_originals
-    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
+    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory watch_events
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
-    get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
+    get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
-    list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
-    ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
+    list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
+    get_readiness remove_link retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
     add_webhook list_webhooks remove_webhook replay_webhook
     list_grants list_person_shares list_spaces revoke_grants share_person

@@ -59,7 +59,8 @@ class Documents(Forgetting):
         replaced, and passages that did not keep their ids and vectors; where nothing did, nothing is written. `title`
         is shown with every passage (default: the document's own, or the file's name); `at` is when it was written
         (default: the file's time, or now); `metadata` are those of all passages. `original` is any JSON value, kept
-        beside the document and returned by `original`. `expires_at` is when the document is forgotten by itself: a
+        beside the document and returned by `original`; with one, the text may be empty: no query finds it then.
+        `expires_at` is when the document is forgotten by itself: a
         time, or a timedelta from now; added again, it ends when it says then. Repeated with the same `key`, the call
         stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
         """
@@ -174,6 +175,8 @@ class Documents(Forgetting):
             NewPassage(text=text[one.start : one.end], place=" > ".join(one.place), start=one.start, end=one.end)
             for one in split(outline)
         ]
+        if not passages and original is not None:
+            passages = [NewPassage(text="", place="", start=0, end=0)]
         if not passages:
             raise InputError(
                 f"{source if left[2].text else 'document'} holds no text; a scan has to be made text first, by OCR"
