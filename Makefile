@@ -35,7 +35,7 @@ define TESTED
 	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
-	exit $$failed
+	$(3) exit $$failed
 endef
 # Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
 # of it: no machine loses power in a test.
@@ -46,7 +46,7 @@ test: lint  ## Formatting, lint, types, and a bounded part of every kind of test
 	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
 proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
-	$(call TESTED,--proofs,$(DISK))
+	$(call TESTED,--proofs,$(DISK),$(MAKE) --no-print-directory frameworks ARGS= || failed=$$?;)
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
 	@PYTHONPATH=tests $(PY) -m attack $(ARGS)
@@ -77,8 +77,9 @@ size:  ## Measure the default install, weights included, in an environment of it
 peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
-frameworks:  ## Make .venv-frameworks: Ember and the agent frameworks whose adapters are not tested in .venv.
+frameworks:  ## Test the adapters of agent frameworks that bring much, in an environment of its own, .venv-frameworks.
 	@$(MAKE) --no-print-directory .venv-frameworks/.frameworks VENV=.venv-frameworks
+	.venv-frameworks/bin/python -m pytest --frameworks tests/integrations/frameworks $(ARGS)
 
 typescript: dev  ## Build the TypeScript client, and run its tests and examples against the service (needs Node 20 and npm).
 	$(PY) -m pytest --proofs tests/typescript $(ARGS)

@@ -152,7 +152,10 @@ def test_the_methods_of_the_papers_other_systems_are_checked_too() -> None:
         (lambda a: a.forget_pages("p1"), r"pages is str; forget_pages\(\) takes several ids"),
         (lambda a: a.forget_pages(["p1", 3]), r"pages holds int at 1; forget_pages\(\) takes several ids"),
         (lambda a: a.forget_owner(dry_run="no"), r"dry_run is str; forget_owner\(\) takes True or False"),
-        (lambda a: a.set_profile(name=["Alice"]), r"name is list; set_profile\(\) takes a text or a whole number"),
+        (
+            lambda a: a.set_profile(name=["Alice"]),
+            r"name is list; set_profile\(\) takes a text, a number, a date, True or False",
+        ),
         (lambda a: a.page("a\x00b"), "page_id has a NUL character at 1"),
         (lambda a: a.heat("s1"), r"segment is str; heat\(\) takes a Segment"),
     ],

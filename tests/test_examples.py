@@ -53,6 +53,14 @@ SAID = {
         "lease.md: 1 new, 1 kept, 1 removed",
         "The old rent: 0",
     ],
+    "langgraph_agent": [
+        "alice, monday: I am allergic to nuts. -> I do not know you yet.",
+        "alice, tuesday: What shall I cook? -> Nothing with nuts, then.",
+        "alice, wednesday: Please search what you know. -> Nothing with nuts, then.",
+        "bo, tuesday-bo: What shall I cook? -> I do not know you yet.",
+        "Quick: Bean salad",
+        "Forgotten: 5 pages; recipes left: 0",
+    ],
     "game_character": [
         "The knight: I put out the fire in the mill and carried the miller outside.",
         "The thief: I set the mill on fire, so that the guards leave the gate.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
@@ -88,6 +90,28 @@ def test_what_an_application_sets_is_checked(opened: Opener, given: dict[str, st
     with pytest.raises(InputError, match=said):
         alice.set_profile(**given)
     assert alice.profile() == ()
+
+
+def test_a_profile_takes_values_of_a_field_s_own_type(opened: Opener) -> None:
+    own = [Field("premium", type="boolean"), Field("weight", type="number"), Field("exam_date", type="date")]
+    alice = opened(fields=own).of("alice")
+    alice.set_profile(premium=True, weight=61.5, exam_date=date(2027, 4, 1))
+    assert lines(alice) == {"premium": "yes", "weight": "61.5", "exam_date": "2027-04-01"}
+    alice.set_profiles(user={"exam_date": datetime(2027, 5, 2, tzinfo=UTC), "weight": 62}, key="k")
+    alice.set_profiles(user={"exam_date": datetime(2027, 5, 2, tzinfo=UTC), "weight": 62}, key="k")
+    assert lines(alice) == {"premium": "yes", "weight": "62", "exam_date": "2027-05-02"}
+    wrong: list[tuple[str, Any, str]] = [
+        ("weight", True, "weight = True is not allowed; a number"),
+        ("premium", 1.5, "premium = 1.5 is not allowed; yes or no"),
+        ("exam_date", 3, "a date such as"),
+        ("home", True, "home is bool; give a text or a whole number"),
+        ("home", 1.5, "home is float; give a text"),
+    ]
+    for name, value, said in wrong:
+        with pytest.raises(InputError, match=said):
+            alice.set_profile(**{name: value})
+    with pytest.raises(InputError, match="premium is bool"):
+        alice.set_agent_profile(premium=True)  # the fields are the user's
 
 
 def test_what_an_application_brings_and_corrects_has_its_written_form(opened: Opener) -> None:

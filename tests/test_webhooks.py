@@ -22,6 +22,7 @@ from embermem.core.types import Webhook, WebhookState
 from embermem.webhooks import verified
 from embermem.webhooks.delivery import pause_s
 from embermem.webhooks.sending import Allowed, NotSent, checked_url, send
+from forgotten import holds
 from loopback import DROPPED, NEVER, Loopback, answering, handling
 from scripted import Clock, Opener, Place
 
@@ -294,6 +295,15 @@ def test_a_webhook_is_removed_forgotten_with_its_memory_and_not_another_owners(h
     assert at.memory.deliver() == 0
     assert at.alice.webhooks() == ()
     assert at.receiver.requests == []
+
+
+def test_the_address_of_a_removed_webhook_is_in_no_file(opened: Opener, place: Place) -> None:
+    memory = opened(webhook_hosts="127.0.0.1")
+    alice = memory.of("alice")
+    hook = alice.add_webhook("http://127.0.0.1:9/quuxville")
+    assert holds(place(), "quuxville")
+    alice.remove_webhook(hook.id)
+    assert not holds(place(), "quuxville")
 
 
 def test_no_secret_is_in_the_file(hooks: Hooks, tmp_path: Path) -> None:

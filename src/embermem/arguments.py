@@ -125,12 +125,14 @@ def _function(what: str, *, none: bool) -> _Check:
     return check
 
 
-def _many(what: str, kind: type, of: Any = Iterable) -> _Check:
+def _many(what: str, kind: type, of: Any = Iterable, *, none: bool = False) -> _Check:
     """Several of a type, as a tuple. A text is not several texts."""
 
     def check(value: Any, name: str) -> Any:
+        if none and value is None:
+            return None
         if not isinstance(value, of) or isinstance(value, (str, bytes)):
-            raise _Wrong(what)
+            raise _Wrong(f"{what}, or None" if none else what)
         found: tuple[object, ...] = tuple(value)
         for place, one in enumerate(found):
             if not isinstance(one, kind):
@@ -174,7 +176,7 @@ def _fields(value: Any, name: str) -> Any:
     return {field: _field(one, f"{name}.{field}") for field, one in value.items()}
 
 
-_field = _one_of("a text or a whole number", str, int, none=True)
+_field = _one_of("a text, a number, a date, True or False", str, int, float, bool, date, none=True)
 _text = _one_of("a text", str)
 _text_or_none = _one_of("a text", str, none=True)
 _number = _one_of("a whole number", int)
@@ -188,7 +190,8 @@ _CHECKS: Mapping[str, _Check] = {
     "Tier | str | None": _text_or_none,
     "Cause | str | None": _text_or_none,
     "About | str | None": _text_or_none,
-    "str | int | None": _field,
+    "str | int | None": _one_of("a text or a whole number", str, int, none=True),
+    "FieldValue | None": _field,
     "int": _number,
     "int | None": _number_or_none,
     "bool | None": _one_of("True or False", bool, none=True),
@@ -210,7 +213,8 @@ _CHECKS: Mapping[str, _Check] = {
     "Iterable[str]": _many("several ids, such as a list", str),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
-    "Mapping[str, str | int | None] | None": _fields,
+    "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
+    "Mapping[str, FieldValue | None] | None": _fields,
     "Mapping[str, Any] | None": _anything,
     "Mapping[str, object] | None": _one_of("a mapping of names and values", Mapping, none=True),
     "Callable[[], bool]": _function("a function without arguments", none=False),
@@ -227,7 +231,7 @@ _CHECKS: Mapping[str, _Check] = {
         ),
         _anything,
     ),
-    **dict.fromkeys(("object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
+    **dict.fromkeys(("Any", "object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
     **dict.fromkeys(("_Threads", "OwnerMemory", "Callable[[], object] | None"), _anything),
 }
 """By the annotations of all public methods, as they are written."""

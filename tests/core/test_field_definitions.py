@@ -166,6 +166,16 @@ def test_a_file_of_fields_that_cannot_be_used_is_refused_with_its_line(folder: P
     assert "fields.toml" in str(refused.value)
 
 
+@pytest.mark.parametrize("aliases", ["level", "Level", "my level, the grade"])
+def test_a_word_that_names_two_fields_is_refused(aliases: str) -> None:
+    level, grade = Field("level", aliases=["my level"]), Field("grade", aliases=aliases.split(", "))
+    with pytest.raises(
+        ConfigError, match=r"field 'grade': the alias '(?i:level|my level)' names the field 'level' too"
+    ):
+        load(fields=[level, grade])
+    assert load(fields=[Field("level"), Field("grade", aliases=["Grade", "mark"])]).attributes.own
+
+
 @pytest.mark.parametrize("given", [3, [3], "nowhere.toml", {"level": 3}])
 def test_what_is_no_list_of_fields_is_refused(given: object) -> None:
     with pytest.raises(ConfigError):

@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -66,7 +66,20 @@ def test_a_wrong_scope_is_refused_with_its_place(given: Any, said: str) -> None:
 
 def test_a_span_that_ends_before_it_begins_is_refused() -> None:
     with pytest.raises(InputError, match=r"is after scope\.until"):
-        Scope(since="2026-05-03", until="2026-05-02").in_zone(UTC)
+        Scope(since="2026-05-03", until="2026-05-02")
+    with pytest.raises(InputError, match=r"is after scope\.until"):
+        Scope(since="2026-05-03T10:00:00Z", until="2026-05-03T11:00:00+02:00")
+    half = Scope(since="2026-05-03T10:00:00Z", until="2026-05-03T09:30:00")  # without a zone: a read's owner has one
+    assert half.in_zone(timezone(-timedelta(hours=1))).span[0] is not None
+    with pytest.raises(InputError, match=r"is after scope\.until"):
+        half.in_zone(UTC)
+
+
+def test_a_scope_is_printed_by_what_is_given() -> None:
+    assert repr(Scope()) == "Scope()"
+    assert repr(Scope(threads=[])) == "Scope(threads=[])"
+    assert repr(Scope(threads=["b", "a"], since="2026-05-03")) == "Scope(threads=['a', 'b'], since='2026-05-03')"
+    assert len(repr(Scope(threads=[str(one) for one in range(300)]))) < 250
 
 
 def test_a_scope_goes_through_json_pickle_and_copies() -> None:

@@ -71,6 +71,25 @@ def test_text_that_is_no_text_is_refused_and_line_ends_are_one() -> None:
     assert read_bytes(page, "a.html").text == "Grüße"
 
 
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (docx_of(""), "begins as a ZIP archive"),
+        (b"%PDF-1.4\n%%EOF", "begins as a PDF"),
+        (b"\x00\x01\x02\x03", "holds the character U+0000"),
+        (b"one\x02two", "holds the character U+0002"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.xlsx", "a.bin", "a", "a.md", "a.txt", "a.html"])
+def test_bytes_that_are_no_text_are_refused_whatever_the_name_with_what_can_be_read(
+    data: bytes, what: str, name: str
+) -> None:
+    with pytest.raises(InputError, match=f"{name} is no text: it .*Formats: text and Markdown.*pdf") as refused:
+        read_bytes(data, name)
+    assert what in str(refused.value)
+    assert read_bytes(b"\tone\x0c\x1b[1mtwo", name).text
+
+
 def test_a_file_that_is_not_there_or_too_large_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_file(tmp_path / "none.md", 100)

@@ -122,7 +122,7 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
             number = len(script.responses) + 1
             items = body["input"] if isinstance(body["input"], list) else [{"role": "user", "content": body["input"]}]
             response = response_of(script.says, number, body)
-            script.responses[response["id"]] = [*script.responses.get(before, []), *items, *response["output"]]
+            script.responses[response["id"]] = [*script.responses.get(str(before), []), *items, *response["output"]]
             if body.get("stream"):
                 self._stream(response_events(response))
             else:
@@ -204,6 +204,8 @@ def _family(path: str) -> str:
 
 def _got(path: str, method: str, script: Script) -> dict[str, Any]:
     response_id = path.removeprefix("/v1/responses/")
+    if path.endswith("/input_items"):
+        return {"object": "list", "data": [{"type": "message", "id": "msg_1", "role": "user", "content": []}]}
     if path.startswith("/api/"):
         return {"models": [{"name": "scripted", "model": "scripted"}], "version": "0.1"}
     if response_id != path and method == "GET":
@@ -232,7 +234,7 @@ def _asked(path: str, body: dict[str, Any], script: Script) -> dict[str, Any]:
 
 def response_of(says: str | Call, number: int, body: dict[str, Any]) -> dict[str, Any]:
     """A response, with an item of reasoning before what is said."""
-    text = {"type": "output_text", "text": says, "annotations": []}
+    text: dict[str, Any] = {"type": "output_text", "text": says, "annotations": []}
     message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [text]}
     said: dict[str, Any] = message
     if isinstance(says, Call):
@@ -304,7 +306,8 @@ def message_events(message: dict[str, Any]) -> Events:
     """The same as a stream."""
     made: list[dict[str, Any]] = [{"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}]
     for at, block in enumerate(message["content"]):
-        kind, name, text = block["type"], "text", block.get("text", "")
+        kind, name = block["type"], "text"
+        text: str = block.get("text", "")
         empty = {**block, "input": {}} if kind == "tool_use" else {"type": kind, kind: "", "signature": ""}
         if kind == "tool_use":
             kind, name, text = "input_json", "partial_json", json.dumps(block["input"], separators=(",", ":"))

@@ -191,8 +191,9 @@ def test_every_list_comes_whole_in_parts_of_one(server: Server, http: httpx2.Cli
     talk(server.memory.of("alice"))
     server.memory.of("bob", "tutor").add("Hello")
     for path in LISTS:
-        (whole,) = parts(http, path, limit=200, **ALICE)
-        single = list(parts(http, path, limit=1, **ALICE))
+        owner = {} if path == "/v1/owners" else ALICE
+        (whole,) = parts(http, path, limit=200, **owner)
+        single = list(parts(http, path, limit=1, **owner))
         assert len(whole) > 0, path
         assert [one for (one,) in single] == whole, path
 

@@ -207,7 +207,7 @@ def test_a_misspelt_selection_forgets_nothing_and_is_named(server: Server, http:
     for name in ("scopes", "thread", "filter"):
         refused = http.delete("/v1/memories", params={name: '{"threads": ["one"]}', "confirm": True, **ALICE})
         assert refused.status_code == 422
-        assert f"query.{name} is not known; one of: agent_id, before, confirm" in refused.json()["detail"]
+        assert f"query.{name}: is not known; one of: agent_id, before, confirm" in refused.json()["detail"]
     assert len(server.memory.of("alice").pages()) == 1
 
 

@@ -49,6 +49,15 @@ def key(memory: Memory, *owners: str, spaces: tuple[str, ...] = (), read_only: b
     return text
 
 
+def test_what_is_found_in_a_space_carries_the_names_of_who_asked(memory: Memory, url: str) -> None:
+    with client(url, key(memory, "alice", spaces=("team:read",))) as http:
+        asked = {"user_id": "alice", "agent_id": "desk", "space": "team"}
+        found = http.post("/v1/search", json={"query": QUESTION, **asked}).json()["results"]
+        pages = http.get("/v1/pages", params=asked).json()["results"]
+        one = http.get(f"/v1/memories/{found[0]['id']}", params=asked).json()
+    assert {(one["user_id"], one["agent_id"]) for one in (*found, *pages, one)} == {("alice", "desk")}
+
+
 def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone(memory: Memory) -> None:
     text = key(memory, "alice", "*/team", spaces=("team:write", "手册"))
     found = api_keys.verified(text, memory.keys)

@@ -18,6 +18,7 @@ from embermem.client.handles import call
 from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
 from embermem.core.errors import InputError, KeyReused
+from embermem.core.fields import FieldValue
 from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
@@ -102,13 +103,14 @@ class OwnerCalls(ReadCalls):
         metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
-        own; `metadata` are those of all.
+        own, and an `original`, which `original` returns; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
         """
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
+        arguments.messages(messages)
         times = {"at": at, "expires_at": arguments.expiry(expires_at)}
         given = {"messages": messages, "run_id": thread, "fresh": bool(fresh), "metadata": metadata}
         answer = yield self._write("/v1/memories", {**given, **times}, key)
@@ -153,12 +155,12 @@ class OwnerCalls(ReadCalls):
         return (operation.result or {}).get("placed", operation.done)
 
     @call
-    def set_profile(self, /, **fields: str | int | None) -> Steps[None]:
+    def set_profile(self, /, **fields: FieldValue | None) -> Steps[None]:
         """Set fields of the user's profile, such as name or birth_year; None takes one away. Raises InputError."""
         yield self._profiles_set(fields, None)
 
     @call
-    def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> Steps[None]:
+    def set_agent_profile(self, /, *description: str | None, **fields: FieldValue | None) -> Steps[None]:
         """Set the agent's profile: a description of its role, or fields of any name; None removes one."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and everything else as fields")
@@ -168,8 +170,8 @@ class OwnerCalls(ReadCalls):
     def set_profiles(
         self,
         *,
-        user: Mapping[str, str | int | None] | None = None,
-        agent: Mapping[str, str | int | None] | None = None,
+        user: Mapping[str, FieldValue | None] | None = None,
+        agent: Mapping[str, FieldValue | None] | None = None,
         key: str | None = None,
     ) -> Steps[None]:
         """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError."""
@@ -244,10 +246,14 @@ class OwnerCalls(ReadCalls):
         at: At = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        original: Any = None,
+        expires_at: Expiry = None,
     ) -> Steps[DocumentAdded]:
         """Store a document on the server, or replace what changed of the one with its `source`: a text, a Path that is
-        read here, or the bytes of a file whose name is `source`. The server reads its format. Raises InputError."""
+        read here, or the bytes of a file whose name is `source`. The server reads its format. `original` is any JSON
+        value, which `original` returns; `expires_at` is when the document is forgotten by itself. Raises InputError."""
         body: dict[str, object] = {"title": title, "source": source, "metadata": metadata}
+        body |= {"original": arguments.original(original, "original"), "expires_at": arguments.expiry(expires_at)}
         if isinstance(document, Path):
             body["source"] = str(document.resolve()) if source is None else source
             document = arguments.file_bytes(document)
@@ -479,8 +485,8 @@ class OwnerCalls(ReadCalls):
 
     def _profiles_set(
         self,
-        user: Mapping[str, str | int | None] | None,
-        agent: Mapping[str, str | int | None] | None,
+        user: Mapping[str, FieldValue | None] | None,
+        agent: Mapping[str, FieldValue | None] | None,
         key: str | None = None,
     ) -> Request:
         return self._write("/v1/profile", {"user": user or None, "agent": agent or None}, key, method="PATCH")

@@ -18,6 +18,7 @@ from typing import Literal
 
 from embermem.core.errors import ConfigError
 from embermem.core.fields import Field
+from embermem.core.text import fold
 
 Standing = Literal["goal", "limit"]
 
@@ -207,6 +208,7 @@ class Attributes:
             _check_beside_built_in(one)
         self.former = {one.was: one.name for one in own if one.was}
         self._check_former()
+        self._check_aliases()
 
     def _check_former(self) -> None:
         for one in self.own:
@@ -216,6 +218,20 @@ class Attributes:
                 )
             if sum(other.was == one.was for other in self.own) > 1 and one.was:
                 raise ConfigError(f"two fields were {one.was!r}; its values can move to one of them only")
+
+    def _check_aliases(self) -> None:
+        """A word names one field."""
+        named: dict[str, str] = {}
+        for one in self.own:
+            for word in (one.name, one.label):
+                named[fold(word)] = one.name
+        for one in self.own:
+            for alias in one.aliases:
+                other = named.setdefault(fold(alias), one.name)
+                if other != one.name:
+                    raise ConfigError(
+                        f"field {one.name!r}: the alias {alias!r} names the field {other!r} too; leave one of them out"
+                    )
 
     def field(self, name: str) -> Field | None:
         """The field of that name; None if the application has none."""

@@ -14,7 +14,7 @@ from dataclasses import fields as parts_of
 from datetime import date, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from embermem.core.errors import ConfigError
 from embermem.core.text import fold
@@ -22,6 +22,7 @@ from embermem.core.text import fold
 __all__ = [
     "Field",
     "FieldType",
+    "FieldValue",
     "SetBy",
     "fields_as_json",
     "fields_from_file",
@@ -33,6 +34,8 @@ __all__ = [
 
 FieldType = Literal["text", "number", "date", "boolean", "choice"]
 SetBy = Literal["model", "user", "caller"]
+FieldValue: TypeAlias = str | int | float | bool | date
+"""What a line of a profile may be given as: a text or a whole number; the others where a field has that type."""
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_NAME = 40

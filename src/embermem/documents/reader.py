@@ -20,6 +20,13 @@ _PLAIN = (".txt", ".text", ".log", ".csv", ".tsv", ".rst")
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]{2,40})", re.IGNORECASE)
 _LOOKS_AT = 2_048
 """Bytes at the beginning of a page in which it names its encoding."""
+_FORMATS = (
+    "Formats: text and Markdown in any file that holds text, and with the extra `embermem[documents]` files that end "
+    "in .pdf, .docx, .html, .htm or .xhtml"
+)
+_MAGIC = {b"PK\x03\x04": "a ZIP archive, as office documents are", b"%PDF-": "a PDF"}
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""Characters that no text has: all control characters but white space and the escape of coloured logs."""
 _BINARY: dict[str, Callable[[bytes, str], Outline]] = {".pdf": pdf, ".docx": docx}
 
 
@@ -56,14 +63,17 @@ def read_file(path: Path, most: int) -> Outline:
 
 
 def _decoded(data: bytes, name: str) -> str:
-    """A file's text: UTF-8 or UTF-16 with a mark; of a page, in the encoding that it names."""
+    """A file's text: UTF-8 or UTF-16 with a mark; of a page, in the encoding that it names. Raises InputError."""
     named = _CHARSET.search(data[:_LOOKS_AT]) if PurePath(name).suffix.lower() in (".html", ".htm") else None
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     encoding = "utf-16" if marked else "utf-8-sig" if named is None else named[1].decode()
+    begins = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
+    if begins is not None:
+        raise InputError(f"{name} is no text: it begins as {begins}. {_FORMATS}")
     try:
-        return data.decode(encoding)
+        text = data.decode(encoding)
     except (UnicodeDecodeError, LookupError) as error:
-        raise InputError(
-            f"{name} is no text in {encoding}; store it as UTF-8. Formats: text, Markdown, and with the extra "
-            "`embermem[documents]` PDF, DOCX and HTML"
-        ) from error
+        raise InputError(f"{name} is no text in {encoding}; store it as UTF-8. {_FORMATS}") from error
+    if (found := _NO_TEXT.search(text)) is not None:
+        raise InputError(f"{name} is no text: it holds the character U+{ord(found[0]):04X}. {_FORMATS}")
+    return text

@@ -98,6 +98,11 @@ class Access:
             raise Forbidden(f"this key does not grant access to {what}, or is read-only")
 
 
+def asker_of(memory: OwnerMemory) -> Owner:
+    """Whose names the items of an answer carry: who asked, also for items of a shared space."""
+    return memory.reader if isinstance(memory, SharedMemory) else memory.owner
+
+
 def access(connection: HTTPConnection) -> Access:
     """The access of a request, by its key. Raises Unauthorized where one is needed and missing or wrong, and
     TooManyRequests. A key is looked up at each request: one that was revoked ends at once, in all processes."""

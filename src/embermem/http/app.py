@@ -50,7 +50,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
     )
     app.state.serving = serving
-    problems.install(app, lost)
+    problems.install(app, lost, proxy.shape_at)
     mount(app, memory)
     app.router.routes.extend(_routes().routes)
     return app

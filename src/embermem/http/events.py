@@ -17,13 +17,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from embermem.core.errors import EmberError, InputError, NotGranted, StoreError, kind
 from embermem.core.types import Event, Position
 from embermem.http.access import Accessible, access_uncounted
-from embermem.http.api.dependencies import Reading
+from embermem.http.api.dependencies import Reading, only_known_parameters
 from embermem.http.problems import HttpError, TooManyRequests
 from embermem.http.serving import kept
 from embermem.owner_memory.sharing import SharedMemory
@@ -53,7 +53,11 @@ router = APIRouter()
 
 
 @router.get(
-    "/v1/events", summary="What is new, as it happens", operation_id="watch_events", response_class=StreamingResponse
+    "/v1/events",
+    summary="What is new, as it happens",
+    operation_id="watch_events",
+    response_class=StreamingResponse,
+    dependencies=[Depends(only_known_parameters)],
 )
 async def events(
     request: Request,

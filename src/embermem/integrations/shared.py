@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from embermem import prompts
 from embermem.core.types import Context
 from embermem.owner_memory import OwnerMemory
@@ -12,6 +15,7 @@ __all__ = [
     "REMEMBER_DESCRIPTION",
     "SEARCH_MEMORY",
     "SEARCH_MEMORY_DESCRIPTION",
+    "bound",
     "recalled_text",
     "remember",
     "search_memory",
@@ -31,6 +35,13 @@ REMEMBER_DESCRIPTION = (
 )
 REMEMBERED = "remembered"
 """The thread of what `remember` adds, where the adapter names no other."""
+
+_Run = TypeVar("_Run")
+
+
+def bound(memory: OwnerMemory | Callable[[_Run], OwnerMemory]) -> Callable[[_Run], OwnerMemory]:
+    """What finds the memory of a run: always this one, or what a function returns for the run."""
+    return (lambda _: memory) if isinstance(memory, OwnerMemory) else memory
 
 
 def recalled_text(memory: OwnerMemory, context: Context) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
+from embermem.core.fields import FieldValue
 from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts, with_texts
@@ -34,14 +35,15 @@ _LONGEST_FACT = 2000
 class Ruling(Reading):
     """Profiles and facts set by callers; correct, pin and retire; conflicts; undo."""
 
-    def set_profile(self, /, **fields: str | int | None) -> None:
-        """Set fields of the user's profile, such as name or birth_year; None removes one.
+    def set_profile(self, /, **fields: FieldValue | None) -> None:
+        """Set fields of the user's profile, such as name or birth_year; None removes one. A field of your own takes
+        values of its type, such as a date.
 
         No analyst overwrites what a caller set. Raises InputError.
         """
         self._set_profiles({About.USER: fields})
 
-    def set_agent_profile(self, /, *description: str | None, **fields: str | int | None) -> None:
+    def set_agent_profile(self, /, *description: str | None, **fields: FieldValue | None) -> None:
         """Set the agent's profile: a description of its role, or fields of any name; None removes one."""
         if len(description) > 1:
             raise InputError("give one description of the agent, and everything else as fields")
@@ -50,8 +52,8 @@ class Ruling(Reading):
     def set_profiles(
         self,
         *,
-        user: Mapping[str, str | int | None] | None = None,
-        agent: Mapping[str, str | int | None] | None = None,
+        user: Mapping[str, FieldValue | None] | None = None,
+        agent: Mapping[str, FieldValue | None] | None = None,
         key: str | None = None,
     ) -> None:
         """Set fields of both profiles in one change: all of them, or none if one is refused. Raises InputError.
@@ -290,7 +292,7 @@ class Ruling(Reading):
         clean = self._clean(**{f"{where}.{one}": text for one, text in texts(metadata)})
         return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
 
-    def _set_profiles(self, given: Mapping[About, Mapping[str, str | int | None]], once: Once | None = None) -> None:
+    def _set_profiles(self, given: Mapping[About, Mapping[str, FieldValue | None]], once: Once | None = None) -> None:
         from embermem.core.changes import Cause
 
         now = self._parts.clock()
@@ -328,20 +330,24 @@ class AsyncRuling(AsyncReading):
     undo_plan = awaited("read", Ruling.undo_plan)
 
 
-def _profile_set(whose: About, name: str, value: str | int | None, now: datetime, attributes: Attributes) -> ProfileSet:
+def _profile_set(
+    whose: About, name: str, value: FieldValue | None, now: datetime, attributes: Attributes
+) -> ProfileSet:
     """The decision that sets a field, from now on."""
     from embermem.core.changes import ProfileSet
     from embermem.memoryos.correct.fact_input import field_value
 
     if not name.isidentifier() or len(name) > 64:
         raise InputError(f"{name!r} is not a field's name; give a word such as birth_year")
-    if name == "birth_year" and value is not None and not (str(value).isdecimal() and 1800 <= int(value) <= 9999):
+    if name == "birth_year" and value is not None and not (str(value).isdecimal() and 1800 <= int(str(value)) <= 9999):
         raise InputError(f"birth_year = {value!r} is not a year")
-    if value is not None and not isinstance(value, (str, int)):
+    field = attributes.field(name) if whose is About.USER else None
+    if isinstance(value, bool | float | date) and field is None:
         raise InputError(f"{name} is {type(value).__name__}; give a text or a whole number")
-    text = None if value is None else messages.checked(str(value), name, 2000)
+    text = None if value is None else messages.checked(value, name, 2000) if isinstance(value, str) else value
+    if text is not None and field is not None and field.many:
+        raise InputError(f"{name} holds many values, which are facts; add each with `learn`")
     if whose is About.USER and text is not None:
-        if (field := attributes.field(name)) is not None and field.many:
-            raise InputError(f"{name} holds many values, which are facts; add each with `learn`")
         text = field_value(attributes, name, text, name)
+    text = None if text is None else str(text)
     return ProfileSet(whose=whose, name=name, value=text, sources=(), set_by="caller", valid_from=now)

@@ -21,6 +21,7 @@ _Any = TypeVar("_Any")
 Several: TypeAlias = frozenset[_Any] | set[_Any] | list[_Any] | tuple[_Any, ...]
 """What is taken for several names; pydantic knows it too."""
 _LONGEST = 512
+_LONGEST_SHOWN = 200
 
 
 class Kind(StrEnum):
@@ -77,6 +78,14 @@ class Scope(Record):
             raise InputError(f"scope.before_seq = {before!r} is not allowed; a whole number from 0")
         for name, value in clean.items():
             object.__setattr__(self, name, value)
+        since, until = _naive(self.since, time.min), _naive(self.until, time.max)
+        if since is not None and until is not None and (since.tzinfo is None) == (until.tzinfo is None):
+            _check_order(since, until)
+
+    def __repr__(self) -> str:
+        """What is given, and nothing else: `threads=[]` sees nothing, and is not the same as no threads given."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.to_dict().items())
+        return f"Scope({given if len(given) <= _LONGEST_SHOWN else f'{given[:_LONGEST_SHOWN]}…'})"
 
     @property
     def is_whole(self) -> bool:
@@ -96,10 +105,10 @@ class Scope(Record):
 
     def in_zone(self, zone: tzinfo) -> Scope:
         """The same with `since` and `until` as times with a zone, both included. Raises InputError if the first is
-        after the second."""
+        after the second, where only one of them was given with a zone."""
         since, until = _zoned(self.since, zone, time.min), _zoned(self.until, zone, time.max)
-        if since is not None and until is not None and since > until:
-            raise InputError(f"scope.since = {since.isoformat()} is after scope.until = {until.isoformat()}")
+        if since is not None and until is not None:
+            _check_order(since, until)
         return self if since is None and until is None else replace(self, since=since, until=until)
 
     @property
@@ -184,11 +193,19 @@ def _time(value: object, where: str) -> datetime | date | None:
 
 
 def _zoned(at: datetime | date | str | None, zone: tzinfo, of_day: time) -> datetime | None:
-    if at is None:
-        return None
+    moment = _naive(at, of_day)
+    return moment if moment is None or moment.utcoffset() is not None else moment.replace(tzinfo=zone)
+
+
+def _naive(at: datetime | date | str | None, of_day: time) -> datetime | None:
+    """A time as it was given, a day by its first or last moment."""
     assert not isinstance(at, str)  # read when the scope was made
-    moment = at if isinstance(at, datetime) else datetime.combine(at, of_day)
-    return moment if moment.utcoffset() is not None else moment.replace(tzinfo=zone)
+    return at if at is None or isinstance(at, datetime) else datetime.combine(at, of_day)
+
+
+def _check_order(since: datetime, until: datetime) -> None:
+    if since > until:
+        raise InputError(f"scope.since = {since.isoformat()} is after scope.until = {until.isoformat()}")
 
 
 def _as_json(value: Any) -> Any:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import AfterValidator, ValidationError
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import LookBack
@@ -177,12 +178,28 @@ def written_by(access: Access, body: bodies.OwnerBody) -> OwnerMemory:
     return access.owner(body.user_id, body.agent_id, Right.WRITE, space=body.space)
 
 
+def only_known_parameters(request: Request) -> None:
+    """Refuses a query parameter that the route does not know: one that was misspelt would be left out unseen. Raises
+    RequestValidationError."""
+    known = _parameters(request.scope["route"].dependant)
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
+    if unknown:
+        what = f"is not known; one of: {', '.join(known)}" if known else "is not known; this address takes none"
+        raise RequestValidationError([{"loc": ("query", ascii(name)[1:-1]), "msg": what} for name in unknown])
+
+
+def _parameters(dependant: Dependant) -> list[str]:
+    """The names of the query parameters of a route, and of all that it depends on."""
+    own = {one.alias for one in dependant.query_params}
+    return sorted(own.union(*(_parameters(one) for one in dependant.dependencies)))
+
+
 def router(tag: str, lifespan: Callable[[Any], Any] | None = None) -> APIRouter:
     """A router whose operations are named as its functions are."""
     return APIRouter(
         tags=[tag],
         generate_unique_id_function=_name,
-        dependencies=[Depends(_request_id)],
+        dependencies=[Depends(_request_id), Depends(only_known_parameters)],
         lifespan=lifespan,
     )
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from embermem.core.errors import InputError
+from embermem.http.access import asker_of
 from embermem.http.api import listing
 from embermem.wire.answers import Part
 from embermem.wire.memories import fact_item
@@ -45,7 +46,7 @@ def part(
         lambda fact: fact.id,
         listing.by_numbers,
         asked,
-        partial(fact_item, owner.owner),
+        partial(fact_item, asker_of(owner)),
         into=into,
         listing=listing.named("facts", owner.owner.id, about, person, state, listing.told(scope), *then.items()),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, assert_never
 from pydantic import Field
 
 from embermem.core.types import Chain, Document, Fact, Link, Page, Segment, Utterance
+from embermem.http.access import asker_of
 from embermem.wire.answers import Part
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import (
@@ -43,15 +44,16 @@ class Items(Part):
 def shown(owner: OwnerMemory, item: Any, as_of: str | None = None) -> Item:
     """The memory as an answer shows it; its page as it was at a time."""
     one: Page | Utterance | Fact | Segment | Chain | Link | Document = item
-    names = {"user_id": owner.owner.user, "agent_id": owner.owner.agent}
+    asker = asker_of(owner)
+    names = {"user_id": asker.user, "agent_id": asker.agent}
     match one:
         case Page():
-            return page_item(owner.owner, one)
+            return page_item(asker_of(owner), one)
         case Utterance():
             page = owner.page(one.page_id, as_of=as_of)
-            return utterance_item(owner.owner, one, tier=page.tier, segment_id=page.segment_id)
+            return utterance_item(asker_of(owner), one, tier=page.tier, segment_id=page.segment_id)
         case Fact():
-            return fact_item(owner.owner, one)
+            return fact_item(asker_of(owner), one)
         case Segment():
             return to_record(SegmentMemory, one, **names)
         case Chain():

@@ -14,6 +14,7 @@ import msgspec
 
 from embermem.core.errors import InputError
 from embermem.core.messages import LookBack
+from embermem.http.access import asker_of
 from embermem.http.api import cursors
 from embermem.wire.answers import Changes, Part
 from embermem.wire.mapping import to_record
@@ -67,7 +68,7 @@ def pages(
     then = then or {}
     listing = named("pages", owner.owner.id, tier, thread, told(scope), *then.items())
     found = _newest_first(owner, tier, thread, scope, cursors.number(listing, asked.cursor), _step(asked), then)
-    return _part(found, lambda page: str(page.no), asked, partial(page_item, owner.owner), into, listing)
+    return _part(found, lambda page: str(page.no), asked, partial(page_item, asker_of(owner)), into, listing)
 
 
 def items(

@@ -7,11 +7,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Query, Request
+from fastapi import Query
 
 from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.types import Fact, Forgotten, Tier, Utterance
-from embermem.http.access import Access, Accessible, Right
+from embermem.http.access import Access, Accessible, Right, asker_of
 from embermem.http.api import bodies, items, listing
 from embermem.http.api.dependencies import (
     Asking,
@@ -56,13 +56,6 @@ class Order(StrEnum):
 
 
 DryRun = Annotated[bool, Query(description="Only return what would be removed.")]
-_OF_FORGETTING = frozenset(
-    (
-        *("user_id", "agent_id", "space", "run_id", "before", "matching", "limit", "scope"),
-        *("confirm", "dry_run"),
-    )
-)
-"""The query parameters of forgetting many pages."""
 Confirm = Annotated[bool, Query(description="Must be true unless dry_run is.")]
 
 
@@ -132,7 +125,7 @@ def update_memory(access: Accessible, item_id: ItemId, body: bodies.UpdateBody, 
         metadata=body.metadata,
         key=key,
     )
-    return fact_item(owner.owner, updated) if isinstance(updated, Fact) else page_item(owner.owner, updated)
+    return fact_item(asker_of(owner), updated) if isinstance(updated, Fact) else page_item(asker_of(owner), updated)
 
 
 @routes.delete("/memories/{item_id}", summary="Forget a page, a fact, a segment or a document")
@@ -144,7 +137,6 @@ def delete_memory(owner: Writing, item_id: ItemId, dry_run: DryRun = False, key:
 
 @routes.delete("/memories", summary="Forget many pages, or everything")
 def delete_memories(
-    request: Request,
     owner: Writing,
     run_id: RunQuery = None,
     before: Annotated[str | None, time_query("Everything said before a time or day.")] = None,
@@ -159,11 +151,7 @@ def delete_memories(
     key: Key = None,
 ) -> Forgotten:
     """Forgets a thread, what was said before a time, what matches, or the pages of a scope; without any of these,
-    everything of this owner, which takes no key. A parameter that is not known is refused: one that was misspelt would
-    otherwise forget everything."""
-    for name in request.query_params:
-        if name not in _OF_FORGETTING:
-            raise InputError(f"query.{name} is not known; one of: {', '.join(sorted(_OF_FORGETTING))}")
+    everything of this owner, which takes no key."""
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
     if all(named is None for named in (run_id, before, matching, scope)):

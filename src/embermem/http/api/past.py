@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from embermem.core.types import Faded, Link, Verified, Why
-from embermem.http.access import Accessible
+from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies
 from embermem.http.api.dependencies import (
     AsOf,
@@ -43,7 +43,7 @@ def get_diff(
 ) -> DiffAnswer:
     """What changed between two times, without what was forgotten since."""
     found = owner.diff(earlier, later)
-    show = partial(fact_item, owner.owner)
+    show = partial(fact_item, asker_of(owner))
     return to_record(
         DiffAnswer,
         found,
@@ -71,7 +71,7 @@ def learn_facts(access: Accessible, body: bodies.LearnBody, key: Key = None) -> 
     """In one change, by the same rules as extracted facts: all of them, or none if one is refused."""
     owner = written_by(access, body)
     found = owner.learn([one.model_dump(exclude_none=True) for one in body.facts], key=key)
-    return Learnt(results=tuple(fact_item(owner.owner, one) for one in found))
+    return Learnt(results=tuple(fact_item(asker_of(owner), one) for one in found))
 
 
 @routes.post("/facts/{item_id}/expire", summary="Set when a fact expires")
@@ -79,7 +79,7 @@ def expire_fact(access: Accessible, item_id: ItemId, body: bodies.ExpireBody, ke
     """At that time it ends, and is then among the past facts."""
     owner = written_by(access, body)
     owner.expire(fact_id=item_id, at=body.at, key=key)
-    return fact_item(owner.owner, owner.fact(item_id))
+    return fact_item(asker_of(owner), owner.fact(item_id))
 
 
 @routes.post("/pages/{item_id}/expire", summary="Set when a page expires")
@@ -87,7 +87,7 @@ def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody, ke
     """At that time no read returns it any more, and it is forgotten for good."""
     owner = written_by(access, body)
     owner.expire(page_id=item_id, at=body.at, key=key)
-    return page_item(owner.owner, owner.page(item_id))
+    return page_item(asker_of(owner), owner.page(item_id))
 
 
 @routes.get("/links", summary="List links")

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 
 from embermem.core.types import About
-from embermem.http.access import Accessible
+from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies, facts
 from embermem.http.api.dependencies import (
     Asking,
@@ -83,7 +83,7 @@ def get_overview(
 ) -> ContextAnswer:
     """Text within the budget, by time, with the facts it tells; no question is needed."""
     context = owner.overview(budget, person=person, since=since, until=until, scope=scope, **then)
-    return context_answer(owner.owner, context, explain=False)
+    return context_answer(asker_of(owner), context, explain=False)
 
 
 @routes.get("/instructions", summary="List the user's standing instructions")
@@ -91,14 +91,14 @@ def list_instructions(owner: Reading, then: LookingBack, scope: Scoping = None) 
     """How the user wants the agent to behave, oldest first; told with every recall. Empty while it is undecided who
     the user is. `POST /v1/facts/{item_id}/retire` ends one."""
     found = owner.instructions(scope=scope, **then)
-    return Instructions(results=tuple(fact_item(owner.owner, one) for one in found))
+    return Instructions(results=tuple(fact_item(asker_of(owner), one) for one in found))
 
 
 @routes.post("/instructions", status_code=201, summary="Add a standing instruction")
 def add_instruction(access: Accessible, body: bodies.InstructionBody, key: Key = None) -> FactItem:
     """Ends an earlier one about the same matter."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.add_instruction(body.text, expires_at=body.expires_at, key=key))
+    return fact_item(asker_of(owner), owner.add_instruction(body.text, expires_at=body.expires_at, key=key))
 
 
 @routes.get("/people", summary="List people")
@@ -133,21 +133,21 @@ def split_people(access: Accessible, body: bodies.NamesBody, key: Key = None) ->
 def pin_fact(access: Accessible, item_id: ItemId, body: bodies.PinBody, key: Key = None) -> FactItem:
     """A pinned fact is never archived by the cap; `pinned: false` removes the pin."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.pin(item_id, body.pinned, key=key))
+    return fact_item(asker_of(owner), owner.pin(item_id, body.pinned, key=key))
 
 
 @routes.post("/facts/{item_id}/retire", summary="Retire a fact")
 def retire_fact(access: Accessible, item_id: ItemId, body: bodies.RetireBody, key: Key = None) -> FactItem:
     """It is then among the past facts."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.retire(item_id, key=key))
+    return fact_item(asker_of(owner), owner.retire(item_id, key=key))
 
 
 @routes.post("/facts/{item_id}/correct", summary="Correct a fact")
 def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody, key: Key = None) -> FactItem:
     """Returns the new fact with its new id. Earlier messages do not teach the old value again."""
     owner = written_by(access, body)
-    return fact_item(owner.owner, owner.correct(item_id, body.text, value=body.value, key=key))
+    return fact_item(asker_of(owner), owner.correct(item_id, body.text, value=body.value, key=key))
 
 
 @routes.get("/traits", summary="List the user's traits")

@@ -6,7 +6,7 @@ import logging
 
 from embermem.core.errors import NotGranted, StoreError, kind
 from embermem.core.types import Context
-from embermem.http.access import Accessible, Right
+from embermem.http.access import Accessible, Right, asker_of
 from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import bound_by, router, then_of
 from embermem.memory import OwnerMemory
@@ -29,7 +29,7 @@ def search_memories(access: Accessible, body: bodies.SearchBody) -> Found:
             thread,
             body.top_k,
         )
-    return Found(results=tuple(hit_item(owner.owner, hit) for hit in hits))
+    return Found(results=tuple(hit_item(asker_of(owner), hit) for hit in hits))
 
 
 @routes.post("/context", summary="Recall a context for a prompt")
@@ -49,7 +49,7 @@ def get_context(access: Accessible, body: bodies.ContextBody) -> ContextAnswer:
     )
     if not then and access.may(owner.owner, Right.WRITE):
         _count_visit(owner, context)
-    return context_answer(owner.owner, context, explain=body.explain)
+    return context_answer(asker_of(owner), context, explain=body.explain)
 
 
 def _count_visit(owner: OwnerMemory, context: Context) -> None:

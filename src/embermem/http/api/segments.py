@@ -8,6 +8,7 @@ from fastapi import Query
 
 from embermem.core.messages import LookBack
 from embermem.core.types import Segment, Tier
+from embermem.http.access import asker_of
 from embermem.http.api import bodies, listing
 from embermem.http.api.dependencies import Asking, ItemId, LookingBack, Reading, RunQuery, Scoping, router
 from embermem.memory import OwnerMemory
@@ -48,7 +49,7 @@ def get_segment(
     """A segment, with its newest pages in order. `page_ids` lists all of them."""
     segment = owner.segment(item_id, **then)
     newest = segment.page_ids[-limit:] if limit else ()
-    pages = tuple(page_item(owner.owner, owner.page(page_id, **then)) for page_id in newest)
+    pages = tuple(page_item(asker_of(owner), owner.page(page_id, **then)) for page_id in newest)
     return to_record(SegmentWhole, segment, heat=_heat(owner, segment, then), pages=pages)
 
 
@@ -68,7 +69,7 @@ def list_pages(
 @routes.get("/pages/{item_id}", summary="Read one page")
 def get_page(owner: Reading, item_id: ItemId, then: LookingBack) -> PageItem:
     """A page with its utterances."""
-    return page_item(owner.owner, owner.page(item_id, **then))
+    return page_item(asker_of(owner), owner.page(item_id, **then))
 
 
 def _heat(owner: OwnerMemory, segment: Segment, then: LookBack) -> float:

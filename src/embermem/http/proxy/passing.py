@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from starlette.responses import Response, StreamingResponse
 
 from embermem.core.errors import NotFound
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.problems import Forbidden, Problem, shaped
+from embermem.http.problems import Forbidden, Problem, problem_of, shaped
+from embermem.http.proxy.errors import FORMS
 from embermem.http.proxy.request import agent_named, user_named
 from embermem.http.proxy.shared import answered_as, shared_of, upstream_of
 from embermem.http.proxy.upstream import Server, failure, read, returned, send
@@ -39,25 +41,13 @@ _HELD = (
     "/v1/chat/completions/{rest:path}",
 )
 """What upstream holds: who asks for it knows its id, which is chance."""
-_ACCOUNTS = tuple(
-    f"/v1/{name}{rest}"
-    for name in (
-        "assistants",
-        "batches",
-        "containers",
-        "evals",
-        "files",
-        "fine_tuning",
-        "realtime",
-        "skills",
-        "threads",
-        "uploads",
-        "vector_stores",
-        "videos",
-    )
-    for rest in ("", "/{rest:path}")
-)
-"""What upstream holds for everybody who has the key, with lists of all of it."""
+_ACCOUNTS = (
+    "agents assistants batches chatkit containers content_provenance_checks decisions deployment_runs deployments "
+    "dreams environments evals files fine_tuning live memory_stores organization organizations projects realtime "
+    "safety sessions skills threads tunnels uploads user_profiles vaults vector_stores videos webhook_endpoints "
+    "webhook_event_types"
+).split()
+"""What OpenAI and Anthropic hold for everybody who has the key, with lists of all of it."""
 _OLLAMA = frozenset({"chat", "embed", "embeddings", "generate", "ps", "show", "tags", "version"})
 """What changes no models."""
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -85,7 +75,7 @@ LARGER = frozenset(
 
 
 def _by_version(problem: Problem, request: Request) -> Response:
-    return answered_as(_server_of_models(request))(problem, request)
+    return answered_as(_server_by_version(request))(problem, request)
 
 
 @router.get("/v1/models", include_in_schema=False)
@@ -93,7 +83,7 @@ def _by_version(problem: Problem, request: Request) -> Response:
 @shaped(_by_version)
 async def models(request: Request, access: Accessible) -> Response:
     """Upstream's models, or one of them."""
-    return await _passed(request, upstream_of(request, _server_of_models(request)))
+    return await _passed(request, upstream_of(request, _server_by_version(request)))
 
 
 @shaped(answered_as(Server.OPENAI))
@@ -103,11 +93,12 @@ async def openai(request: Request, access: Accessible) -> Response:
     return await _passed(request, upstream_of(request, Server.OPENAI))
 
 
-@shaped(answered_as(Server.OPENAI))
+@router.get("/v1/chat/completions", include_in_schema=False)
+@shaped(_by_version)
 async def accounts(request: Request, access: Accessible) -> Response:
     """What upstream holds for its account."""
     await _may(request, access)
-    return await _passed(request, _own(upstream_of(request, Server.OPENAI)))
+    return await _passed(request, _own(upstream_of(request, _server_by_version(request))))
 
 
 @router.post("/v1/messages/count_tokens", include_in_schema=False)
@@ -140,12 +131,12 @@ for _path in _ASKED:
     router.add_api_route(_path, openai, methods=["POST"], include_in_schema=False)
 for _path in _HELD:
     router.add_api_route(_path, openai, methods=["GET", "POST", "DELETE"], include_in_schema=False)
-router.add_api_route("/v1/chat/completions", accounts, methods=["GET"], include_in_schema=False)
-for _path in _ACCOUNTS:
-    router.add_api_route(_path, accounts, methods=_METHODS, include_in_schema=False)
+for _name in _ACCOUNTS:
+    for _path in (f"/v1/{_name}", f"/v1/{_name}/{{rest:path}}"):
+        router.add_api_route(_path, accounts, methods=_METHODS, include_in_schema=False)
 
 
-def _server_of_models(request: Request) -> Server:
+def _server_by_version(request: Request) -> Server:
     return Server.ANTHROPIC if "anthropic-version" in request.headers else Server.OPENAI
 
 
@@ -179,15 +170,22 @@ async def _passed(request: Request, target: Upstream) -> Response:
     answer = await send(proxy.client, sent, proxy.timeout_s)
     headers = returned(answer.headers)
     if answer.is_success and answer.headers.get("content-type", "").startswith(_STREAMS):
-        return StreamingResponse(_pieces(answer), answer.status_code, headers)
+        return StreamingResponse(_pieces(answer, target.server), answer.status_code, headers)
     return Response(await read(answer, proxy.answer_bytes, proxy.timeout_s), answer.status_code, headers)
 
 
-async def _pieces(answer: httpx2.Response) -> AsyncIterator[bytes]:
+async def _pieces(answer: httpx2.Response, server: Server) -> AsyncIterator[bytes]:
+    """A stream as it comes; where upstream breaks it off, its client is told so in the protocol's form."""
+    last = b"\n"
     try:
         async for chunk in answer.aiter_bytes():
+            last = chunk or last
             yield chunk
     except httpx2.RequestError as error:
-        raise failure(error) from error
+        told = json.dumps(FORMS[server](problem_of(failure(error)))).encode()
+        if answer.headers["content-type"].startswith(_STREAMS[0]):
+            yield b"\n\ndata: " + told + b"\n\n"
+        else:
+            yield (b"" if last.endswith(b"\n") else b"\n") + told + b"\n"
     finally:
         await answer.aclose()

@@ -25,7 +25,7 @@ from embermem.http.proxy.replies import parsed
 from embermem.http.proxy.request import Asked, asked
 from embermem.http.proxy.shared import Shared, answered_as, shared_of, upstream_of
 from embermem.http.proxy.talk import Known, Remembered, Talk
-from embermem.http.proxy.upstream import read, returned, send
+from embermem.http.proxy.upstream import Server, read, returned, send
 from embermem.http.serving import serving_of
 from embermem.llms.turns import turns_at
 
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-__all__ = ["LARGER", "router"]
+    from embermem.http.problems import Shape
+
+__all__ = ["LARGER", "router", "shape_at"]
 
 _DIALECTS: tuple[Dialect, ...] = (ChatCompletions(), Responses(), Messages(), OllamaChat())
 LARGER = frozenset({*(dialect.path for dialect in _DIALECTS), *passing.LARGER})
@@ -46,6 +48,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     if (shared := getattr(app.state, "proxy", None)) is not None:
         await cast(Shared, shared).client.aclose()
+
+
+def shape_at(path: str) -> Shape | None:
+    """The form of failures at a path of the proxy that its bodies come to, before the route is found."""
+    if path not in LARGER:
+        return None
+    if path.startswith("/api/"):
+        return answered_as(Server.OLLAMA)
+    return answered_as(Server.ANTHROPIC if path.startswith("/v1/messages") else Server.OPENAI)
 
 
 router = APIRouter(lifespan=_lifespan)

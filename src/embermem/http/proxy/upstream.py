@@ -108,6 +108,7 @@ class Upstream:
     """Where requests go: the base URL, which ends before /chat/completions, /messages or /chat, and the key, as the
     header that brings it; `own` where that is the client's."""
 
+    server: Server
     url: str
     key: Mapping[str, str] = field(repr=False)
     own: bool
@@ -145,8 +146,8 @@ def upstream(settings: Settings, given: Mapping[str, str], server: Server, *, re
         case Server.OLLAMA:
             url, key, own = _ollama(settings, given)
     if not key and not require_keys and own:
-        return Upstream(url=url, key=own, own=True)
-    return Upstream(url=url, key=key, own=False)
+        return Upstream(server=server, url=url, key=own, own=True)
+    return Upstream(server=server, url=url, key=key, own=False)
 
 
 _Key = Mapping[str, str]

@@ -10,6 +10,7 @@ from typing import Any
 from embermem.core import messages
 from embermem.core.attributes import BUILT_IN, OTHER, Attributes
 from embermem.core.errors import InputError
+from embermem.core.fields import FieldValue
 from embermem.core.messages import Inbox
 from embermem.core.metadata import Metadata
 from embermem.core.text import fold
@@ -45,14 +46,14 @@ def labels(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[Metadata]:
     return [inbox.metadata(one.get("metadata"), f"facts[{place}].metadata") for place, one in enumerate(facts)]
 
 
-def field_value(attributes: Attributes, name: str, given: str, where: str) -> str:
+def field_value(attributes: Attributes, name: str, given: FieldValue, where: str) -> str:
     """What a caller gives as a value of an attribute: of a field in its written form. Raises InputError for one that
     does not fit, and for an attribute that is never kept."""
     if not attributes.is_kept(attributes.canonical(name)):
         raise InputError(f"{where}: {name} is never kept here, because the setting `never` names it")
     field = attributes.field(name)
     if field is None:
-        return given
+        return str(given)
     try:
         return field.value(given)
     except ValueError as error:

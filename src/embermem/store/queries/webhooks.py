@@ -15,9 +15,9 @@ from embermem.core.types import Owner, OwnerId, Position, Webhook, WebhookState
 from embermem.protocols import Delivery, Receipt
 from embermem.store import schema
 from embermem.store.codec import micros, moment
+from embermem.store.erasing import Erasing, remember_scrub
 from embermem.store.queries import reads
 from embermem.store.statements import ensure_owner, owner_state, write_receipt
-from embermem.store.transactions import Transactions
 
 MOST_SAID, MOST_CHANGES = 500, 100
 """Utterances and changes of one delivery at most."""
@@ -25,7 +25,7 @@ _LOOKED_AT = 8
 """Webhooks looked at in one claim: others may be taking the first of them."""
 
 
-class Webhooks(Transactions):
+class Webhooks(Erasing):
     """Webhooks of all owners. A delivery is claimed by a conditional update: lease, end, and a token that grows."""
 
     def add_webhook(
@@ -65,9 +65,14 @@ class Webhooks(Transactions):
             return c.scalar(select(schema.webhook.c.webhook_id).limit(1)) is not None
 
     def remove_webhook(self, owner_id: OwnerId, webhook_id: str) -> bool:
-        """Remove one; False for one that there is not."""
+        """Remove one and wipe the bytes of its address; False for one that there is not."""
         with self._write() as c:
-            return bool(c.execute(delete(schema.webhook).where(_one(owner_id, webhook_id))).rowcount)
+            found = bool(c.execute(delete(schema.webhook).where(_one(owner_id, webhook_id))).rowcount)
+            if found:
+                remember_scrub(c)
+        if found:
+            self.wipe()
+        return found
 
     def replay_webhook(self, owner_id: OwnerId, webhook_id: str, since: Position | None) -> bool:
         """Deliver again what came after a position (None: after the one it has), now, also if it was stopped. A
