@@ -61,6 +61,16 @@ SAID = {
         "Quick: Bean salad",
         "Forgotten: 5 pages; recipes left: 0",
     ],
+    "from_mem0": [
+        "ADD: alice is allergic to walnuts",
+        "ADD: alice likes aubergines",
+        "You are a cook. What you know of the user:",
+        "assistant: Then I suggest stuffed aubergines. The recipe is on page 48 of your cookbook.",
+        "UPDATE: alice is allergic to walnuts -> alice is allergic to walnuts and pecans",
+        "About food: 4",
+        "After the deletion: []",
+        "In the end: {'results': []}",
+    ],
     "game_character": [
         "The knight: I put out the fire in the mill and carried the miller outside.",
         "The thief: I set the mill on fire, so that the guards leave the gate.",

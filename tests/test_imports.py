@@ -37,7 +37,7 @@ ROOMS = (
     ("__init__",),
     ("demo", "testing"),
     ("transfer",),
-    ("integrations",),
+    ("compat", "integrations"),
     ("reports",),
     ("mcp",),
     ("http",),

@@ -1,5 +1,5 @@
-"""A scripted model that speaks OpenAI's responses, completions and embeddings, Anthropic's messages and Ollama's chat,
-as their clients read them, over real HTTP on loopback. `embermem.testing.model_server` speaks chat completions."""
+"""A scripted model that speaks OpenAI's, Anthropic's and Ollama's protocols as their clients read them, over real HTTP
+on loopback. `embermem.testing.model_server` speaks chat completions only, and fails in more ways."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from embermem.testing import wire
 from embermem.testing.wire import Call
 
 Events = list[tuple[str, dict[str, Any]]]
@@ -38,6 +39,8 @@ class Script:
     """What is said next, and how."""
 
     says: str | Call = "Hello."
+    calls: Call | None = None
+    """Said in place of that where a request has tools, and no result of one yet."""
     zipped: bool = False
     cut_after: int | None = None
     """So many events of a stream are sent, then the connection is closed."""
@@ -49,6 +52,14 @@ class Script:
     """What each response follows, and its output."""
     left: threading.Event = field(default_factory=threading.Event)
     """Set when a client left amid a stream."""
+
+    def next(self, body: dict[str, Any]) -> str | Call:
+        """What is said to a request."""
+        told = json.dumps([body.get("messages"), body.get("input")])
+        results = ('"role": "tool"', '"tool_result"', '"function_call_output"')
+        if self.calls is not None and body.get("tools") and not any(one in told for one in results):
+            return self.calls
+        return self.says
 
 
 class ProtocolsServer:
@@ -111,6 +122,8 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
                 self._message(body)
             elif path in ("/api/chat", "/api/generate"):
                 self._chat(body, path)
+            elif path == "/v1/chat/completions":
+                self._complete(body)
             else:
                 self._send(200, _asked(path, body, script))
 
@@ -121,28 +134,40 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
                 return
             number = len(script.responses) + 1
             items = body["input"] if isinstance(body["input"], list) else [{"role": "user", "content": body["input"]}]
-            response = response_of(script.says, number, body)
+            response = response_of(script.next(body), number, body)
             script.responses[response["id"]] = [*script.responses.get(str(before), []), *items, *response["output"]]
             if body.get("stream"):
                 self._stream(response_events(response))
             else:
                 self._send(200, response)
 
+        def _complete(self, body: dict[str, Any]) -> None:
+            says, number = script.next(body), len(script.requests)
+            call = says if isinstance(says, Call) else None
+            text = None if call else str(says)
+            made = wire.Completion(text=text, call=call, finish="tool_calls" if call else "stop")
+            if body.get("stream"):
+                events = [json.dumps(event) for event in wire.events(made, body, number)]
+                self._stream_of([f"data: {one}\n\n".encode() for one in (*events, "[DONE]")], "text/event-stream")
+            else:
+                self._send(200, wire.body(made, body, number))
+
         def _message(self, body: dict[str, Any]) -> None:
-            message = message_of(script.says, len(script.requests), body)
+            message = message_of(script.next(body), len(script.requests), body)
             if body.get("stream"):
                 self._stream(message_events(message))
             else:
                 self._send(200, message, {"request-id": "req_1", "anthropic-ratelimit-requests-limit": "50"})
 
         def _chat(self, body: dict[str, Any], path: str) -> None:
-            lines = list(chat_lines(script.says, body, path))
+            says = script.next(body)
+            lines = list(chat_lines(says, body, path))
             if body.get("stream", True):
                 self._stream_of([json.dumps(line).encode() + b"\n" for line in lines], "application/x-ndjson")
             elif path == "/api/chat":
-                self._send(200, {**lines[-1], "message": whole_chat(script.says)})
+                self._send(200, {**lines[-1], "message": whole_chat(says)})
             else:
-                self._send(200, {**lines[-1], "response": script.says})
+                self._send(200, {**lines[-1], "response": says})
 
         def _stream(self, events: Events) -> None:
             pieces = [f"event: {name}\ndata: {json.dumps(data)}\n\n".encode() for name, data in events]

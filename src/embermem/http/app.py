@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, FastAPI
 
 import embermem
-from embermem.http import events, frame, health, problems, reference
+from embermem.http import events, frame, health, mem0, problems, reference
 from embermem.http.api import routers
 from embermem.http.inspector import routes as inspector
 from embermem.http.inspector.place import lost
@@ -69,7 +69,7 @@ def _routes() -> APIRouter:
     shared = APIRouter(responses=problems.ANSWERS)
     for router in routers():
         shared.include_router(router, prefix="/v1")
-    for router in (proxy.router, health.router, reference.router, events.router, inspector.router):
+    for router in (mem0.router, proxy.router, health.router, reference.router, events.router, inspector.router):
         shared.include_router(router)
     return shared
 

@@ -68,7 +68,7 @@ class Responses(Dialect):
         return Reply.of(said[0], _text(body.get("id"))) if said else None
 
     def event(self, draft: Draft, event: Mapping[str, Any]) -> bool:
-        kind = event.get("type")
+        kind = str(event.get("type"))
         response = event.get("response")
         if isinstance(response, Mapping):
             draft.id = _text(response.get("id")) or draft.id
@@ -104,7 +104,7 @@ def _messages(items: Iterable[object]) -> list[Message]:
     for item in items:
         if not isinstance(item, Mapping):
             continue
-        kind = item.get("type", "message")
+        kind = str(item.get("type", "message"))
         if kind in _CALLS:
             calls.append(_call(item))
         elif kind in _RESULTS:
@@ -125,7 +125,7 @@ def _call(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call_done(draft: Draft, number: int, item: object) -> None:
-    if isinstance(item, Mapping) and item.get("type") in _CALLS:
+    if isinstance(item, Mapping) and str(item.get("type")) in _CALLS:
         call = _call(item)
         draft.call(number, id=call["id"], **call["function"])
 
