@@ -303,10 +303,15 @@ class Snapshot:
 
     def missing_vectors(self, limit: int) -> tuple[Utterance, ...]:
         """The utterances without a vector of up to `limit` rows, the newest ones, in the order of seq. A text of more
-        passages than that is left to those who embed in the background, and so is a document."""
+        passages than that is left to those who embed in the background, and so are documents that together have
+        more."""
         if limit <= 0:
             return ()
-        missing = np.flatnonzero(~self.has_vector & ~self.is_passage(self.n))[-limit:]
+        without = ~self.has_vector
+        of_documents = without & self.is_passage(self.n)
+        if of_documents.sum() > limit:
+            without &= ~of_documents
+        missing = np.flatnonzero(without)[-limit:]
         begin = missing[self._log.first_rows.data[missing] == missing]
         return tuple(self._log.utterances[row] for row in begin)
 
