@@ -19,7 +19,7 @@ from embermem.integrations import shared
 from embermem.owner_memory import OwnerMemory
 
 with needing("openai-agents", "the adapter for OpenAI's Agents SDK"):
-    from agents import FunctionTool, SessionSettings, TResponseInputItem, function_tool
+    from agents import SessionSettings, Tool, TResponseInputItem, function_tool
     from agents.memory.session import SessionABC
     from agents.run_config import CallModelData, ModelInputData
 
@@ -101,7 +101,7 @@ class EmberSession(SessionABC):
         self._memory.add_messages(again, thread=page.thread, fresh=apart, expires_at=page.expires_at)
 
 
-def memory_tools(memory: OwnerMemory, *, budget: int | None = None) -> list[FunctionTool]:
+def memory_tools(memory: OwnerMemory, *, budget: int | None = None) -> list[Tool]:
     """The tools `search_memory` and `remember` for an agent. `budget` is that of `recall`, in tokens."""
 
     async def search_memory(query: str) -> str:
