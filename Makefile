@@ -2,7 +2,7 @@
 
 VENV ?= .venv
 # The first Python of 3.11 or newer; another one: make install PYTHON=/path/to/python
-PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
+PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,$(shell \
 	$(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))) none)
 
 PY  := $(VENV)/bin/python
@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks typescript model model-test lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks typescript \
+	model model-test dist wheels lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -45,9 +46,10 @@ MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'END { if ($$4 > 4000000) pr
 test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
 	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
-proofs: lint  ## The same with all tests: long lives, every browser page, every benchmark once, more examples.
+proofs: lint  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
 	$(call TESTED,--proofs,$(DISK))
 	@$(MAKE) --no-print-directory frameworks ARGS=
+	@$(PY) scripts/try_wheel.py --locked --others
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
 	@PYTHONPATH=tests $(PY) -m attack $(ARGS)
@@ -68,6 +70,15 @@ docs: .venv-docs/.docs  ## Build the documentation site into site/, and check it
 
 pictures: dev  ## Renew the pictures of docs/guides/inspector.md (needs a Chromium).
 	$(PY) scripts/pictures.py docs/pictures
+
+dist: .venv-dist/.dist  ## Build the source distribution and the wheel into dist/, and check what they hold and say.
+	rm -rf dist
+	.venv-dist/bin/python -m hatchling build -d dist
+	.venv-dist/bin/twine check --strict dist/*
+	.venv-dist/bin/check-wheel-contents dist/*.whl
+
+wheels: dev  ## Install and run the wheel in an empty environment of every Python found; ARGS="--python PATH --locked".
+	@$(PY) scripts/try_wheel.py $(ARGS)
 
 size:  ## Measure the default install, weights included, in an environment of its own.
 	@$(MAKE) --no-print-directory install VENV=.venv-size
@@ -108,6 +119,7 @@ lock:  ## Make locks/*.txt anew from pyproject.toml (uses uv, in an environment 
 	$(COMPILE) pyproject.toml --extra client --group build --group frameworks -o locks/frameworks.txt
 	$(COMPILE) --group docs -c locks/dev.txt -o locks/docs.txt
 	$(COMPILE) --group model -o locks/model.txt
+	$(COMPILE) --group build --group dist -c locks/dev.txt -o locks/dist.txt
 	rm -rf .venv-lock
 
 clean:  ## Take away the virtual environments, caches and what was built.
@@ -139,6 +151,11 @@ $(VENV)/.server: locks/server.txt $(VENV)/.installed
 dev: $(VENV)/.dev
 $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
 	$(PIP) install $(LOCKED) locks/dev.txt
+	@touch $@
+
+.venv-dist/.dist: locks/dist.txt
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip --disable-pip-version-check --quiet install $(LOCKED) locks/dist.txt
 	@touch $@
 
 .venv-docs/.docs: locks/docs.txt

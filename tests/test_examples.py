@@ -61,6 +61,12 @@ SAID = {
         "Quick: Bean salad",
         "Forgotten: 5 pages; recipes left: 0",
     ],
+    "openai_agents": [
+        "monday: I am allergic to nuts. -> I do not know you yet.",
+        "tuesday: What shall I cook? -> Nothing with nuts, then.",
+        "wednesday: Please search what you know. -> Nothing with nuts, then.",
+        "After it was taken back: False",
+    ],
     "from_mem0": [
         "ADD: alice is allergic to walnuts",
         "ADD: alice likes aubergines",

@@ -240,8 +240,8 @@ TOOLS = {
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
     get items edits update webhooks document
-    add bench chat conflicts copy correct cost diff doctor expire export fade fields forget import ingest instructions
-    keys learn links
+    add bench chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
+    instructions keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
 """

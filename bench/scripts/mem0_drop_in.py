@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,33 @@ def _first(ids: dict[str, str], name: str, made: Any) -> Any:
     return made
 
 
+def _filtered(filters: Mapping[str, Any], memory: Any, ids: dict[str, str]) -> Any:
+    return memory.search("green bike", filters={**ALICE, **filters})
+
+
+FILTERS: tuple[dict[str, Any], ...] = (
+    {"category": "home"},
+    {"category": {"eq": "home"}},
+    {"category": {"ne": "home"}},
+    {"n": {"gt": 2}},
+    {"n": {"gte": 3, "lte": 3}},
+    {"n": {"lt": 3}},
+    {"n": {"in": [3, 4]}},
+    {"n": {"nin": [3, 4]}},
+    {"category": ["home", "work"]},
+    {"category": "*"},
+    {"category": {"contains": "om"}},
+    {"category": {"icontains": "HOME"}},
+    {"AND": [{"category": "home"}, {"n": 3}]},
+    {"OR": [{"category": "work"}, {"n": 3}]},
+    {"NOT": [{"category": "home"}]},
+    {"role": "assistant"},
+    {"category": {"$eq": "home"}},
+    {"category": {"like": "home", "eq": "home"}},
+    {"OR": []},
+    {"NOT": {}},
+)
+
 STEPS: list[Step] = [
     ("add(list)", lambda m, i: _first(i, "fact", m.add(SAID, **ALICE, metadata={"category": "home", "n": 3}))),
     ("add(str)", lambda m, i: m.add("I work as a nurse.", **ALICE, agent_id="cook", run_id="r1")),
@@ -134,31 +162,7 @@ STEPS: list[Step] = [
     ("search(threshold=2)", lambda m, i: m.search("x", filters=ALICE, threshold=2)),
     ("search(top_k='a')", lambda m, i: m.search("x", filters=ALICE, top_k="a")),
     ("search(reference_date)", lambda m, i: m.search("x", filters=ALICE, reference_date="2026-01-01")),
-    *[
-        (f"search({json.dumps(one)})", lambda m, i, one=one: m.search("green bike", filters={**ALICE, **one}))
-        for one in (
-            {"category": "home"},
-            {"category": {"eq": "home"}},
-            {"category": {"ne": "home"}},
-            {"n": {"gt": 2}},
-            {"n": {"gte": 3, "lte": 3}},
-            {"n": {"lt": 3}},
-            {"n": {"in": [3, 4]}},
-            {"n": {"nin": [3, 4]}},
-            {"category": ["home", "work"]},
-            {"category": "*"},
-            {"category": {"contains": "om"}},
-            {"category": {"icontains": "HOME"}},
-            {"AND": [{"category": "home"}, {"n": 3}]},
-            {"OR": [{"category": "work"}, {"n": 3}]},
-            {"NOT": [{"category": "home"}]},
-            {"role": "assistant"},
-            {"category": {"$eq": "home"}},
-            {"category": {"like": "home", "eq": "home"}},
-            {"OR": []},
-            {"NOT": {}},
-        )
-    ],
+    *[(f"search({json.dumps(one)})", partial(_filtered, one)) for one in FILTERS],
     ("get", lambda m, i: m.get(i["fact"])),
     ("get(infer=False)", lambda m, i: m.get(i["raw"])),
     ("get(unknown)", lambda m, i: m.get("00000000-0000-0000-0000-000000000000")),

@@ -84,3 +84,18 @@ def test_it_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     assert main([]) == 0
     assert list(tmp_path.rglob("*")) == [tmp_path / "temporary"]
+
+
+@pytest.mark.proof
+def test_the_command_shows_it_too_and_touches_no_other_store(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "embermem", "--store", "mine.db", "demo", "--keep", "kept.db"],
+        cwd=tmp_path,
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The memory is kept in kept.db" in done.stdout
+    assert not (tmp_path / "mine.db").exists()

@@ -17,6 +17,8 @@ from embermem.http.proxy.dialects.responses import Responses
 from embermem.http.proxy.replies import StreamedReply, parsed
 from embermem.http.proxy.request import asked
 
+pytestmark = pytest.mark.proof
+
 DIALECTS = [ChatCompletions(), Responses(), Messages(), OllamaChat()]
 NAMES = st.sampled_from(
     "model messages input role user assistant tool content type text output_text input_text tool_use tool_result "

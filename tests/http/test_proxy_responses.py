@@ -134,6 +134,16 @@ def test_a_conversation_is_one_thread_by_its_name(proxy: Spoken) -> None:
     assert threads(proxy.alice)["conv_1"] == ["Yes.", "Hello.", "Yes.", "Hello.", ASKED, "Hello."]
 
 
+def test_a_retry_in_a_conversation_keeps_the_question_once(proxy: Spoken) -> None:
+    proxy.model.script.status = 500
+    for _ in range(2):
+        with pytest.raises(openai.InternalServerError):
+            ask(proxy, "Yes.", conversation="conv_1")
+    proxy.model.script.status = 200
+    ask(proxy, "Yes.", conversation="conv_1")
+    assert threads(proxy.alice)["conv_1"] == ["Yes.", "Hello."]
+
+
 @pytest.mark.parametrize("stateful", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 def test_calls_of_functions_and_their_results_are_kept_once(proxy: Spoken, stateful: bool, stream: bool) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +24,7 @@ from embermem.core.errors import InputError
 from embermem.integrations.langchain import MemoryHooks, memory_tools
 from embermem.integrations.langgraph import EmberStore
 from proofs import bounded
-from scripted import Clock, Opener
+from scripted import Clock, Opener, Place
 
 NOTES = ("users", "1")
 
@@ -322,10 +324,42 @@ def test_many_threads_and_handles_put_and_read_at_once(opened: Opener) -> None:
         assert last.value["n"] == number - 1
 
 
-def test_async_calls_are_those_of_the_sync_face_and_leave_the_loop_free(store: EmberStore) -> None:
+PUTTING = """
+import sys
+from embermem import Memory
+from embermem.integrations.langgraph import EmberStore
+
+with Memory(sys.argv[1], embedder="hashed", background=False) as memory:
+    store = EmberStore(memory.of("alice"))
+    for number in range(5):
+        store.put(("shared",), "k", {"by": sys.argv[2], "n": number})
+        store.put(("own", sys.argv[2]), str(number), {"n": number})
+"""
+
+
+def test_several_processes_put_into_one_store(place: Place) -> None:
+    with Memory(place(), embedder="hashed", background=False) as memory:
+        store = EmberStore(memory.of("alice"))
+        store.put(("own", "first"), "0", {"n": 0})
+        command = [sys.executable, "-c", PUTTING, str(place())]
+        running = [subprocess.Popen([*command, worker]) for worker in ("a", "b")]
+        assert [one.wait(120) for one in running] == [0, 0]
+        assert store.list_namespaces(prefix=("own",)) == [("own", "a"), ("own", "b"), ("own", "first")]
+        assert len(store.search(("own",), limit=100)) == 11
+        (last,) = store.search(("shared",))
+        assert last.value["n"] == 4
+
+
+def test_async_calls_are_those_of_the_sync_face_and_leave_the_loop_free(alice: OwnerMemory) -> None:
+    reached: list[int] = []
+
+    def bound(_: tuple[str, ...]) -> OwnerMemory:
+        reached.append(threading.get_ident())
+        return alice
+
+    store = EmberStore(bound)
+
     async def use() -> None:
-        main = threading.get_ident()
-        assert main == threading.get_ident()
         await asyncio.gather(*(store.aput(NOTES, str(n), {"n": n}) for n in range(5)))
         items = await asyncio.gather(*(store.aget(NOTES, str(n)) for n in range(5)))
         assert [item and item.value["n"] for item in items] == [0, 1, 2, 3, 4]
@@ -333,6 +367,7 @@ def test_async_calls_are_those_of_the_sync_face_and_leave_the_loop_free(store: E
         await store.adelete(NOTES, "0")
         assert await store.alist_namespaces() == [NOTES]
         assert await store.aget(NOTES, "0") is None
+        assert threading.get_ident() not in reached
 
     asyncio.run(use())
 

@@ -298,6 +298,20 @@ def test_zep_gives_facts_with_the_times_in_which_they_held(tmp_path: Path) -> No
     assert [one.text for one in documents(items)] == ['{"plan": "gold"}']
 
 
+def test_the_lines_of_a_graphiti_episode_have_their_speakers(tmp_path: Path) -> None:
+    text = "Ana (user): I moved\nto Aalst.\nassistant: Well done.\nBen: So did I."
+    episode = {"uuid": "p", "name": "e", "source": "message", "source_description": "chat", "content": text}
+    plain = {**episode, "uuid": "q", "content": "A note on nobody's words."}
+    times = {"valid_at": "2024-02-01T00:00:00Z", "created_at": "2024-02-01T00:00:00Z"}
+    items = read(exports.write_json(tmp_path / "f", [{**episode, **times}, {**plain, **times}]))
+    assert [(one.role, one.name, one.content) for one in entries(items)] == [
+        ("user", "Ana", "I moved\nto Aalst."),
+        ("assistant", None, "Well done."),
+        ("user", "Ben", "So did I."),
+    ]
+    assert [one.text for one in documents(items)] == ["A note on nobody's words."]
+
+
 def test_langgraph_items_are_facts_or_documents(tmp_path: Path) -> None:
     items = read(MADE["langgraph"](tmp_path))
     assert [(one.text, one.metadata["namespace"]) for one in facts(items)] == [("Likes rye bread", "memories/ana")]

@@ -32,6 +32,13 @@ def test_the_types_of_the_client_are_those_that_the_service_describes() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["ai-sdk-tools", "ai-sdk-middleware", "openai-chat"])
+def test_the_guide_shows_the_examples_as_they_are(name: str) -> None:
+    guide = (ROOT / "docs" / "guides" / "typescript.md").read_text(encoding="utf-8")
+    example = (ROOT / "examples" / "typescript" / "src" / f"{name}.ts").read_text(encoding="utf-8")
+    assert f"```ts {name}\n{example}```\n" in guide
+
+
 @pytest.mark.proof
 def test_the_client_passes_its_tests_against_the_real_service_and_its_package_is_complete() -> None:
     npm("clients/typescript", "ci")

@@ -9,6 +9,7 @@ export type {
   Change,
   Context,
   DocumentInput,
+  DocumentOptions,
   FactChange,
   ForgetTarget,
   Item,

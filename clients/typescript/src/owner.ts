@@ -10,6 +10,7 @@ import type {
   Change,
   Context,
   DocumentInput,
+  DocumentOptions,
   FactChange,
   ForgetTarget,
   Item,
@@ -89,11 +90,12 @@ export class OwnerMemory {
   /** Store a document, or replace what changed of the one with its `source`. The service reads its format. */
   addDocument(
     document: DocumentInput,
-    options: { title?: string; source?: string; at?: Time; metadata?: Record<string, unknown> } & WriteOptions = {},
+    options: DocumentOptions = {},
   ): Promise<Schemas["DocumentAdded"]> {
-    const { title = null, source = null, at, metadata = null, ...rest } = options;
-    const given = typeof document === "string" ? { text: document } : { file: base64(document) };
-    return this.write("/v1/documents", { ...given, title, source, at: timeText(at) ?? null, metadata }, rest);
+    const { title = null, source = null, at, expiresAt, metadata = null, original, ...rest } = options;
+    const content = typeof document === "string" ? { text: document } : { file: base64(document) };
+    const times = { at: timeText(at) ?? null, ...dated("expires_at", expiresAt) };
+    return this.write("/v1/documents", { ...content, title, source, metadata, ...times, ...given({ original }) }, rest);
   }
 
   /** Add facts of your own, all or none. */
@@ -218,6 +220,14 @@ export class OwnerMemory {
   /** One document with its passages. */
   document(id: string, options: CallOptions = {}): Promise<Schemas["DocumentWhole"]> {
     return this.read("/v1/documents/{item_id}", {}, options, { item_id: id });
+  }
+
+  /** What was handed in with messages (`original` of each) and documents, by id: of some, of a thread, or the `last`. */
+  async originals({ ids, thread, last, ...options }: { ids?: string[]; thread?: string; last?: number } & CallOptions = {}): Promise<
+    Schemas["OriginalItem"][]
+  > {
+    const body = { ...given({ ids, run_id: thread, last }), ...this.named };
+    return (await this.transport.call("post", "/v1/originals", { ...options, body, repeatable: true })).results;
   }
 
   /** The profiles of the user and of the agent. */

@@ -69,6 +69,18 @@ export interface ListOptions extends CallOptions {
 /** A text, or the bytes of a file whose name is `source`. */
 export type DocumentInput = string | Uint8Array;
 
+export interface DocumentOptions extends WriteOptions {
+  /** Default: its first heading. */
+  title?: string | undefined;
+  /** Where it is from; added again, it replaces what changed. */
+  source?: string | undefined;
+  at?: Time | undefined;
+  expiresAt?: Time | undefined;
+  metadata?: Record<string, unknown> | undefined;
+  /** Any JSON value, kept beside the document and given back by `originals`. */
+  original?: unknown;
+}
+
 /** What `forget` takes: exactly one. */
 export type ForgetTarget =
   | { page: string }

@@ -99,6 +99,9 @@ test("instructions, profile and documents are set and read", async () => {
   const manual = await erin.addDocument(new TextEncoder().encode("# Manual\n\nPress the button — twice."), { source: "manual.md" });
   assert.deepEqual((await erin.documents()).map((one) => one.title), ["Lease", "Manual"]);
   assert.match((await erin.document(manual.id)).passages[0]!.memory, /button — twice/);
+  await erin.addDocument("Wine list", { source: "wine", original: { cellar: [1, 2] } });
+  assert.deepEqual((await erin.originals()).map((one) => one.original), [{ cellar: [1, 2] }]);
+  await erin.forget({ matching: "wine" });
   await erin.delete(lease.id);
   assert.equal((await erin.documents()).length, 1);
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** How `embermem` is started: EMBERMEM_COMMAND (as JSON), or the command of that name. */
-const COMMAND = JSON.parse(process.env["EMBERMEM_COMMAND"] ?? '["embermem"]') as [string, ...string[]];
+export const COMMAND = JSON.parse(process.env["EMBERMEM_COMMAND"] ?? '["embermem"]') as [string, ...string[]];
 
 export interface Running {
   url: string;

@@ -83,6 +83,7 @@ app = typer.Typer(
     help="Memory for AI agents: three tiers, one file, no model needed.",
 )
 for command in (
+    showing.demo,
     adding.add,
     adding.ingest,
     showing.chat,

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
 
 _USER = re.compile(r"^User(?='s\b|\s)")
+FACTS_AT_ONCE = 100
+"""Facts of one change at most."""
+CUT_EVERY = 32
+"""One fact in so many ends a change by its hash."""
 Told = Callable[[int, int], None]
 """Called with how many things are stored, and how many there are."""
 
@@ -179,10 +183,8 @@ def bring_in(owner: OwnerMemory, found: Look, user: str = "", *, told: Told = la
     if found.me is not None and done.messages:
         with _refused(done, "--me"):
             _name_user(owner, found.me)
-    for fact in found.spool.facts(user):
-        with _refused(done, fact.place):
-            _fact(owner, fact)
-            done.facts += 1
+    for some in _together(found.spool.facts(user)):
+        _facts(owner, some, done)
         told(done.messages + done.documents + done.facts, total)
     return done
 
@@ -197,10 +199,54 @@ def _document(owner: OwnerMemory, document: DocumentEntry) -> None:
     )
 
 
-def _fact(owner: OwnerMemory, fact: FactEntry) -> None:
-    text = _USER.sub("The user", fact.text)
+def _together(facts: Iterable[FactEntry]) -> Iterator[list[FactEntry]]:
+    """Facts that are learnt in one change: cut where a fact's hash says so, so that the same facts are cut alike in a
+    file that has grown. What is over, and what is an instruction, is learnt by itself: again, it would stand twice."""
+    some: list[FactEntry] = []
+    for fact in facts:
+        alone = fact.standing or fact.until is not None
+        if some and (alone or len(some) >= FACTS_AT_ONCE or int(_key(some[-1:])[-8:], 16) % CUT_EVERY == 0):
+            yield some
+            some = []
+        if alone:
+            yield [fact]
+        else:
+            some.append(fact)
+    if some:
+        yield some
+
+
+def _facts(owner: OwnerMemory, facts: list[FactEntry], done: BroughtIn) -> None:
+    """Learn some facts; where one of them is refused, each by itself."""
+    try:
+        _learn(owner, facts)
+    except (InputError, ConfigError) as error:
+        if len(facts) == 1:
+            what = "it was forgotten here" if isinstance(error, KeyReused) else str(error)
+            done.problems.append(BadLine(place=facts[0].place, what=what, advice="it was left out"))
+            return
+        for fact in facts:
+            _facts(owner, [fact], done)
+    else:
+        done.facts += len(facts)
+
+
+def _learn(owner: OwnerMemory, facts: list[FactEntry]) -> None:
+    if facts[0].standing:
+        owner.add_instruction(facts[0].text, key=_key(facts))
+    else:
+        owner.learn([_told(fact) for fact in facts], key=_key(facts))
+
+
+def _key(facts: list[FactEntry]) -> str:
+    told = json.dumps([_told(fact) for fact in facts], default=str, sort_keys=True)
+    return f"import:facts:{hashlib.sha256(told.encode()).hexdigest()}"
+
+
+def _told(fact: FactEntry) -> dict[str, object]:
+    """A fact as `learn` takes it."""
     given = {
-        "text": text,
+        "text": _USER.sub("The user", fact.text),
         "subject": fact.subject,
         "attribute": fact.attribute,
         "value": fact.value,
@@ -209,12 +255,7 @@ def _fact(owner: OwnerMemory, fact: FactEntry) -> None:
         "valid_to": fact.until,
         "metadata": dict(fact.metadata),
     }
-    told = {name: value for name, value in given.items() if value}
-    key = f"import:fact:{hashlib.sha256(json.dumps(told, default=str, sort_keys=True).encode()).hexdigest()}"
-    if fact.standing:
-        owner.add_instruction(text, key=key)
-    else:
-        owner.learn([told], key=key)
+    return {name: value for name, value in given.items() if value}
 
 
 def _as_user(owner: OwnerMemory, entries: Iterable[Entry], me: str | None) -> Iterator[Entry]:
@@ -234,7 +275,7 @@ def _name_user(owner: OwnerMemory, me: str) -> None:
         value=me,
     )
     if me.casefold() != owner.owner.user.casefold():
-        _fact(owner, called)
+        _learn(owner, [called])
     user = next((person for person in owner.people() if person.id == USER), None)
     if not named and (user is None or me not in user.names):
         owner.set_user(me)
@@ -250,7 +291,5 @@ def _refused(done: BroughtIn, place: str) -> Iterator[None]:
     """What the memory refuses is told with its place, and the rest goes on."""
     try:
         yield
-    except KeyReused:
-        done.problems.append(BadLine(place=place, what="it was forgotten here", advice="it is not stored again"))
     except (InputError, ConfigError) as error:
         done.problems.append(BadLine(place=place, what=str(error), advice="it was left out"))

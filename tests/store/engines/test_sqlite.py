@@ -49,9 +49,10 @@ def test_the_pragmas_are_in_force_on_every_connection(tmp_path: Path) -> None:
         for connection in (one, other):
             values = {
                 name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
-                for name in ("journal_mode", "synchronous", "secure_delete")
+                for name in ("journal_mode", "synchronous", "fullfsync", "checkpoint_fullfsync", "secure_delete")
             }
-            assert values == {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1}
+            synced = {"synchronous": 2, "fullfsync": 1, "checkpoint_fullfsync": 1}
+            assert values == {"journal_mode": "wal", **synced, "secure_delete": 1}
     engine.dispose()
 
 

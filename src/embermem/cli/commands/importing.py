@@ -94,6 +94,7 @@ def import_files(
         found.check()
         with session.for_writing() as memory:
             done = [_bring_in(owner, found, user, settle) for user, owner in _owners(memory, session, found, sample)]
+    done = _of_each_owner(done)
     _show_done(found, done, as_json)
     if found.problems or any(one["problems"] for one in done):
         raise typer.Exit(NOT_ALL)
@@ -150,6 +151,19 @@ def _bring_in(owner: OwnerMemory, found: Look, user: str, settle: bool) -> dict[
         "placed": settled(owner) if settle else 0,
         "waiting": owner.stats().waiting if settle else (),
     }
+
+
+def _of_each_owner(done: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One report for each memory, also where a file says of some of it only whose it is."""
+    made: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in done:
+        before = made.get((one["user"], one["agent"]))
+        if before is None:
+            made[one["user"], one["agent"]] = one
+        else:
+            counts = {name: before[name] + one[name] for name in one if name not in ("user", "agent", "waiting")}
+            before.update(counts, waiting=one["waiting"])
+    return list(made.values())
 
 
 def _show_look(found: Look, as_json: bool) -> None:

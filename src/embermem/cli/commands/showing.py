@@ -115,6 +115,18 @@ def overview(
     render.print_text(context.text)
 
 
+def demo(
+    ctx: typer.Context,
+    keep: Annotated[str | None, typer.Option(metavar="PATH", help="Keep the memory in this new file.")] = None,
+) -> None:
+    """Show the memory at work on a bundled conversation of four months, in a store that is then deleted."""
+    from embermem import demo
+
+    preset = ctx.obj.preset
+    words = [*(("--store", keep) if keep else ()), *(("--preset", preset) if preset else ())]
+    raise typer.Exit(demo.main(words))
+
+
 def chat(
     ctx: typer.Context,
     thread: Annotated[str, typer.Option(help="The thread.")] = "main",

@@ -25,8 +25,14 @@ __all__ = [
 class MemoryError(EmberError):
     """mem0's base class: a message with a code, details and what to do."""
 
+    tag = "mem0-error"
+
     def __init__(
-        self, message: str, error_code: str, details: Mapping[str, Any] | None = None, suggestion: str | None = None
+        self,
+        message: str,
+        error_code: str = "",
+        details: Mapping[str, Any] | None = None,
+        suggestion: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message, self.error_code = message, error_code
@@ -37,9 +43,13 @@ class MemoryError(EmberError):
 class ValidationError(MemoryError, InputError):
     """An argument is missing or wrong."""
 
+    tag = "mem0-input-error"
+
 
 class MemoryNotFoundError(MemoryError, NotFound, ValueError):
     """There is no memory with this id."""
+
+    tag = "mem0-not-found"
 
 
 ConfigurationError = ConfigError

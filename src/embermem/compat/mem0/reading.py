@@ -109,9 +109,11 @@ class Reading:
         if most == 0:
             return []
         hits = self._hits(query, filters, max(4 * most, 60))
-        found = [
-            (item, relevance) for item, relevance in self._candidates(hits) if matches(filters, item.held(self.user_id))
-        ]
+        facts = list(self._known(hits))
+        taken = {item.id for item, _ in facts}
+        told = (one for one in self._told(hits) if one[0].id not in taken)
+        found = [one for one in facts if matches(filters, one[0].held(self.user_id))]
+        found += islice((one for one in told if matches(filters, one[0].held(self.user_id))), max(2 * most, 20))
         near = vectors.cosines(query, [item.text for item, _ in found])
         scored = []
         for (item, relevance), cosine in zip(found, near, strict=True):
@@ -125,25 +127,25 @@ class Reading:
         asked = {name: one for name, one in equalities(filters).items() if name in ("agent_id", "run_id")}
         return self.memory.search(query, count, scope=Scope(metadata=asked) if asked else None)
 
-    def _candidates(self, hits: Sequence[Hit]) -> Iterator[tuple[Item, float | None]]:
-        """Memories that hits lead to, each with the relevance of its best one; and facts that rest on nothing said."""
-        said = {hit.utterance.id: hit.relevance or 0.0 for hit in reversed(hits)}
-        taken = set()
+    def _known(self, hits: Sequence[Hit]) -> Iterator[tuple[Item, float | None]]:
+        """Facts that rest on hits, each with the relevance of the best one; and facts that rest on nothing said."""
+        said = {hit.utterance.id: hit.relevance or 0.0 for hit in hits}
         for fact in self.facts:
             relevances = [said[one.utterance_id] for one in fact.sources if one.utterance_id in said]
             if relevances or fact.own_metadata or not fact.sources:
-                item = of_fact(fact)
-                taken.add(item.id)
-                yield item, max(relevances, default=None)
+                yield of_fact(fact), max(relevances, default=None)
+
+    def _told(self, hits: Sequence[Hit]) -> Iterator[tuple[Item, float | None]]:
+        """What of the pages of hits no fact holds, and texts that were added as they are, the most relevant first."""
         seen: set[str] = set()
-        for hit in hits:  # the best of a page or document comes first
+        for hit in hits:
             passage = hit.passage
             place = hit.utterance.page_id if passage is None else passage.document
             if place in seen or (passage is not None and not passage.source.startswith(SOURCE)):
                 continue
             seen.add(place)
             known = self.page(self.memory.page(place)) if passage is None else self._of_document(place)
-            if known is not None and known.id not in taken:
+            if known is not None:
                 yield known, hit.relevance or 0.0
 
     def _of_document(self, document_id: str) -> Item:

@@ -22,6 +22,8 @@ FILES = "ember_files"
 Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
+DURABLE = "synchronous=FULL", "fullfsync=ON", "checkpoint_fullfsync=ON"
+"""What is committed is on the disk: on macOS only F_FULLFSYNC empties the disk's own cache; elsewhere there is none."""
 
 
 class AnyFile(SQLiteDialect_pysqlite):
@@ -74,7 +76,7 @@ def engine_on(
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in (*before, "journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY", *last):
+        for pragma in (*before, "journal_mode=WAL", *DURABLE, "secure_delete=ON", "temp_store=MEMORY", *last):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
         entry.info[FILES] = found = file_of(path), file_of(wal_of(path))

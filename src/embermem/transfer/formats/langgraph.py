@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 from embermem.transfer.files import Files
@@ -60,18 +61,23 @@ def _item(item: Mapping[str, Any], place: str) -> Iterator[Found]:
     space = [str(one) for one in listed(item.get("namespace"))]
     value, name = item.get("value"), f"{'/'.join(space)}/{item.get('key')}"
     text = _memory(value)
-    at = moment(item.get("created_at")) or moment(item.get("updated_at"))
+    at, changed = (_time(item.get(key)) for key in ("created_at", "updated_at"))
     labels = {"source": "langgraph", "namespace": "/".join(space)[:200]}
     if not isinstance(value, dict) or not value:
         yield bad(place, "its value is no object, or an empty one")
     elif text is not None:
-        since = moment(item.get("updated_at")) or at
-        yield FactEntry(place=place, text=text, since=since, metadata=labels)
+        yield FactEntry(place=place, text=text, since=changed or at, metadata=labels)
     else:
         body = json.dumps(value, ensure_ascii=False, indent=1)
         yield DocumentEntry(
             place=place, text=body, title=name[-512:], source=f"langgraph:{name}"[-512:], at=at, metadata=labels
         )
+
+
+def _time(value: object) -> datetime | None:
+    """A store's time; without a zone it is UTC, as SQLite writes it."""
+    at = moment(value)
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 
 def _memory(value: object) -> str | None:

@@ -3,7 +3,9 @@ messages, in lists alone or under `edges`, `facts`, `episodes` and `messages`.""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from embermem.transfer.files import Files
@@ -20,6 +22,7 @@ _SIGNS = (
     *((f"{prefix}[].content", f"{prefix}[].source_description") for prefix in ("", "episodes")),
     *((f"{prefix}[].content", f"{prefix}[].uuid", f"{prefix}[].role") for prefix in ("", "episodes", "messages")),
 )
+_LINE = re.compile(r"(?P<name>[^:\n]{1,80}?)\s*:\s+(?P<text>.*)")
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "norole": "user", "": "user"}
 
 
@@ -67,7 +70,9 @@ def _episode(value: Mapping[str, Any], place: str) -> Iterator[Found]:
     uuid = text_of(value.get("uuid")) or text_of(value.get("uuid_")) or place
     if not text.strip():
         yield LeftOut(what="empty messages")
-    elif source != "message":
+    elif source == "message" and "role" not in value and _LINE.match(text):
+        yield from _lines(text, place, at)
+    elif source != "message" or "role" not in value:
         title = text_of(value.get("name")) or text_of(value.get("source_description")) or f"episode of {source}"
         yield DocumentEntry(place=place, text=text, title=title[:512], source=f"zep:{uuid}", at=at, metadata=_LABELS)
     else:
@@ -90,6 +95,32 @@ def _episode(value: Mapping[str, Any], place: str) -> Iterator[Found]:
             at=at,
             metadata=_LABELS,
         )
+
+
+def _lines(text: str, place: str, at: datetime | None) -> Iterator[Found]:
+    """Graphiti's messages: one text in which the speaker stands before each line, `Ana (user): …`."""
+    said: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        match = _LINE.match(line)
+        if match is not None:
+            said.append((match["name"].strip(), [match["text"]]))
+        else:
+            said[-1][1].append(line)
+    for who, lines in said:
+        name, _, kind = who.removesuffix(")").partition("(")
+        side = _ROLES.get((kind or name).strip().lower())
+        named = name.strip() if kind or side is None else ""
+        content = "\n".join(lines).strip()
+        if content:
+            yield Entry(
+                place=place,
+                role=side or "user",
+                content=content,
+                name=named or None,
+                thread="zep",
+                at=at,
+                metadata=_LABELS,
+            )
 
 
 FORMAT = Format(name="zep", title="Zep's or Graphiti's facts and episodes", sniff=sniff, read=read, ordered=False)
