@@ -36,7 +36,7 @@ define TESTED
 	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
-	$(3) exit $$failed
+	exit $$failed
 endef
 # Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
 # of it: no machine loses power in a test.
@@ -47,7 +47,8 @@ test: lint  ## Formatting, lint, types, and a bounded part of every kind of test
 	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
 proofs: lint  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
-	$(call TESTED,--proofs,$(DISK),$(MAKE) --no-print-directory frameworks ARGS= || failed=$$?;)
+	$(call TESTED,--proofs,$(DISK))
+	@$(MAKE) --no-print-directory frameworks ARGS=
 	@$(PY) scripts/try_wheel.py --locked --others
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
