@@ -23,6 +23,7 @@ from serving import NO_TLS, client, key_for, running
 from embermem import Memory, api_keys
 from embermem.core.errors import InputError
 from embermem.http.app import create_app
+from embermem.http.proxy import passing
 from embermem.protocols import ApiKey, Grant, KeyStore
 from scripted import Opener
 
@@ -226,7 +227,7 @@ NO_OWNER = {
     ("GET", "/v1/owners"),
     ("GET", "/v1/spaces"),
     ("GET", "/v1/models"),
-    ("GET", "/v1/models/{name:path}"),
+    ("GET", "/v1/models/{rest:path}"),
     # The inspector: what belongs to nobody, and the list of those whom the key may reach.
     ("GET", "/assets/{mark}/{name:path}"),
     ("GET", "/favicon.ico"),
@@ -287,9 +288,9 @@ def asked(c: httpx2.Client, app: FastAPI, method: str, path: str, user: str, age
         "query": "x",
         "q": "x",
     }
-    if path == "/v1/chat/completions":
-        body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "user": user}
-        return c.post(address, json=body, headers={"X-Ember-User": user, "X-Ember-Agent": agent})
+    if path in TALKED_TO or path.startswith("/api/") or "{rest:path}" in path:
+        body = {"model": "m", "messages": [{"role": "user", "content": "hi"}], "input": "hi"}
+        return c.request(method, address, json=body, headers={"X-Ember-User": user, "X-Ember-Agent": agent})
     if "requestBody" in operation:
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
         body = named(example_of(schema, described["components"]["schemas"]), user, agent)
@@ -303,16 +304,22 @@ def asked(c: httpx2.Client, app: FastAPI, method: str, path: str, user: str, age
     return c.request(method, address, params=params, data={**owner, **fields}, files=files)
 
 
+TALKED_TO = {"/v1/chat/completions", "/v1/responses", "/v1/messages", *passing.LARGER}
+
 OWNERS = [("bob", "default"), ("alice", "other"), ("nobody", "default")]
 
 
 def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memory, guarded: str) -> None:
     app = create_app(memory)
     _, text = key_for(memory, "alice/default")
-    wrong = []
+    wrong, passed_on = [], set[object]()
     with httpx2.Client(base_url=guarded, cookies={"ember_key": text}, trust_env=False, verify=NO_TLS) as c:
         for route in every_route(app):
             path, methods = route.path or "", route.methods or set()
+            if getattr(route.endpoint, "__module__", "") == passing.__name__:
+                if route.endpoint in passed_on:
+                    continue  # the same function at another address
+                passed_on.add(route.endpoint)
             for method in sorted(methods):
                 if (method, path) in NO_OWNER or path.startswith("/mem0/"):
                     continue  # those below /mem0 name owners in mem0's way: test_mem0_paths.py asks them
