@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks model model-test dist wheels lock size clean
+.PHONY: help install server dev demo test proofs attack format lint docs pictures peers frameworks typescript \
+	model model-test dist wheels lock size clean
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*  ## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "make %-10s %s\n", $$1, $$2 }'
@@ -38,7 +39,7 @@ define TESTED
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
 	wait $$types || failed=$$?; cat "$$told"; rm -f "$$told"; \
-	exit $$failed
+	$(3) exit $$failed
 endef
 define STYLE
 	$(PIP) check
@@ -54,9 +55,9 @@ test: dev  ## Formatting, lint, types, and a bounded part of every kind of test,
 	$(STYLE)
 	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
-proofs: dev  ## The same with all tests: long lives, every benchmark once, more examples; and the wheel in other Pythons.
+proofs: dev  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
 	$(STYLE)
-	$(call TESTED,--proofs,$(DISK))
+	$(call TESTED,--proofs,$(DISK),$(MAKE) --no-print-directory frameworks ARGS= || failed=$$?;)
 	@$(PY) scripts/try_wheel.py --locked --others
 
 attack: dev  ## Attack the memory with random lives, kills, full disks and forgetting; ARGS="--minutes 30 --seed 7".
@@ -95,8 +96,12 @@ size:  ## Measure the default install, weights included, in an environment of it
 peers:  ## Make .venv-peers: Ember and the systems that bench/scripts/peers.sh compares it with.
 	@$(MAKE) --no-print-directory .venv-peers/.peers VENV=.venv-peers
 
-frameworks:  ## Make .venv-frameworks: Ember and the agent frameworks whose adapters are not tested in .venv.
+frameworks:  ## Test the adapters of agent frameworks that bring much, in an environment of its own, .venv-frameworks.
 	@$(MAKE) --no-print-directory .venv-frameworks/.frameworks VENV=.venv-frameworks
+	.venv-frameworks/bin/python -m pytest --frameworks tests/integrations/frameworks $(ARGS)
+
+typescript: dev  ## Build the TypeScript client, and run its tests and examples against the service (needs Node 20 and npm).
+	$(PY) -m pytest --proofs tests/typescript $(ARGS)
 
 PORT ?= 8090
 CONTEXT ?= 8192

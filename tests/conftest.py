@@ -31,6 +31,8 @@ TESTS = Path(__file__).parent
 ENGINES = ("sqlite", "postgresql")
 PROOF_TIMEOUT_S = 3600
 """The limit of a test with `--proofs`, which does up to ten times as much; it only ends what hangs."""
+ALONE = {"real_model": "--real-model", "frameworks": "--frameworks"}
+"""Rooms whose tests run by themselves, each with its option."""
 APPLICATIONS = ("bench", "cli", "client", "http", "mcp_server")
 
 
@@ -49,10 +51,12 @@ def clock() -> Clock:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--engine postgresql` runs the tests on a real PostgreSQL; `--proofs` runs all of them, with more examples;
-    `--real-model` runs those against a real language model, and no others (`make model-test`)."""
+    `--real-model` runs those against a real language model, and no others (`make model-test`); `--frameworks` those of
+    agent frameworks that have an environment of their own, and no others (`make frameworks`)."""
     parser.addoption("--engine", choices=ENGINES, default="sqlite", help="what memories are kept in")
     parser.addoption("--proofs", action="store_true", help="also run what is marked `proof`, with more examples")
     parser.addoption("--real-model", action="store_true", help="run the tests against a real model, and no others")
+    parser.addoption("--frameworks", action="store_true", help="run the tests of the agent frameworks, and no others")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,10 +66,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A file of which no test would be selected is not imported: on PostgreSQL that is most of them."""
-    if collection_path.match("real_model/test_*.py") != config.getoption("--real-model"):
-        return True if collection_path.match("test_*.py") else None
+    if not collection_path.match("test_*.py"):
+        return None
+    if any(collection_path.match(f"{room}/test_*.py") != config.getoption(only) for room, only in ALONE.items()):
+        return True
     quick_on_a_server = config.getoption("--engine") == "postgresql" and not config.getoption("--proofs")
-    if not quick_on_a_server or not collection_path.match("test_*.py") or of_the_store(collection_path):
+    if not quick_on_a_server or of_the_store(collection_path):
         return None
     text = collection_path.read_text(encoding="utf-8")
     return not any(f"pytest.mark.{marker}" in text for marker in ("engines", "postgresql")) or None

@@ -71,7 +71,9 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
     for user in users:
         mine = memory.of(user, timezone="Europe/Paris")
         live(mine, clock)
-        mine.add_document("# Lease\n\nThe rent is due on the third.", source="lease.md", metadata={"of": "the house"})
+        mine.add_document(
+            "# Lease\n\nThe rent is due on the third.", source="lease.md", metadata={"of": "the house"}, original=1
+        )
         mine.settle()
         call(store, mine)
         thoughts(store, mine)

@@ -88,7 +88,7 @@ NEWER = {
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
     *("fact_state", "conflict", "link", "evolution", "barred", "person"),
-    *("utterance_value", "share", "document", "webhook"),
+    *("utterance_value", "share", "document", "original", "webhook"),
 )
 """Tables that a migration made."""
 

@@ -37,6 +37,7 @@ ROOMS = (
     ("__init__",),
     ("demo", "testing"),
     ("transfer",),
+    ("compat", "integrations"),
     ("reports",),
     ("mcp",),
     ("http",),

@@ -151,12 +151,13 @@ EXPORTED = {
     "owner": "user agent timezone created_at seq pages",
     "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage",
     "document": "id source title digest said_at recorded_at metadata",
+    "original": "id value",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at change_no result",
     "segment": "id visits visited_at sum",
     "fact": "id visits visited_at",
     "vector": "seq data tokens passages",
-    "end": "utterances changes receipts segments vectors facts documents",
+    "end": "utterances changes receipts segments vectors facts documents originals",
     "finish": "owners",
 }
 """Lines of an export."""
@@ -195,14 +196,14 @@ SCHEMAS: dict[str, type[Any]] = {
 """What models are asked for, by the name that is sent with the schema and that a recording is found by."""
 
 OPERATIONS = """
-    add_document forget_document get_document list_documents
-    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory events_v1_events_get
+    add_document forget_document get_document list_documents read_originals
+    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory watch_events
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
-    get_profile get_segment get_stats get_why grant_space health_health_get learn_facts list_changes
+    get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
-    list_retention list_segments list_traits make_link merge_people metrics_metrics_get patch_memory pin_fact plan_undo
-    ready_ready_get remove_link retire_fact search_memories set_user settle settle_conflict split_people
+    list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
+    get_readiness remove_link retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
     add_webhook list_webhooks remove_webhook replay_webhook
     list_grants list_person_shares list_spaces revoke_grants share_person
@@ -210,6 +211,7 @@ OPERATIONS = """
 """The operations of the HTTP API, from which clients are generated."""
 BODIES = """
     Document DocumentAdded DocumentBody DocumentData DocumentMemory DocumentWhole Documents Passage
+    OriginalItem OriginalsBody Originals
     ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes

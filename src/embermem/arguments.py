@@ -125,12 +125,14 @@ def _function(what: str, *, none: bool) -> _Check:
     return check
 
 
-def _many(what: str, kind: type, of: Any = Iterable) -> _Check:
+def _many(what: str, kind: type, of: Any = Iterable, *, none: bool = False) -> _Check:
     """Several of a type, as a tuple. A text is not several texts."""
 
     def check(value: Any, name: str) -> Any:
+        if none and value is None:
+            return None
         if not isinstance(value, of) or isinstance(value, (str, bytes)):
-            raise _Wrong(what)
+            raise _Wrong(f"{what}, or None" if none else what)
         found: tuple[object, ...] = tuple(value)
         for place, one in enumerate(found):
             if not isinstance(one, kind):
@@ -211,6 +213,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Iterable[str]": _many("several ids, such as a list", str),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
+    "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
     "Mapping[str, FieldValue | None] | None": _fields,
     "Mapping[str, Any] | None": _anything,
     "Mapping[str, object] | None": _one_of("a mapping of names and values", Mapping, none=True),
@@ -228,7 +231,7 @@ _CHECKS: Mapping[str, _Check] = {
         ),
         _anything,
     ),
-    **dict.fromkeys(("object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
+    **dict.fromkeys(("Any", "object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
     **dict.fromkeys(("_Threads", "OwnerMemory", "Callable[[], object] | None"), _anything),
 }
 """By the annotations of all public methods, as they are written."""

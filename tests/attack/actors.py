@@ -148,6 +148,7 @@ class Actor:
                 "role": one.role,
                 "content": one.text,
                 "metadata": labels_of(one.text),
+                "original": {"said": [one.text]},
                 **({} if one.name is None else {"name": one.name}),
             }
             for one in said_by(self._plan, action)
@@ -165,7 +166,8 @@ class Actor:
         parts.insert(random.randint(0, len(parts)), f"## Of {word}\n\nThe lake is all about {word} now.")
         source = f"s{action.thread}"
         self._journal.say(action.no, "intend")
-        done = mine.add_document("\n\n".join(parts), source=source, metadata={"word": [word, action.no]})
+        text, labels = "\n\n".join(parts), {"word": [word, action.no]}
+        done = mine.add_document(text, source=source, metadata=labels, original={"text": text})
         self._journal.say(action.no, "done", document=done.id)
         if random.random() < 0.2:
             mine.forget_document(done.id)

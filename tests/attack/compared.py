@@ -131,6 +131,8 @@ class Impact:
         match name:
             case "utterance" | "utterance_value" | "embedding":
                 return row["seq"] in self._seqs
+            case "original":
+                return row["item_id"] in self._utterances or thread_of(row["item_id"]) in self._threads
             case "page" | "membership":
                 return row["page_id"] in self._pages
             case "document":

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from embermem.core.errors import InputError
-from embermem.transfer.formats import BadLine, Entry, Format, Source, read
+from embermem.transfer.conversations import Format, Source, read
+from embermem.transfer.items import BadLine, Entry
 
 
 def sources(text: str | bytes, form: Format = Format.AUTO, me: str | None = None) -> list[Source]:

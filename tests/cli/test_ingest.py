@@ -15,8 +15,8 @@ import pytest
 from running import command, environment, heeds_ctrl_c, run, said, write
 
 from embermem.memory import Memory, OwnerMemory
-from embermem.transfer.formats import BadLine, Entry
 from embermem.transfer.ingest import BATCH_MESSAGES, BadInput, ingest
+from embermem.transfer.items import BadLine, Entry
 from proofs import bounded
 from soundness import rows
 

@@ -183,7 +183,7 @@ def test_a_file_that_is_there_is_not_written_over_and_one_that_is_no_export_is_r
     out.write_text('{"role": "user", "content": "Hello"}\n')
     done = run(store, "export", str(out))
     assert (done.code, "already exists" in done.err) == (1, True)
-    done = run(store, "import", str(out))
+    done = run(store, "import", str(out), "--format", "ember")
     assert (done.code, "line 1" in done.err) == (1, True)
     assert run(store, "import", str(tmp_path / "none.jsonl")).code == 1
     assert run(tmp_path / "none.db", "export", str(tmp_path / "y.jsonl")).code == 1

@@ -73,6 +73,7 @@ def test_what_the_api_does_not_offer_is_this() -> None:
         "diff",
         "events",
         "forget_pages",
+        "marked",
         "readmit",
         "shared",
         "standing",

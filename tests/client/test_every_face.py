@@ -819,6 +819,35 @@ def test_a_document_is_stored_listed_quoted_replaced_and_forgotten(of: Of, tmp_p
 
 
 @every_face
+def test_what_was_handed_in_is_given_back_exactly_and_in_order(of: Of) -> None:
+    alice = of("alice")
+    item = {"type": "function_call", "call_id": "c1", "arguments": '{"a": 1}', "n": 2**63, "x": [1.5, None, "ä\x00"]}
+    said: list[dict[str, Any]] = [{"role": "user", "content": "Hello"}, {"role": "tool", "original": item}]
+    added = alice.add_messages(said, thread="s1")
+    (other,) = alice.add_many([{"messages": [{"role": "user", "content": "Hello", "original": [0]}], "thread": "s2"}])
+    assert other.added is not None
+    document = alice.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 1}, expires_at=timedelta(days=1))
+    ids = [added.utterance_ids[1], other.added.utterance_ids[0], document.id]
+    assert repr(alice.original(ids[0])) == repr(item)
+    assert list(alice.originals().items()) == list(zip(ids, (item, [0], {"v": 1}), strict=True))
+    assert alice.originals(thread="s1") == {ids[0]: item}
+    assert alice.originals([ids[2], "u0"]) == {ids[2]: {"v": 1}}
+    assert list(alice.originals(last=1)) == ids[2:]
+    alice.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 2})
+    assert alice.original(document.id) == {"v": 2}
+    assert [one.id for one in alice.documents(source="a:/b")] == [document.id]
+    assert [one.id for one in alice.documents(under="a:/")] == [document.id]
+    assert alice.documents(under="A") == alice.documents(source="a") == ()
+    with pytest.raises(NotFound):
+        alice.original(added.utterance_ids[0])
+    for wrong in (float("nan"), {1: 2}, 2**64):
+        with pytest.raises(InputError, match=r"original"):
+            alice.add_messages([{"role": "user", "content": "x", "original": {"a": wrong}}])
+        with pytest.raises(InputError, match=r"original"):
+            alice.add_document("x", original=wrong)
+
+
+@every_face
 def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> None:
     alice = of("alice")
     told(alice)

@@ -7,11 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import anthropic
+import httpx2
+import ollama
 import openai
+from protocols_server import ProtocolsServer
 from serving import NO_TLS, running
 
 from embermem import Memory, OwnerMemory
 from embermem.testing.model_server import ModelServer
+from scripted import Opener
 
 Turns = list[dict[str, Any]]
 
@@ -89,3 +94,60 @@ def streamed(client: openai.OpenAI, messages: Any, **more: Any) -> Generator[str
         for chunk in stream:
             if chunk.choices and (piece := chunk.choices[0].delta.content):
                 yield piece
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    """A running proxy, and behind it a model that speaks every protocol."""
+
+    url: str
+    memory: Memory
+    model: ProtocolsServer
+
+    @property
+    def openai(self) -> openai.OpenAI:
+        """OpenAI's client."""
+        http = openai.DefaultHttpxClient(trust_env=False, verify=NO_TLS)
+        return openai.OpenAI(
+            base_url=f"{self.url}/v1", api_key="sk-mine", max_retries=0, timeout=20.0, http_client=http
+        )
+
+    def anthropic(self, **headers: str) -> anthropic.Anthropic:
+        """Anthropic's client; `x_ember_user="alice"` is the header X-Ember-User."""
+        return anthropic.Anthropic(
+            base_url=self.url,
+            api_key="sk-ant-mine",
+            max_retries=0,
+            timeout=20.0,
+            default_headers={name.replace("_", "-"): value for name, value in headers.items()},
+            http_client=anthropic.DefaultHttpxClient(trust_env=False, verify=NO_TLS),
+        )
+
+    @property
+    def ollama(self) -> ollama.Client:
+        """Ollama's client, for alice."""
+        return ollama.Client(self.url, headers={"X-Ember-User": "alice"}, trust_env=False, verify=NO_TLS)
+
+    @property
+    def http(self) -> httpx2.Client:
+        """A plain client, for alice."""
+        return httpx2.Client(base_url=self.url, trust_env=False, headers={"X-Ember-User": "alice"}, timeout=20.0)
+
+    @property
+    def alice(self) -> OwnerMemory:
+        """Whose memory it is."""
+        return self.memory.of("alice")
+
+
+@contextmanager
+def spoken(opened: Opener, require_keys: bool = False, **settings: Any) -> Iterator[Spoken]:
+    """A proxy whose three upstreams are one scripted server."""
+    with ProtocolsServer() as model:
+        urls = {
+            "proxy_url": f"{model.root}/v1",
+            "proxy_anthropic_url": model.root,
+            "proxy_ollama_url": model.root,
+        }
+        memory = opened(**{**urls, **settings})
+        with running(memory, require_keys=require_keys) as url:
+            yield Spoken(url=url, memory=memory, model=model)

@@ -17,6 +17,7 @@ from serving import client, running
 
 import loopback
 from embermem import Memory
+from embermem.http.proxy.dialects.chat_completions import ChatCompletions
 from embermem.http.proxy.replies import StreamedReply
 from scripted import Opener
 
@@ -192,7 +193,7 @@ LINES = {
 
 @pytest.mark.parametrize("what", [*LINES, "a tool call more in each event"])
 def test_a_reply_is_put_together_within_the_bound(what: str) -> None:
-    reply, most = StreamedReply(BOUND), 0
+    reply, most = chat_stream(), 0
     for number in range(20_000):
         more = LINES.get(what) or LINES["a tool call whose arguments grow"].replace(
             b'"index": 0', b'"index": %d' % number
@@ -201,14 +202,20 @@ def test_a_reply_is_put_together_within_the_bound(what: str) -> None:
         most = max(most, reply.held)
     assert most <= BOUND + 8000
     if what != "empty pieces":
-        assert reply.message() is None
+        assert reply.reply() is None
+
+
+def chat_stream() -> StreamedReply:
+    """The reader of a stream of chat completions."""
+    dialect = ChatCompletions()
+    return StreamedReply(BOUND, dialect.line, dialect.event)
 
 
 def test_the_end_of_a_stream_is_seen_after_the_bound_and_in_halves() -> None:
-    reply = StreamedReply(BOUND)
+    reply = chat_stream()
     reply.feed(b"data: " + b"a" * 2 * BOUND + b"\n\nda")
-    assert not reply.feed(b"ta: [DO")
-    assert reply.feed(b"NE]\n\n")
+    assert reply.feed(b"ta: [DO") is None
+    assert reply.feed(b"NE]\n\n") == 0
 
 
 # ------------------------------------------------------------------------------------------- late, half, or never

@@ -314,8 +314,8 @@ def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memor
         for route in every_route(app):
             path, methods = route.path or "", route.methods or set()
             for method in sorted(methods):
-                if (method, path) in NO_OWNER:
-                    continue
+                if (method, path) in NO_OWNER or path.startswith("/mem0/"):
+                    continue  # those below /mem0 name owners in mem0's way: test_mem0_paths.py asks them
                 answers = [asked(c, app, method, path, *owner) for owner in OWNERS]
                 for owner, got in zip(OWNERS, answers, strict=True):
                     if not refused(got) or SECRET in got.text:

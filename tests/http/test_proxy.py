@@ -19,7 +19,7 @@ from serving import NO_TLS, key_for
 from embermem.core import injected_blocks
 from embermem.core.config import load
 from embermem.core.errors import ConfigError
-from embermem.http.proxy.upstream import returned, upstream
+from embermem.http.proxy.upstream import Server, returned, upstream
 from embermem.testing.model_server import Call, ModelServer
 from scripted import Opener
 
@@ -491,7 +491,8 @@ def test_who_pays_is_said_to_upstream_only_with_the_client_s_own_key(
     authorization: str, passes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), authorization, require_keys=False)
+    given = {"authorization": authorization}
+    target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), given, Server.OPENAI, require_keys=False)
     sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
     assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes)
     assert sent["openai-beta"] == "x"

@@ -188,6 +188,21 @@ def test_secrets_are_taken_out_before_anything_is_stored(opened: Opener, place: 
     assert holds(place(), "Tr0ub4dor") == []
 
 
+def test_a_document_without_text_is_kept_for_its_original_and_found_by_no_query(alice: OwnerMemory) -> None:
+    done = alice.add_document(" ", title="Zephyrine", source="a", original={"code": "Zephyrine"})
+    alice.settle()
+    assert (alice.original(done.id), texts(alice, done.id)) == ({"code": "Zephyrine"}, [""])
+    assert not [hit for hit in alice.search("Zephyrine", 50) if hit.passage and hit.passage.document == done.id]
+    assert "Zephyrine" not in alice.recall("Who is Zephyrine?").text
+    alice.add_document("Zephyrine is the heron.", title="Zephyrine", source="a", original=1)
+    alice.settle()
+    assert alice.search("Zephyrine", 1)[0].utterance.text == "Zephyrine is the heron."
+    alice.add_document("", source="a", original=2)
+    assert [one.id for one in alice.documents(source="a")] == [done.id]
+    alice.forget_document(done.id)
+    assert (alice.documents(source="a"), dict(alice.originals())) == ((), {})
+
+
 def test_what_cannot_be_stored_is_refused(alice: OwnerMemory, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no text"):
         alice.add_document("  \n ")

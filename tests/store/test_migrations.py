@@ -11,14 +11,16 @@ from pathlib import Path
 import pytest
 
 from embermem import Memory
+from embermem.bootstrap import migrate_store
+from embermem.core.config import load
 from embermem.core.errors import StoreError
 from embermem.store import migrations, schema
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from forked import script
 from older import VERSION, content, older
-from scripted import NOW, SMALL
-from soundness import assert_sound, rows
+from scripted import NOW, SMALL, Place
+from soundness import assert_sound, meddle, rows
 
 
 def shape(file: Path) -> list[tuple[str, str, str]]:
@@ -164,3 +166,24 @@ def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates
     backup = tmp_path / f"memory.db.before-{schema.HEAD}"
     assert (rows(backup, VERSION), content(backup)) == ([{"version_num": "0001"}], before)
     assert_sound(file)
+
+
+@pytest.mark.postgresql
+def test_on_a_server_sources_are_ordered_by_code_points_once_the_store_is_migrated(place: Place) -> None:
+    with Memory(place(), **SMALL) as memory:
+        memory.of("alice").add_document("A lease.", source="a/b")
+    meddle(
+        place(),
+        "DROP TABLE original",
+        'ALTER TABLE document ALTER COLUMN source TYPE TEXT COLLATE "default"',
+        "UPDATE ember_version SET version_num = '0010'",
+    )
+    assert migrate_store(place(), load(**SMALL)) == ("0010", schema.HEAD)
+    told = (
+        "SELECT collation_name FROM information_schema.columns WHERE table_name = 'document' AND column_name = 'source'"
+    )
+    assert rows(place(), told) == [{"collation_name": "C"}]
+    with Memory(place(), **SMALL) as memory:
+        alice = memory.of("alice")
+        alice.add_document("A lease.", source="a/b", original=1)
+        assert [alice.original(one.id) for one in alice.documents(under="a/")] == [1]

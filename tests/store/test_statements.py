@@ -216,7 +216,11 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
         "# Lease\n\nThe rent is due on the third.", source="lease", metadata={"kind": "contract"}, key="l"
     )
     mine.add_document("# Lease\n\nThe rent is due on the fourth.", source="lease", metadata={"kind": "contract"})
-    mine.passages(mine.documents()[0].id)
+    mine.passages(mine.documents(source="lease", under="l")[0].id)
+    mine.add_document("# Lease", source="ends", original={"a": 1}, expires_at="2030-01-01")
+    mine.add_document("# Lease", source="ends", original={"a": 1}, expires_at="2031-01-01")
+    mine.originals(["d0"], thread="main", last=1)
+    mine.originals(["d0"])
     with (tmp_path / "out.jsonl").open("wb") as file:
         export(store, memory.owners(), file, vectors=True, now=NOW)
     receipt = mine.forget_pages([mine.pages()[-1].id])

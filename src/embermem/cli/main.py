@@ -19,6 +19,7 @@ from embermem.cli.commands import (
     correcting,
     documents,
     fields,
+    importing,
     instructions,
     items,
     keys,
@@ -124,7 +125,7 @@ for command in (
     moving.schema,
 ):
     app.command()(command)
-app.command("import")(moving.import_owners)
+app.command("import")(importing.import_files)
 app.add_typer(people.app, name="people")
 app.add_typer(documents.app, name="document")
 app.add_typer(keys.app, name="keys")

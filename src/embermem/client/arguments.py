@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At, Expiry, checked
+from embermem.core.originals import json_of
 from embermem.core.types import Scope
 
 _IDS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
@@ -54,6 +55,12 @@ def expiry(at: Expiry) -> datetime | date | str | None:
         raise InputError(f"{at} from now is outside the times that can be stored") from error
 
 
+def original(value: object, where: str) -> object:
+    """An original as it is sent: JSON has no NaN, which would become null. Raises InputError."""
+    json_of(value, where)
+    return value
+
+
 def several(given: object, where: str) -> list[str]:
     """Several texts. Raises InputError."""
     if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
@@ -85,7 +92,16 @@ def batch_item(item: object, new_key: Callable[[], str]) -> object:
     told = {"run_id" if name == "thread" else name: one for name, one in item.items()}
     if isinstance(ends := told.get("expires_at"), timedelta):
         told["expires_at"] = expiry(ends)
+    messages(told.get("messages"))
     return {**told, "key": told.get("key") or new_key()}
+
+
+def messages(given: object) -> None:
+    """Raises InputError for messages whose originals cannot be sent."""
+    if isinstance(given, Sequence) and not isinstance(given, (str, bytes)):
+        for place, one in enumerate(given):
+            if isinstance(one, Mapping):
+                original(one.get("original"), f"messages[{place}].original")
 
 
 def item_path(item_id: object) -> str:

@@ -103,13 +103,14 @@ class OwnerCalls(ReadCalls):
         metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
         """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
-        own; `metadata` are those of all.
+        own, and an `original`, which `original` returns; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.
         """
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
+        arguments.messages(messages)
         times = {"at": at, "expires_at": arguments.expiry(expires_at)}
         given = {"messages": messages, "run_id": thread, "fresh": bool(fresh), "metadata": metadata}
         answer = yield self._write("/v1/memories", {**given, **times}, key)
@@ -245,10 +246,14 @@ class OwnerCalls(ReadCalls):
         at: At = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        original: Any = None,
+        expires_at: Expiry = None,
     ) -> Steps[DocumentAdded]:
         """Store a document on the server, or replace what changed of the one with its `source`: a text, a Path that is
-        read here, or the bytes of a file whose name is `source`. The server reads its format. Raises InputError."""
+        read here, or the bytes of a file whose name is `source`. The server reads its format. `original` is any JSON
+        value, which `original` returns; `expires_at` is when the document is forgotten by itself. Raises InputError."""
         body: dict[str, object] = {"title": title, "source": source, "metadata": metadata}
+        body |= {"original": arguments.original(original, "original"), "expires_at": arguments.expiry(expires_at)}
         if isinstance(document, Path):
             body["source"] = str(document.resolve()) if source is None else source
             document = arguments.file_bytes(document)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from embermem.client import arguments, exchange
 from embermem.client.exchange import Steps, read
@@ -251,9 +252,31 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Fact, one) for one in found.results)
 
     @call
-    def documents(self) -> Steps[tuple[Document, ...]]:
-        """All documents, the first stored first."""
-        return read((yield self._get("/v1/documents")), answers.Documents).results
+    def documents(self, *, source: str | None = None, under: str | None = None) -> Steps[tuple[Document, ...]]:
+        """All documents, the first stored first; the one of a `source`, or those whose source begins with the text
+        `under`."""
+        told = {name: one for name, one in (("source", source), ("under", under or None)) if one is not None}
+        return read((yield self._get("/v1/documents", told)), answers.Documents).results
+
+    @call
+    def original(self, item_id: str) -> Steps[Any]:
+        """What was handed in as the `original` of a message or document, by the id of its utterance or document. Raises
+        NotFound if there is none."""
+        found = yield from self.originals([item_id])
+        if item_id not in found:
+            raise arguments.none_such(item_id, "original of")
+        return found[item_id]
+
+    @call
+    def originals(
+        self, ids: Sequence[str] | None = None, *, thread: str | None = None, last: int | None = None
+    ) -> Steps[Mapping[str, Any]]:
+        """Originals by the ids of their utterances and documents, in the order in which these were stored: all, those
+        of some `ids` (at most 1,000), of the messages of a `thread`, or the `last` so many of them. Raises
+        InputError."""
+        told = None if ids is None else arguments.several(ids, "ids")
+        answer = yield self._post("/v1/originals", {"ids": told, "run_id": thread, "last": last}, repeatable=True)
+        return {one.id: one.original for one in read(answer, answers.Originals).results}
 
     @call
     def document(self, document_id: str) -> Steps[Document]:

@@ -22,6 +22,7 @@ from embermem.client.handles import Awaits, Sends
 from embermem.client.requests import Reached
 from embermem.core import messages
 from embermem.core.errors import ConfigError, StoreClosed
+from embermem.core.extras import needing
 from embermem.core.fields import Field
 from embermem.core.types import Owner, Share
 
@@ -265,10 +266,8 @@ class AsyncOwnerClient(OwnerCalls, Awaits):
 
 
 def _httpx2() -> ModuleType:
-    try:
+    with needing("client", "the client"):
         import httpx2
-    except ImportError as error:
-        raise ConfigError("the client needs the package httpx2: pip install 'embermem[client]'") from error
     return httpx2
 
 

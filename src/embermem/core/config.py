@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
-_SECRETS = frozenset({"embedder_key", "model_key", "proxy_key"})
+_SECRETS = frozenset({"embedder_key", "model_key", "proxy_key", "proxy_anthropic_key", "proxy_ollama_key"})
 """Settings whose values are never shown in a message."""
 _RETIRED = frozenset({"recall_fact", "standing_theme"})
 """Settings of the version before that have no effect any more; the next version does not know them."""
@@ -446,6 +446,14 @@ class Settings:
         repr=False,
         metadata={"source": "its key; else model_key or OPENAI_API_KEY, if they are for the same host"},
     )
+    proxy_anthropic_url: str = _plain(
+        "", "the proxy's upstream for Anthropic's clients, such as https://api.anthropic.com; else the one of proxy_url"
+    )
+    proxy_anthropic_key: str = field(default="", repr=False, metadata={"source": "its key"})
+    proxy_ollama_url: str = _plain(
+        "", "the proxy's upstream for Ollama's clients, such as http://127.0.0.1:11434; else the one of proxy_url"
+    )
+    proxy_ollama_key: str = field(default="", repr=False, metadata={"source": "its key"})
     proxy_budget: int = _number(1200, "tokens of memory that the proxy adds to a request", low=1)
     proxy_timeout_s: float = _number(
         600.0,

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 from zoneinfo import ZoneInfo
 
-from embermem.core import ids, injected_blocks
+from embermem.core import ids, injected_blocks, originals
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
@@ -60,10 +60,10 @@ _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there
 class Inbox:
     """How an owner's input is read: who speaks, in which zone, what time it is, how long a text may be.
 
-    What `finders` find is taken out of every text, every speaker's name and all metadata (`embermem.core.sensitive`),
-    before anything else sees it. `nonce_key` gives the key of the blocks that Ember put into prompts; they are taken
-    out of every text, also of metadata. It is asked only where a text may hold one. A message that held nothing else is
-    left out.
+    What `finders` find is taken out of every text, every speaker's name, all metadata and the texts of originals
+    (`embermem.core.sensitive`), before anything else sees it. `nonce_key` gives the key of the blocks that Ember put
+    into prompts; they are taken out of every text, also of metadata and originals. It is asked only where a text may
+    hold one. A message that held nothing else is left out, unless it has an original.
     """
 
     owner: Owner
@@ -111,8 +111,8 @@ class Inbox:
         thread: str,
         metadata: Mapping[str, Any] | None = None,
     ) -> Given:
-        """Messages of OpenAI's format (each may carry `name`, an `at` and `metadata` of its own), and their digest.
-        `metadata` are those of all messages; a message's own come before them."""
+        """Messages of OpenAI's format (each may carry `name`, an `at`, `metadata` and an `original` of its own), and
+        their digest. `metadata` are those of all messages; a message's own come before them."""
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         if not messages:
@@ -193,14 +193,16 @@ class Inbox:
             raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
         parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
         text = self._text("\n".join(part for part in parts if part), f"{where}.content")
-        if text is None:
+        original = self.original(message.get("original"), f"{where}.original")
+        if text is None and original is None:
             return None
         return Message(
             role=role,
             speaker=self._speaker(role) if speaker is None else checked(speaker, f"{where}.name", _LONGEST_NAME),
-            text=text,
+            text=text or "",
             said_at=self.moment(at, f"{where}.at"),
             thread=thread_of_talk(thread),
+            original=original,
         )
 
     def _speaker(self, role: Role) -> str:
@@ -221,12 +223,17 @@ class Inbox:
         self, messages: list[Message], places: Sequence[int], named: AbstractSet[int]
     ) -> tuple[list[Message], tuple[Redaction, ...]]:
         """The messages without what the finders find, in their texts, in the names that were given with them and in
-        their metadata, and what that was. What is found in one is taken out of all."""
+        their metadata and originals, and what that was. What is found in one is taken out of all."""
         if not self.finders:
             return messages, ()
+        kept = [None if one.original is None else originals.value_of(one.original) for one in messages]
         parts = [
-            [("text", one.text), ("name", one.speaker if place in named else ""), *texts_in(one.metadata)]
-            for one, place in zip(messages, places, strict=True)
+            [
+                *(("text", one.text), ("name", one.speaker if place in named else "")),
+                *texts_in(one.metadata),
+                *originals.texts(original, "original"),
+            ]
+            for one, place, original in zip(messages, places, kept, strict=True)
         ]
         wheres = [
             f"the {where} of message {place}" for place, own in zip(places, parts, strict=True) for where, _ in own
@@ -234,14 +241,20 @@ class Inbox:
         left = iter(redacted([text for own in parts for _, text in own], self.finders, wheres))
         clean: list[Message] = []
         took: list[Redaction] = []
-        for message, place, own in zip(messages, places, parts, strict=True):
-            text, speaker, *labels = found = [next(left) for _ in own]
+        for message, place, own, original in zip(messages, places, parts, kept, strict=True):
+            text, speaker, *rest = found = [next(left) for _ in own]
+            count = len(texts_in(message.metadata))
+            labels, of_original = rest[:count], rest[count:]
             clean.append(
                 replace(
                     message,
                     text=text.text,
                     speaker=speaker.text[:_LONGEST_NAME] or message.speaker,
                     metadata=_labels_left(message.metadata, labels, place),
+                    original=originals.json_of(
+                        originals.with_texts(original, (one.text for one in of_original)),
+                        f"messages[{place}].original without what was sensitive",
+                    ),
                 )
             )
             took += [
@@ -258,6 +271,15 @@ class Inbox:
         if not any(injected_blocks.MARK in text for text in texts):
             return found
         return with_texts(found, [injected_blocks.strip(text, self.nonce_key()) for text in texts])
+
+    def original(self, value: object, where: str) -> str | None:
+        """An original as JSON, without what Ember put into its texts. Raises InputError."""
+        found = originals.json_of(value, where)
+        if found is None or injected_blocks.MARK not in found:
+            return found
+        kept = originals.value_of(found)
+        theirs = [injected_blocks.strip(text, self.nonce_key()) for _, text in originals.texts(kept, where)]
+        return originals.json_of(originals.with_texts(kept, theirs), where)
 
 
 def _labels_left(metadata: Metadata, left: Sequence[Redacted], place: int) -> Metadata:
@@ -354,7 +376,8 @@ def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
     """What was given, without the times that we filled in: the same call made again has the same digest."""
     given = [
         [m.role, m.speaker, m.text, m.thread, None if at is None else m.said_at.isoformat()]
-        + ([dict(sorted(m.metadata.items()))] if m.metadata else [])
+        + ([dict(sorted(m.metadata.items()))] if m.metadata or m.original is not None else [])
+        + ([m.original] if m.original is not None else [])
         for m, at in zip(messages, times, strict=True)
     ]
     return hashlib.blake2b(json.dumps(given).encode(), digest_size=32).hexdigest()

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path, PurePath
 
-from embermem.core.errors import ConfigError, InputError
+from embermem.core.errors import InputError
+from embermem.core.extras import needing
 from embermem.documents.docx import docx
 from embermem.documents.html import html
 from embermem.documents.markdown import markdown, plain
@@ -34,7 +35,8 @@ def read_text(text: str, name: str = "") -> Outline:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     ending = PurePath(name).suffix.lower()
     if ending in (".html", ".htm", ".xhtml"):
-        return _with_the_extra("HTML", lambda: html(text))
+        with needing("documents", "reading HTML"):
+            return html(text)
     return plain(text) if ending in _PLAIN else markdown(text)
 
 
@@ -44,7 +46,8 @@ def read_bytes(data: bytes, name: str) -> Outline:
     read = _BINARY.get(PurePath(name).suffix.lower())
     if read is None:
         return read_text(_decoded(data, name), name)
-    return _with_the_extra(PurePath(name).suffix[1:].upper(), lambda: read(data, name))
+    with needing("documents", f"reading {PurePath(name).suffix[1:].upper()}"):
+        return read(data, name)
 
 
 def read_file(path: Path, most: int) -> Outline:
@@ -57,15 +60,6 @@ def read_file(path: Path, most: int) -> Outline:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     return read_bytes(data, path.name)
-
-
-def _with_the_extra(format: str, read: Callable[[], Outline]) -> Outline:
-    try:
-        return read()
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"reading {format} needs the package {error.name}: pip install 'embermem[documents]'"
-        ) from error
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -1,1 +1,1 @@
-"""The service: HTTP routes, the OpenAI-compatible proxy, the inspector. Nothing is imported before `embermem serve`."""
+"""The service: HTTP routes, a proxy for models' clients, the inspector. Nothing is imported before `embermem serve`."""

@@ -148,7 +148,7 @@ def given_key(connection: HTTPConnection) -> str | None:
     required = serving_of(connection).require_keys
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     given = [
-        token.strip() if scheme.lower() == "bearer" else "",
+        token.strip() if scheme.lower() in ("bearer", "token") else "",
         connection.headers.get("x-api-key", "").strip(),
         connection.cookies.get(COOKIE, "") if required else "",
     ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, FastAPI
 
 import embermem
-from embermem.http import events, frame, health, problems, reference
+from embermem.http import events, frame, health, mem0, problems, reference
 from embermem.http.api import routers
 from embermem.http.inspector import routes as inspector
 from embermem.http.inspector.place import lost
@@ -34,7 +34,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     """
     settings = memory.settings
     serving = frame.serving_over(memory, require_keys=require_keys)
-    larger = {IMPORT_PATH: settings.http_import_bytes, proxy.CHAT_PATH: settings.proxy_body_bytes}
+    larger = {IMPORT_PATH: settings.http_import_bytes, **dict.fromkeys(proxy.LARGER, settings.proxy_body_bytes)}
     app = _Ember(
         title="Ember",
         version=embermem.__version__,
@@ -50,7 +50,7 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
         telemetry={"tracing": settings.trace_text, "logs": False, "operation_spans": False},
     )
     app.state.serving = serving
-    problems.install(app, lost)
+    problems.install(app, lost, proxy.shape_at)
     mount(app, memory)
     app.router.routes.extend(_routes().routes)
     return app
@@ -69,7 +69,7 @@ def _routes() -> APIRouter:
     shared = APIRouter(responses=problems.ANSWERS)
     for router in routers():
         shared.include_router(router, prefix="/v1")
-    for router in (proxy.router, health.router, reference.router, events.router, inspector.router):
+    for router in (mem0.router, proxy.router, health.router, reference.router, events.router, inspector.router):
         shared.include_router(router)
     return shared
 

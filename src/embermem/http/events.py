@@ -52,7 +52,13 @@ _WAIT_S = 30.0
 router = APIRouter()
 
 
-@router.get("/v1/events", response_class=StreamingResponse, dependencies=[Depends(only_known_parameters)])
+@router.get(
+    "/v1/events",
+    summary="What is new, as it happens",
+    operation_id="watch_events",
+    response_class=StreamingResponse,
+    dependencies=[Depends(only_known_parameters)],
+)
 async def events(
     request: Request,
     access: Accessible,

@@ -22,13 +22,25 @@ _FIGURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/health", summary="Whether the server is alive", response_class=PlainTextResponse, responses=_OK)
+@router.get(
+    "/health",
+    summary="Whether the server is alive",
+    operation_id="get_health",
+    response_class=PlainTextResponse,
+    responses=_OK,
+)
 async def health() -> PlainTextResponse:
     """Answers as long as the process does. Asks neither store nor model, and needs no key."""
     return PlainTextResponse("ok\n")
 
 
-@router.get("/ready", summary="Whether the server can do its work", response_class=PlainTextResponse, responses=_OK)
+@router.get(
+    "/ready",
+    summary="Whether the server can do its work",
+    operation_id="get_readiness",
+    response_class=PlainTextResponse,
+    responses=_OK,
+)
 def ready(request: Request) -> PlainTextResponse:
     """Reads the store and embeds one word; 503, 502 or 500 where one of them fails. Over a replica, a second line says
     how far it is behind. Needs no key."""
@@ -42,6 +54,7 @@ def ready(request: Request) -> PlainTextResponse:
 @router.get(
     "/metrics",
     summary="Figures for Prometheus",
+    operation_id="get_metrics",
     response_class=PlainTextResponse,
     responses=_FIGURES,
 )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from embermem.core import errors
@@ -25,7 +26,6 @@ from embermem.core.errors import EmberError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from starlette.requests import Request
     from starlette.types import Scope
 
 logger = logging.getLogger(__name__)
@@ -241,19 +241,23 @@ def _cut(text: str, longest: int = _LONGEST_DETAIL) -> str:
 # ----------------------------------------------------------------------------------------------- problems → answers
 
 
-def install(app: FastAPI, lost: Shape | None = None) -> None:
+def install(app: FastAPI, lost: Shape | None = None, shape_at: Callable[[str], Shape | None] | None = None) -> None:
     """Every failure of the application is answered as a problem.
 
     `lost` tells browsers that there is nothing at an address: what it makes is shown in place of the problem.
+    `shape_at` knows the form of failures at a path, for those that come before a route is found.
     """
-    app.state.lost = lost
+    app.state.lost, app.state.shape_at = lost, shape_at
     for kind in (EmberError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, _handle)
 
 
 def answer(scope: Scope, error: Exception) -> Response:
     """The answer to a request that failed before a route was found."""
-    return _response(problem_of(error), scope)
+    problem = problem_of(error)
+    shape_at: Callable[[str], Shape | None] | None = getattr(scope["app"].state, "shape_at", None)
+    shape = None if shape_at is None else shape_at(scope["path"])
+    return _response(problem, scope) if shape is None else _shaped(shape, problem, Request(scope))
 
 
 def _handle(request: Request, error: Exception) -> Response:
@@ -266,6 +270,10 @@ def _handle(request: Request, error: Exception) -> Response:
         shape = request.app.state.lost
     if shape is None:
         return _response(problem, request.scope)
+    return _shaped(shape, problem, request)
+
+
+def _shaped(shape: Shape, problem: Problem, request: Request) -> Response:
     made = shape(problem, request)
     for name, value in problem.headers.items():
         made.headers.setdefault(name, value)

@@ -178,6 +178,10 @@ class Log:
         """Which of the first n rows are passages of documents."""
         return np.asarray(self.role.first(n) == _ROLES[Role.DOCUMENT])
 
+    def alone(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n rows have no neighbours in their thread: passages, and messages without text."""
+        return np.asarray(self.documents(n) | (self.text_length.first(n) == 0.0))
+
     def meeting(self, wanted: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
         """Which of the first n rows have metadata that meet a filter."""
         return self.labels.meeting(wanted, n)
@@ -248,7 +252,7 @@ class Log:
         self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
-        self._add_to_threads(utterances, begin)
+        self._add_to_threads(utterances, texts, begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
         self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
         self.utterances.extend(utterances)
@@ -274,18 +278,21 @@ class Log:
             self.speakers.append(speaker)
         return number
 
-    def _add_to_threads(self, utterances: Sequence[Utterance], begin: int) -> None:
-        """Passages of a document follow nobody: their order is that of the text, not that in which they came."""
+    def _add_to_threads(self, utterances: Sequence[Utterance], texts: Sequence[str], begin: int) -> None:
+        """Passages of a document follow nobody: their order is that of the text, not that in which they came. Messages
+        without text are passed over."""
         numbers: list[int] = []
         previous: list[int] = []
-        for row, utterance in enumerate(utterances, begin):
+        for row, (utterance, text) in enumerate(zip(utterances, texts, strict=True), begin):
             number = self._thread_numbers.get(utterance.thread)
             if number is None:
                 number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
             numbers.append(number)
-            previous.append(self._thread_ends[number] if utterance.passage is None else -1)
-            self._thread_ends[number] = row
+            alone = utterance.passage is not None or not text
+            previous.append(-1 if alone else self._thread_ends[number])
+            if not alone:
+                self._thread_ends[number] = row
         self.thread.extend(numbers)
         self.previous.extend(previous)
         self.next.extend([0] * len(utterances))

@@ -62,7 +62,7 @@ class Part(Log):
         self.speaker = Column.of(speaker)
         thread, self._threads_there = _renumbered(log.thread.data[rows])
         self.thread = Column.of(thread)
-        self.previous, self.next = _linked(thread, self.documents(len(rows)))
+        self.previous, self.next = _linked(thread, self.alone(len(rows)))
         page, self._pages_there = _renumbered(log.page.data[rows])
         self.page = Column.of(page)
         self._pages_so_far = Column.of(np.maximum.accumulate(page) + 1 if len(page) else page)
@@ -135,13 +135,14 @@ def _renumbered(numbers: NDArray[Any]) -> tuple[Rows, Rows]:
 
 
 def _linked(threads: Rows, alone: Mask) -> tuple[Column, Column]:
-    """The row before each in its thread, −1 for none, and the row after it plus 1, 0 for none, as of all `alone`."""
+    """The row before each in its thread, −1 for none, and the row after it plus 1, 0 for none, as of all `alone`, which
+    are passed over."""
+    previous, following = np.full(len(threads), -1, dtype=np.int32), np.zeros(len(threads), dtype=np.int32)
     order = np.argsort(threads, kind="stable").astype(np.int32)
-    previous, following = np.full(len(order), -1, dtype=np.int32), np.zeros(len(order), dtype=np.int32)
+    order = order[~alone[order]]
     same = threads[order[1:]] == threads[order[:-1]]
     previous[order[1:][same]] = order[:-1][same]
     following[order[:-1][same]] = order[1:][same] + 1
-    previous[alone], following[alone] = -1, 0
     return Column.of(previous), Column.of(following)
 
 

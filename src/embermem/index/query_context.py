@@ -85,6 +85,8 @@ class View:
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+        if not (says := self.snapshot.text_length(self.n) > 0.0).all():
+            allowed = says if allowed is None else allowed & says
         if self.query.valid_at is None:
             return allowed
         told = self._told_of(self.query.valid_at)

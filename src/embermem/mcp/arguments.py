@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
@@ -88,7 +88,9 @@ K = Annotated[
     int, _or(10), _says("Maximum number of results.", "k", "top_k", "limit", "max_results", ge=1, le=MOST_HITS)
 ]
 _ANY_ID = ("id", "memory_id", "page_id", "fact_id", "utterance_id", "segment_id")
-Id = Annotated[str, _says("An id returned by search_memory, retrieve_memory or get_user_profile.", *_ANY_ID)]
+Id = Annotated[
+    str, _says("An id returned by search_memory, list_memory, retrieve_memory or get_user_profile.", *_ANY_ID)
+]
 IdOrName = Annotated[
     str,
     _says(
@@ -102,6 +104,7 @@ FactId = Annotated[
 ]
 NewText = Annotated[
     str,
+    _or(""),
     _says(
         "The correct statement, as one sentence about the same subject, such as `The user lives in Oslo`.",
         "text",
@@ -109,6 +112,30 @@ NewText = Annotated[
         "memory",
         "content",
     ),
+]
+Ended = Annotated[
+    bool,
+    _or(False),
+    _says("true in place of `text`: the fact or instruction holds no longer, and nothing replaces it."),
+]
+Instruction = Annotated[
+    str,
+    _says(
+        "The instruction in the user's words, such as `Always answer in French`.",
+        "text",
+        "instruction",
+        "rule",
+        "content",
+    ),
+]
+ExpiresAt = Annotated[str, _or(""), _says("The day or time in ISO 8601 at which it ends. Default: never.")]
+ListedKind = Annotated[
+    Literal["page", "fact", "document", "segment"],
+    _or("page"),
+    _says("What is listed: exchanges, current facts, documents or topics.", "kind", "type"),
+]
+After = Annotated[
+    str, _or(""), _says("Begin after the item with this id: the last one of the list before.", "after", "cursor")
 ]
 Confirm = Annotated[bool, _or(False), _says("false shows what would be removed; true removes it permanently.")]
 Knowledge = Annotated[bool, _or(True), _says("Include the known facts.", "include_knowledge", "include_facts")]

@@ -31,6 +31,8 @@ def forgetting(owner: OwnerMemory, item: str) -> partial[Forgotten]:
             return partial(owner.forget, fact=item)
         case "s":
             return partial(owner.forget, segment=item)
+        case "d":
+            return partial(owner.forget_document, item)
         case _:
             raise _no_id(item)
 
@@ -138,4 +140,4 @@ def _replaced(why: Why) -> shapes.FactShown:
 
 def _no_id(item: str) -> InputError:
     shown = render.cut(item, 40)
-    return InputError(f"{shown!r} is not an id of the memory; search_memory and get_user_profile give ids")
+    return InputError(f"{shown!r} is not an id of the memory; search_memory, list_memory and get_user_profile give ids")

@@ -1,4 +1,4 @@
-"""The resources: profile and topics, which a client may give to a model on its own."""
+"""The resources, which a client may give to a model on its own: profile, instructions, topics, documents, exchanges."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from embermem import prompts
 from embermem.api_keys import Right
@@ -18,10 +20,15 @@ from embermem.mcp.reach import Reach
 from embermem.wire.mapping import to_record
 
 if TYPE_CHECKING:
-    from embermem.core.types import Page, Segment
+    from embermem.core.types import Document, Page, Segment
     from embermem.memory import Memory
 
-_SEGMENTS_SHOWN = 50
+_ITEMS_SHOWN = 50
+_COMPLETED = {"ember://segments/{id}": "segment", "ember://documents/{id}": "document", "ember://pages/{id}": "page"}
+"""Templates, and the kind of item whose ids they take."""
+_MOST_COMPLETED = 100
+"""The protocol allows no more."""
+_MOST_SEEN = 1000
 
 
 def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Callable[[EmberError], str]) -> None:
@@ -34,7 +41,7 @@ def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Ca
     @server.resource("ember://profile", name="profile", title="User profile", mime_type=kind)
     def profile() -> str:
         """The user's profile, traits and facts, as data between two markers."""
-        with _read(says):
+        with read(says):
             owner = reach(Right.READ)
             persona = owner.persona()
             return told(
@@ -49,19 +56,59 @@ def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Ca
     @server.resource("ember://segments", name="segments", title="Topics", mime_type=kind)
     def segments() -> str:
         """The hottest topics of mid-term memory, with their summaries, as data between two markers."""
-        with _read(says):
+        with read(says):
             owner = reach(Right.READ)
             hottest = sorted(((owner.heat(one), one) for one in owner.segments()), key=lambda pair: -pair[0])
-            return told([_segment(one, heat) for heat, one in hottest[:_SEGMENTS_SHOWN]])
+            return told([_segment(one, heat) for heat, one in hottest[:_ITEMS_SHOWN]])
 
     @server.resource("ember://segments/{id}", name="segment", title="One topic", mime_type=kind)
     def segment(id: str) -> str:
         """One topic with everything that was said of it, as data between two markers."""
-        with _read(says):
+        with read(says):
             owner = reach(Right.READ)
             one = owner.segment(id)
             pages = [owner.page(page_id) for page_id in one.page_ids]
             return told({**_segment(one, owner.heat(one)), "pages": [_page(page) for page in pages]})
+
+    @server.resource("ember://instructions", name="instructions", title="Standing instructions", mime_type=kind)
+    def instructions() -> str:
+        """What the user wants of the agent's replies, the oldest first, as data between two markers."""
+        with read(says):
+            return told([asdict(one) for one in shapes.facts(reach(Right.READ).instructions())])
+
+    @server.resource("ember://documents", name="documents", title="Documents", mime_type=kind)
+    def documents() -> str:
+        """The newest documents, as data between two markers."""
+        with read(says):
+            return told([_document(one) for one in reversed(reach(Right.READ).documents()[-_ITEMS_SHOWN:])])
+
+    @server.resource("ember://documents/{id}", name="document", title="One document", mime_type=kind)
+    def document(id: str) -> str:
+        """One document with its passages, as data between two markers."""
+        with read(says):
+            owner = reach(Right.READ)
+            passages = [{"id": one.id, "text": one.text} for one in owner.passages(id)]
+            return told({**_document(owner.document(id)), "passages": passages})
+
+    @server.resource("ember://pages/{id}", name="page", title="One exchange", mime_type=kind)
+    def page(id: str) -> str:
+        """One exchange, as data between two markers."""
+        with read(says):
+            return told(_page(reach(Right.READ).page(id)))
+
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
+    async def complete(
+        ref: PromptReference | ResourceTemplateReference,
+        argument: CompletionArgument,
+        context: CompletionContext | None,
+    ) -> Completion | None:
+        """The ids that a template takes and that begin so, the newest first."""
+        listed = _COMPLETED.get(ref.uri) if isinstance(ref, ResourceTemplateReference) else None
+        if listed is None or argument.name != "id":
+            return None
+        items = await anyio.to_thread.run_sync(lambda: reach(Right.READ).items(listed, limit=_MOST_SEEN))
+        found = [str(one.id) for one in items if one.id.startswith(argument.value)]
+        return Completion(values=found[:_MOST_COMPLETED], total=len(found), has_more=len(found) > _MOST_COMPLETED)
 
 
 def _segment(segment: Segment, heat: float) -> dict[str, object]:
@@ -79,12 +126,24 @@ def _segment(segment: Segment, heat: float) -> dict[str, object]:
     }
 
 
+def _document(document: Document) -> dict[str, object]:
+    return {
+        "id": document.id,
+        "uri": f"ember://documents/{document.id}",
+        "title": document.title,
+        "source": document.source,
+        "said_at": document.said_at.isoformat(),
+        "passages": document.passages,
+    }
+
+
 def _page(page: Page) -> dict[str, object]:
     return {"id": page.id, "said": [asdict(to_record(shapes.SaidShown, one)) for one in page.utterances]}
 
 
 @contextmanager
-def _read(says: Callable[[EmberError], str]) -> Iterator[None]:
+def read(says: Callable[[EmberError], str]) -> Iterator[None]:
+    """Tell our errors in our words."""
     try:
         yield
     except NotFound as error:

@@ -1,68 +1,27 @@
-"""The server of one memory: eight tools, three resources, one prompt. No tool names an owner; `Reach` says whose it is.
-
-Words that people said go out twice: for a model, as text between two markers of the store (`nonces`) under a notice
-that it is a record; for a program, as values of a record with a schema. Taken in again, such text is taken out.
-"""
+"""The server of one memory: its tools (`tools`), resources (`resources`) and prompts."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.context import ServerMiddleware
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from mcp.server.request_state import AESGCMRequestStateCodec, RequestStateSecurity
+from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 import embermem
 from embermem import prompts
 from embermem.api_keys import Right
-from embermem.core import types
-from embermem.core.errors import EmberError, StoreError, kind
-from embermem.core.messages import LookBack
-from embermem.core.types import Persona, Scope
-from embermem.mcp import origins, shapes
-from embermem.mcp.arguments import (
-    AgentKnowledge,
-    AgentResponse,
-    AskedIn,
-    AsOf,
-    Budget,
-    Confirm,
-    DocumentSource,
-    DocumentText,
-    DocumentTitle,
-    FactId,
-    Id,
-    IdOrName,
-    K,
-    Knowledge,
-    Metadata,
-    MinScore,
-    NewText,
-    PersonName,
-    Query,
-    ScopeGiven,
-    Thread,
-    Timestamp,
-    UserInput,
-    ValidAt,
-)
+from embermem.core.errors import EmberError
 from embermem.mcp.reach import Reach
-from embermem.mcp.resources import add_resources
-from embermem.reports import waiting
-from embermem.wire.mapping import to_record
+from embermem.mcp.resources import add_resources, read
+from embermem.mcp.tools import Calls, declared
 
 if TYPE_CHECKING:
     from embermem.memory import Memory
-
-logger = logging.getLogger(__name__)
 
 NAME = "ember"
 
@@ -92,8 +51,9 @@ def server_of(
     middleware: Sequence[ServerMiddleware[Any]] = (),
 ) -> MCPServer[Any]:
     """The server of a memory, where `reach` says for each call whose it is, and `says` how a failure is told."""
-    calls = _Calls(memory, reach, says)
+    calls = Calls(memory, reach, says)
     server = _Server(
+        calls,
         NAME,
         title="Ember memory",
         description="Long-term memory of this user: recall, remember, correct, forget.",
@@ -101,7 +61,8 @@ def server_of(
         version=embermem.__version__,
         log_level="WARNING",
         subscriptions=False,
-        tools=[tool.model_copy(update={"fn": getattr(calls, tool.name)}) for tool in _tools()],
+        request_state_security=RequestStateSecurity(codec=_StoreSealed(memory)),
+        tools=[tool.model_copy(update={"fn": getattr(calls, tool.name)}) for tool in declared()],
         middleware=middleware,
     )
     add_resources(server, memory, reach, says)
@@ -110,44 +71,39 @@ def server_of(
     def remember() -> str:
         return prompts.load("remember").fill()
 
+    @server.prompt(
+        name="recall", title="Recall", description="What is remembered about a question, for this conversation."
+    )
+    def recall(question: str) -> str:
+        with read(says):
+            context = reach(Right.READ).recall(question)
+            return f"{prompts.load('recalled').fill()}\n\n{memory.marked(context.text or '-')}"
+
     return server
 
 
-_READS: dict[str, Any] = {"readOnlyHint": True, "openWorldHint": False}
-"""Counting a visit is not a change that a user could see."""
-_ADDS: dict[str, Any] = {
-    "readOnlyHint": False,
-    "destructiveHint": False,
-    "idempotentHint": False,
-    "openWorldHint": False,
-}
-"""Includes corrections: the old fact can still be read, so nothing is destroyed."""
-_FORGETS: dict[str, Any] = {**_ADDS, "destructiveHint": True, "idempotentHint": True}
+class _StoreSealed:
+    """Seals what a client brings back between two rounds of one call (a question to the person) with the store's key,
+    so that another process of the same store can go on. The store is asked when first needed."""
 
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
 
-@cache
-def _tools() -> tuple[Tool, ...]:
-    """The tools with the schemas of their arguments and results, which take long to derive and are the same for every
-    memory. Each is named like the method of `_Calls` that it calls."""
-    unbound = _Calls.__new__(_Calls)
-    return tuple(
-        Tool.from_function(getattr(unbound, name), title=title, annotations=ToolAnnotations(**hints))
-        for name, title, hints in (
-            ("add_memory", "Remember an exchange", _ADDS),
-            ("add_document", "Remember a document", _ADDS),
-            ("retrieve_memory", "Recall", _READS),
-            ("search_memory", "Search the memory", _READS),
-            ("get_user_profile", "Read the user's profile", _READS),
-            ("correct_memory", "Correct a fact", _ADDS),
-            ("forget_memory", "Forget", _FORGETS),
-            ("why", "Explain a memory", _READS),
-            ("memory_stats", "Count memories", _READS),
-        )
-    )
+    def seal(self, payload: bytes) -> str:
+        """The payload as a client holds it."""
+        return AESGCMRequestStateCodec([self._memory.nonce_key()]).seal(payload)
+
+    def unseal(self, token: str) -> bytes:
+        """The payload. Raises InvalidRequestState for a token that this store did not seal."""
+        return AESGCMRequestStateCodec([self._memory.nonce_key()]).unseal(token)
 
 
 class _Server(MCPServer[Any]):
     """Reports a failure to the model in one line: our message, or the invalid argument and the reason."""
+
+    def __init__(self, calls: Calls, *named: Any, **options: Any) -> None:
+        super().__init__(*named, **options)
+        self.calls = calls
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -165,228 +121,3 @@ class _Server(MCPServer[Any]):
                     raise cause from cause.__cause__
                 case _:
                     raise
-
-
-class _Calls:
-    """The methods behind the tools. A method's docstring is the tool's description for the model."""
-
-    def __init__(self, memory: Memory, reach: Reach, says: Callable[[EmberError], str]) -> None:
-        self._memory = memory
-        self._reach = reach
-        self._says = says
-
-    def add_memory(
-        self,
-        user_input: UserInput,
-        agent_response: AgentResponse = "",
-        timestamp: Timestamp = "",
-        thread: Thread = "main",
-        metadata: Metadata = None,
-    ) -> shapes.Stored:
-        """Remember one exchange: what the user said and what you answered, both literally.
-
-        Call it once after each exchange, even if nothing in it seems important: importance is decided later.
-        When it returns, the exchange is stored and can be recalled. Do not pass it the output of retrieve_memory.
-        """
-        with self._told():
-            page_id = self._reach(Right.WRITE).add(
-                user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
-            )
-        return shapes.Stored(page_id=page_id, thread=thread)
-
-    def add_document(
-        self, text: DocumentText, title: DocumentTitle = "", source: DocumentSource = ""
-    ) -> shapes.StoredDocument:
-        """Remember a document that the user gives you: a note, a page, a manual. It is stored in passages.
-
-        Call it when the user asks you to keep a text that is not part of the conversation. With the `source` of a
-        document that was stored before, what changed is replaced. retrieve_memory quotes its passages.
-        """
-        with self._told():
-            done = self._reach(Right.WRITE).add_document(text, title=title or None, source=source or None)
-        return to_record(shapes.StoredDocument, done)
-
-    def retrieve_memory(
-        self,
-        query: Query,
-        budget: Budget = 0,
-        thread: AskedIn = "",
-        min_score: MinScore = 0.0,
-        scope: ScopeGiven = None,
-        as_of: AsOf = "",
-        valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.Recalled]:
-        """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
-
-        Call it before you answer whenever earlier conversations may help, and at the start of a conversation. A low
-        confidence means that the memory probably does not contain the answer. For what was true on an earlier day
-        ("where did I live in March?") pass valid_at. For a list of ids use search_memory instead.
-        """
-        with self._told():
-            owner = self._reach(Right.READ)
-            context = owner.recall(
-                query,
-                budget=budget or None,
-                thread=thread or None,
-                scope=_scope(scope),
-                min_score=min_score,
-                as_of=as_of or None,
-                valid_at=valid_at or None,
-            )
-            if not (as_of or valid_at):
-                self._count_visit(context)
-            notice, text = self._notice(), self._memory.marked(context.text or "-")
-            shown = shapes.recalled(context, notice, text)
-        rests_on = ", ".join(
-            [
-                f"{'' if one.space is None else f'{one.space} '}#{one.number} {one.id} of {one.page_id}"
-                for one in shown.sources
-            ]
-            + [one.id for one in shown.facts]
-        )
-        tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
-        return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
-
-    def search_memory(
-        self,
-        query: Query,
-        k: K = 10,
-        min_score: MinScore = 0.0,
-        scope: ScopeGiven = None,
-        as_of: AsOf = "",
-        valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.Found]:
-        """Find single utterances with their ids, best first; each is cut to its first words.
-
-        Call it to find something to forget or to explain with `why`, or to look for exact words. To answer a question
-        use retrieve_memory, which also returns facts and the profile.
-        """
-        with self._told():
-            found = self._reach(Right.READ).search(
-                query, k, scope=_scope(scope), min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
-            )
-            return self._wrapped(
-                shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
-                "results",
-            )
-
-    def get_user_profile(
-        self,
-        include_knowledge: Knowledge = True,
-        include_assistant_knowledge: AgentKnowledge = False,
-        person: PersonName = "",
-        as_of: AsOf = "",
-        valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.ProfileShown]:
-        """Read the user's profile, character traits and known facts, with their ids, and the people who are known.
-
-        Call it to greet a known user, to adapt your tone, or to find a fact that has to be corrected. For what is known
-        of somebody else, such as the user's sister, pass `person`.
-        """
-        with self._told():
-            owner = self._reach(Right.READ)
-            then = LookBack(as_of=as_of or None, valid_at=valid_at or None)
-            persona = Persona() if person else owner.persona(**then)
-            knowledge = owner.facts(person=person, **then) if person else persona.facts
-            shown = shapes.ProfileShown(
-                notice=self._notice(),
-                user=shapes.profile(persona.profile),
-                agent=shapes.profile(persona.agent_profile),
-                person=shapes.profile(owner.profile(person, **then) if person else ()),
-                people=[to_record(shapes.PersonShown, one) for one in owner.people(as_of=as_of or None)],
-                traits=[to_record(shapes.TraitShown, one) for one in (() if person else owner.traits(**then))],
-                instructions=shapes.facts(() if person else owner.instructions(**then)),
-                knowledge=shapes.facts(knowledge if include_knowledge else ()),
-                assistant_knowledge=shapes.facts(persona.agent_facts if include_assistant_knowledge else ()),
-            )
-            return self._wrapped(shown)
-
-    def correct_memory(self, fact_id: FactId, text: NewText) -> Annotated[CallToolResult, shapes.Corrected]:
-        """Correct a fact that is wrong or no longer true. The new text replaces it; the old one is kept as a past fact.
-
-        Call it when the user says that something you know about them is wrong. The original messages do not change.
-        """
-        with self._told():
-            fact = self._reach(Right.WRITE).correct(fact_id, text)
-            return self._wrapped(
-                shapes.Corrected(notice=self._notice(), fact=to_record(shapes.FactShown, fact), replaced=fact_id)
-            )
-
-    def forget_memory(self, id: Id, confirm: Confirm = False) -> Annotated[CallToolResult, shapes.ForgottenShown]:
-        """Forget a page, a fact or a segment permanently, with everything that is derived from it alone.
-
-        Call it first without `confirm`: nothing changes, and it shows what would be removed. Show that to the user,
-        and call it again with confirm=true only after they agree. The id of an utterance means its whole page.
-        """
-        with self._told():
-            owner = self._reach(Right.WRITE)
-            gone = origins.forgetting(owner, id)(dry_run=not confirm)
-            words = {} if confirm else origins.words(owner, gone.pages, gone.facts)
-            ask = "Nothing has changed yet. If the user agrees, call forget_memory again with confirm=true."
-            shown = to_record(
-                shapes.ForgottenShown,
-                gone,
-                notice=self._notice(),
-                done=confirm,
-                words=shapes.pieces(words),
-                next="It is gone." if confirm else ask,
-            )
-            return self._wrapped(shown)
-
-    def why(self, id: IdOrName) -> Annotated[CallToolResult, shapes.Origin]:
-        """Explain where a memory comes from: who said it and when, what was derived from it, and what it replaced.
-
-        Call it when the user asks how you know something, or before you rely on an important fact.
-        """
-        with self._told():
-            return self._wrapped(origins.origin(self._reach(Right.READ), id, self._notice()))
-
-    def memory_stats(self) -> shapes.Counted:
-        """Count what is remembered about this user: pages in each tier, segments, facts, traits.
-
-        Call it when the user asks how much you remember, or to see how many pages are still unprocessed (`pending`),
-        and what waits for the model and why (`waits`).
-        """
-        with self._told():
-            owner = self._reach(Right.READ)
-            counts = owner.stats()
-        model = self._memory.settings.model or "none"
-        names = {"user": owner.owner.user, "agent": owner.owner.agent}
-        waits = waiting.sentences(counts.waiting, self._memory.now())
-        embedder = self._memory.embedder_name
-        return to_record(shapes.Counted, counts, **names, waits=waits, embedder=embedder, model=model)
-
-    def _count_visit(self, context: types.Context) -> None:
-        """Count a visit if that is possible and allowed. An answer does not fail because of a counter."""
-        try:
-            self._reach(Right.WRITE).visit(context)
-        except StoreError as error:
-            logger.warning("a visit was not counted: %s", kind(error))
-        except EmberError:
-            pass  # who asks may only read
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Report our own errors to the model with our messages; the SDK reports any other without its text."""
-        try:
-            yield
-        except EmberError as error:
-            raise ToolError(self._says(error)) from error
-
-    def _notice(self) -> str:
-        return prompts.load("recalled").fill()
-
-    def _wrapped(self, shown: Any, only: str | None = None) -> CallToolResult:
-        """A record for programs; for models its fields (or the one named), as data between the markers."""
-        record = {key: value for key, value in asdict(shown).items() if key != "notice"}
-        text = shapes.as_json(record if only is None else record[only])
-        return _result(shown, f"{shown.notice}\n\n{self._memory.marked(text)}")
-
-
-def _scope(given: dict[str, Any] | None) -> Scope | None:
-    """A scope as the core has it. Raises InputError that says where it is wrong."""
-    return None if given is None else Scope.from_dict(given)
-
-
-def _result(shown: Any, text: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=asdict(shown))

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, assert_never
 
 from embermem.core.changes import Decision
 from embermem.core.metadata import Metadata
-from embermem.core.types import Context, Fact, ProfileField
+from embermem.core.types import Context, Document, Fact, Page, ProfileField, Segment
 from embermem.reports import render
 from embermem.wire.mapping import From, to_record
 
@@ -126,6 +126,25 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ItemShown:
+    """One item of a list: its id, since when it is there (of a fact, true), and its first words."""
+
+    id: str
+    at: str | None
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """Items of one kind, the newest first. `after` is the id to go on after; empty at the end of the list."""
+
+    notice: str
+    kind: str
+    items: list[ItemShown]
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraitShown:
     """One trait: the pole it leans to, how far (−1 to 1) and how sure (0 to 1)."""
 
@@ -208,7 +227,7 @@ class ForgottenShown:
 
 @dataclass(frozen=True, kw_only=True)
 class Corrected:
-    """The fact as it stands now, and the one that it took the place of."""
+    """The fact as it stands now, and the one that it took the place of; empty where it took none."""
 
     notice: str
     fact: FactShown
@@ -286,6 +305,23 @@ def recalled(context: Context, notice: str, text: str) -> Recalled:
     packed = sorted(context.packed, key=lambda hit: (hit.space or "", hit.utterance.seq))
     sources = [to_record(SourceShown, hit) for hit in packed]
     return to_record(Recalled, context, notice=notice, text=text, sources=sources, facts=facts(context.facts))
+
+
+def item(one: Page | Fact | Segment | Document) -> ItemShown:
+    """An item of a list, by its first words."""
+    at: datetime | None
+    match one:
+        case Page():
+            text, at = " / ".join(said.text for said in one.utterances), one.said_at
+        case Fact():
+            text, at = one.text, one.valid_from
+        case Segment():
+            text, at = f"{one.title}: {one.summary}", one.said_from
+        case Document():
+            text, at = f"{one.title} ({one.source})" if one.source else one.title, one.said_at
+        case _:
+            assert_never(one)
+    return ItemShown(id=one.id, at=_iso(at), text=render.cut(text, SHORT_CHARS))
 
 
 def pieces(texts: Mapping[str, str]) -> list[PieceShown]:

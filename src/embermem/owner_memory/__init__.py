@@ -104,8 +104,9 @@ class OwnerMemory(Feed):
         expires_at: Expiry = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Added:
-        """Add messages in OpenAI's format in one transaction. Each may have a `name`, an `at` and `metadata`, whose
-        entries come before those of the call.
+        """Add messages in OpenAI's format in one transaction. Each may have a `name`, an `at`, `metadata`, whose
+        entries come before those of the call, and an `original`: any JSON value, kept beside it and returned by
+        `original`.
 
         They may be added one at a time in separate calls: the pages are the same. With `fresh`, the first user message
         starts a new page, as `add` does. Repeated with the same `key`, the call neither stores nor returns what was

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from embermem import telemetry
 from embermem.arguments import checked
-from embermem.core import injected_blocks, messages
+from embermem.core import injected_blocks, messages, originals
 from embermem.core.errors import InputError
-from embermem.core.messages import At
+from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.revisions import decided_anew
 from embermem.core.sensitive import redacted
@@ -48,6 +48,8 @@ class Documents(Forgetting):
         at: At = None,
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
+        original: Any = None,
+        expires_at: Expiry = None,
     ) -> DocumentAdded:
         """Store a document in passages, in one transaction. When it returns, it is on disk and can be recalled.
 
@@ -56,28 +58,35 @@ class Documents(Forgetting):
         `source` tells documents apart (default: the file's path, or a hash of the text): added again, what changed is
         replaced, and passages that did not keep their ids and vectors; where nothing did, nothing is written. `title`
         is shown with every passage (default: the document's own, or the file's name); `at` is when it was written
-        (default: the file's time, or now); `metadata` are those of all passages. Repeated with the same `key`, the call
+        (default: the file's time, or now); `metadata` are those of all passages. `original` is any JSON value, kept
+        beside the document and returned by `original`; with one, the text may be empty: no query finds it then.
+        `expires_at` is when the document is forgotten by itself: a
+        time, or a timedelta from now; added again, it ends when it says then. Repeated with the same `key`, the call
         stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
         """
         inbox = self._inbox()
         if key is not None:
             messages.idempotency_key(key)
         outline, named, written = self._read(document, source)
-        made = self._made(outline, title=title, source=named, at=at, metadata=metadata)
-        given = replace(made, said_at=inbox.moment(at if at is not None else written, "at"))
+        kept = inbox.original(original, "original")
+        made = self._made(outline, title=title, source=named, at=at, metadata=metadata, original=kept)
+        said_at = inbox.moment(at if at is not None else written, "at")
+        given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
         now = self._parts.clock()
         put = self._parts.admin.put_document
         done = decided_anew(_TRIES, lambda: put(self.owner, given, now=now, key=key))
         self._parts.added()
         return done
 
-    def documents(self) -> tuple[Document, ...]:
-        """Return all documents, the first stored first."""
-        return self._parts.admin.documents(self.owner.id)
+    def documents(self, *, source: str | None = None, under: str | None = None) -> tuple[Document, ...]:
+        """Return all documents, the first stored first; the one of a `source`, or those whose source begins with the
+        text `under`."""
+        now = self._parts.clock()
+        return self._parts.admin.documents(self.owner.id, now=now, source=source, under=under)
 
     def document(self, document_id: str) -> Document:
         """Return one document. Raises NotFound."""
-        found = self._parts.admin.documents(self.owner.id, [DocumentId(document_id)])
+        found = self._parts.admin.documents(self.owner.id, [DocumentId(document_id)], now=self._parts.clock())
         if not found:
             raise self._none_such("document", document_id)
         return found[0]
@@ -94,6 +103,27 @@ class Documents(Forgetting):
         again. Raises NotFound."""
         self.document(document_id)
         return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
+
+    def original(self, item_id: str) -> Any:
+        """Return what was handed in as the `original` of a message or document, by the id of its utterance or document.
+        Raises NotFound if there is none."""
+        found = self.originals([item_id])
+        if item_id not in found:
+            raise self._none_such("original of", item_id)
+        return found[item_id]
+
+    def originals(
+        self, ids: Sequence[str] | None = None, *, thread: str | None = None, last: int | None = None
+    ) -> Mapping[str, Any]:
+        """Return originals by the ids of their utterances and documents, in the order in which these were stored: all,
+        those of some `ids`, of the messages of a `thread`, or the `last` so many of them. Raises InputError."""
+        return self._parts.admin.originals(
+            self.owner.id,
+            now=self._parts.clock(),
+            ids=None if ids is None else [messages.name(one, "ids") for one in ids],
+            thread=None if thread is None else messages.thread_id(thread),
+            last=None if last is None else messages.whole(last, "last", 0, 2**31 - 1),
+        )
 
     def _read(self, document: str | bytes | Path, source: str | None) -> tuple[Outline, str | None, datetime | None]:
         """A document's outline, its source, and when its file was written."""
@@ -121,6 +151,7 @@ class Documents(Forgetting):
         source: str | None,
         at: At,
         metadata: Mapping[str, Any] | None,
+        original: str | None,
     ) -> NewDocument:
         """The document as it is stored: without what is sensitive or ours, in passages. `said_at` is not said yet."""
         from embermem.documents.splitter import split
@@ -128,7 +159,13 @@ class Documents(Forgetting):
         name = title or outline.title or _named(outline, source)
         if injected_blocks.MARK in outline.text:
             outline = self._without_blocks(outline)
-        left = redacted([outline.text, name, source or ""], self._parts.finders, ["the document", "title", "source"])
+        kept = None if original is None else originals.value_of(original)
+        wheres, texts = zip(
+            *(("the document", outline.text), ("title", name), ("source", source or "")),
+            *originals.texts(kept, "original"),
+            strict=True,
+        )
+        left = redacted(texts, self._parts.finders, wheres)
         self._tell_of([place.kind for one in left for place in one.places])
         outline = outline.redacted(left[0])
         messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
@@ -138,12 +175,16 @@ class Documents(Forgetting):
             NewPassage(text=text[one.start : one.end], place=" > ".join(one.place), start=one.start, end=one.end)
             for one in split(outline)
         ]
+        if not passages and original is not None:
+            passages = [NewPassage(text="", place="", start=0, end=0)]
         if not passages:
             raise InputError(
                 f"{source if left[2].text else 'document'} holds no text; a scan has to be made text first, by OCR"
             )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
+        original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
         told = [left[1].text, source, text, dict(sorted(labels.items())), moment]
+        told += [] if original is None else [original]
         return NewDocument(
             source=messages.name(source, "source", _LONGEST),
             title=messages.name(" ".join(left[1].text.split()), "title", _LONGEST),
@@ -151,6 +192,7 @@ class Documents(Forgetting):
             said_at=self._parts.clock(),
             metadata=labels,
             passages=passages,
+            original=original,
         )
 
     def _without_blocks(self, outline: Outline) -> Outline:
@@ -175,4 +217,6 @@ class AsyncDocuments(AsyncForgetting):
     documents = awaited("read", Documents.documents)
     document = awaited("read", Documents.document)
     passages = awaited("read", Documents.passages)
+    original = awaited("read", Documents.original)
+    originals = awaited("read", Documents.originals)
     forget_document = awaited("write", Documents.forget_document)

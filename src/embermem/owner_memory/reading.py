@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
-from embermem.core import messages
+from embermem.core import injected_blocks, messages
 from embermem.core.config import Preset
 from embermem.core.errors import InputError, NotFound
 from embermem.core.expiry import Hidden
@@ -258,6 +258,11 @@ class Reading(Handle):
             told = hits.shared.get(name) if isinstance(hits, Context) else [hit for hit in seen if hit.space == name]
             if told and space.may(write=True):
                 space.visit(told)
+
+    def marked(self, text: str) -> str:
+        """Return the text between two markers of the store, to show to a model: if it is added to a memory again, it is
+        removed. The same text gets the same markers, so that a prompt that is sent again does not change."""
+        return injected_blocks.wrap(text, self._parts.nonce_key(), steady=True)
 
     def pages(
         self,
@@ -613,6 +618,7 @@ class AsyncReading(Awaits):
     overview = awaited("read", Reading.overview)
     search = awaited("read", Reading.search)
     visit = awaited("write", Reading.visit)
+    marked = awaited("read", Reading.marked)
     pages = awaited("read", Reading.pages)
     page = awaited("read", Reading.page)
     utterance = awaited("read", Reading.utterance)

@@ -127,7 +127,8 @@ class Ruling(Reading):
         """Add facts provided by the caller, in one change; returns the resulting facts in the same order.
 
         Each has a `text`, and may have a `subject` ("user"), an `attribute` ("lives_in"), a `value` (the text), `about`
-        ("user" or "agent"), `valid_from` (now), `expires_at` and `metadata`. They follow the same rules as extracted
+        ("user" or "agent"), `valid_from` (now), `valid_to` (a time that has passed: the fact held until then, and is
+        among `past_facts`), `expires_at` and `metadata`. They follow the same rules as extracted
         facts: for an attribute with one value the new fact replaces the old one, a known fact is strengthened, and the
         cap applies. A known fact that is given further metadata is replaced by one that has them too.
         They have no sources, and earlier messages do not end them. A value that was corrected or forgotten is accepted,
@@ -148,6 +149,7 @@ class Ruling(Reading):
         labels = [
             self._cleaned_labels(one, f"facts[{place}]") for place, one in enumerate(fact_input.labels(facts, inbox))
         ]
+        ends = fact_input.ends(facts, inbox)
         became: tuple[FactId, ...] = ()
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
@@ -155,7 +157,11 @@ class Ruling(Reading):
             persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
             knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
-                zip(read, expiries, labels, strict=True), seq=seq, no=no, at=inbox.now, settings=self._parts.settings
+                zip(read, expiries, labels, ends, strict=True),
+                seq=seq,
+                no=no,
+                at=inbox.now,
+                settings=self._parts.settings,
             )
             if once is not None:
                 once.result = json.dumps(became)

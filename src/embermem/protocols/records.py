@@ -258,7 +258,8 @@ class NewPassage(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewDocument(Record):
     """A document that is to be stored, whole, with its passages in order. `digest` tells one text of a source from
-    another; `said_at` is when it was written."""
+    another; `said_at` is when it was written, `original` what the caller handed in, as JSON, `expires_at` when its
+    pages end."""
 
     source: str
     title: str
@@ -266,6 +267,8 @@ class NewDocument(Record):
     said_at: datetime
     metadata: Metadata
     passages: Sequence[NewPassage]
+    original: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

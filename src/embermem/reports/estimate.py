@@ -16,7 +16,7 @@ from embermem import prompts
 from embermem.core.config import ModelReadingSettings, Settings
 from embermem.index.tokens import Approx
 from embermem.reports.cost import Allowance
-from embermem.transfer.formats import BadLine, Entry, Item
+from embermem.transfer.items import BadLine, Entry, Item
 
 PAGES_A_PROMOTION = 3.0
 """Pages for each promotion, in units of the least that one needs: 2.4 to 4.5 on four LoCoMo conversations with the

@@ -37,7 +37,7 @@ from embermem.protocols import (
     StructuredMode,
 )
 from embermem.reports.estimate import ANNOTATE_ANSWER, PROFILE_ANSWER, PROFILE_BESIDE, estimate
-from embermem.transfer.formats import Entry
+from embermem.transfer.items import Entry
 
 __all__ = ["ModelCheck", "Speed", "check"]
 

@@ -28,7 +28,7 @@ from embermem.store.engines.copies import holds_any
 from embermem.store.engines.words import upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
 from embermem.store.projector import Projector
-from embermem.store.queries import reads
+from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.rewriting import rewrite
 from embermem.store.statements import (
@@ -347,7 +347,8 @@ def remember_scrub(c: Connection) -> None:
 
 def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
     """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores
-    nothing again. A document goes with its last passage; of one that lost some, no hash of its text is kept."""
+    nothing again. A document goes with its last passage; of one that lost some, neither its original nor a hash of its
+    text is kept."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
     value = schema.utterance_value
     threads: set[str] = set()
@@ -366,6 +367,8 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
             c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
+        said = select(utterance.c.id).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
+        originals.drop(c, owner_id, said)
         for table in (utterance, page):
             c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))
     for thread in sorted(threads):
@@ -374,6 +377,7 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
         left = exists().where(page.c.owner_id == owner_id, page.c.thread == thread)
         c.execute(delete(document).where(*mine, ~left))
         c.execute(update(document).where(*mine).values(digest=""))
+        originals.drop(c, owner_id, [document_of(thread)])
 
 
 def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: bytes) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
+from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
 
@@ -75,6 +76,8 @@ def upgrade(connection: Connection) -> None:
     _add_what_is_missing(connection)
     if found < "0007":
         _fill_states(connection)
+    if found == "0010":
+        order_by_code_points(connection, schema.document.c.source)
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
 
 

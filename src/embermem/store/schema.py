@@ -31,12 +31,15 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
 
 metadata = MetaData()
+
+_BY_CODE_POINTS = Text().with_variant(Text(collation="C"), "postgresql")
+"""Texts that are compared and ordered as Python does it, whatever language a database is set to."""
 
 
 def _owned(name: str, *items: SchemaItem) -> Table:
@@ -127,7 +130,7 @@ utterance = _owned(
 document = _owned(
     "document",
     _key("document_id"),
-    Column("source", Text, nullable=False),
+    Column("source", _BY_CODE_POINTS, nullable=False),
     Column("title", Text, nullable=False),
     Column("digest", String(64), nullable=False),  # empty: not all of it is there
     *_zoned("said_at", empty=False),
@@ -136,6 +139,9 @@ document = _owned(
     UniqueConstraint("owner_id", "source"),
 )
 
+# What a caller handed in, beside the utterance or the document that was made of it: JSON.
+original = _owned("original", _key("item_id"), Column("value", Text, nullable=False))
+
 # One row for each value of an utterance's metadata (`utterance.metadata`), by which utterances are found. An empty list
 # has a row without a value. Texts are ordered by code points, as filters in Python order them.
 utterance_value = _owned(
@@ -143,7 +149,7 @@ utterance_value = _owned(
     Column("seq", Integer, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("ordinal", Integer, primary_key=True),
-    Column("text", Text().with_variant(Text(collation="C"), "postgresql")),
+    Column("text", _BY_CODE_POINTS),
     Column("number", Float),
     Column("truth", Boolean),
     Index("ix_utterance_value", "owner_id", "name", "text", "number", "truth", "seq"),

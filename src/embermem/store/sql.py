@@ -11,6 +11,7 @@ from embermem.store.queries.documents import Documents
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
+from embermem.store.queries.originals import Originals
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
@@ -25,9 +26,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents):
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks and documents."""
+    calls, webhooks, documents and originals."""
 
 
 @each_again

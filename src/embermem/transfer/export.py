@@ -11,7 +11,14 @@ from typing import IO
 from embermem.core.changes import Change
 from embermem.core.types import DocumentId, Owner, UtteranceId, thread_of
 from embermem.store import schema
-from embermem.store.admin.transferring import DocumentPart, OwnerPart, Part, UtterancePart, VectorPart
+from embermem.store.admin.transferring import (
+    DocumentPart,
+    OriginalPart,
+    OwnerPart,
+    Part,
+    UtterancePart,
+    VectorPart,
+)
 from embermem.store.sql import SqlStore
 from embermem.transfer.lines import LISTS, VERSION, End, Finish, Header, written
 
@@ -73,11 +80,14 @@ def export(
 
 
 def _in_scope(parts: Iterable[Part], seen: Collection[UtteranceId]) -> Iterator[Part]:
-    """What was said and written of an owner as far as it is in scope, as if nothing else had ever been added."""
+    """What was said and written of an owner as far as it is in scope, as if nothing else had ever been added; of a
+    document that is cut, no original."""
     owner: OwnerPart | None = None
     documents: list[DocumentPart] = []
     kept: list[UtterancePart] = []
     numbers: dict[str, int] = {}
+    left: set[str] = set()
+    originals: list[OriginalPart] = []
     for part in parts:
         if isinstance(part, OwnerPart):
             owner = part
@@ -87,9 +97,15 @@ def _in_scope(parts: Iterable[Part], seen: Collection[UtteranceId]) -> Iterator[
             seq = len(kept) + 1
             no = -seq if part.page_no < 1 else numbers.setdefault(part.page, len(numbers) + 1)
             kept.append(replace(part, seq=seq, page_no=no))
+        elif isinstance(part, UtterancePart):
+            left.add(part.thread)
+        elif isinstance(part, OriginalPart):
+            originals.append(part)
     if owner is None or not kept:
         return
     yield replace(owner, seq=len(kept), pages=len(numbers))
     threads = {part.thread for part in kept}
     yield from (part for part in documents if thread_of(DocumentId(part.id)) in threads)
     yield from kept
+    whole = {part.id for part in documents if thread_of(DocumentId(part.id)) in threads - left}
+    yield from (part for part in originals if part.id in seen or part.id in whole)

@@ -19,6 +19,7 @@ from embermem.protocols import Embedder, TokenEmbedder
 from embermem.store.admin.transferring import (
     DocumentPart,
     FactPart,
+    OriginalPart,
     OwnerPart,
     Parts,
     ReceiptPart,
@@ -157,6 +158,7 @@ class _Gathered:
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
     ids: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
+    with_original: set[str] = field(default_factory=set)
     seqs: set[int] = field(default_factory=set)
 
     def add(self, part: Line) -> None:
@@ -167,6 +169,12 @@ class _Gathered:
                 self.documents.add(part.id)
             case UtterancePart():
                 self._say(part)
+            case OriginalPart():
+                _expect(
+                    part.id in self.ids or part.id in self.documents, f"the original is of nothing here: {part.id!r}"
+                )
+                _expect(part.id not in self.with_original, f"{part.id!r} has an original already")
+                self.with_original.add(part.id)
             case Change():
                 before = len(self.parts["changes"])
                 _expect(part.no == before + 1, f"change {part.no} follows change {before}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from embermem.core.errors import InputError, KeyReused
-from embermem.transfer.formats import BadLine, Entry, Item
+from embermem.transfer.items import BadLine, Entry, Item
 
 if TYPE_CHECKING:
     from embermem.memory import OwnerMemory
@@ -146,10 +146,11 @@ def _good(items: Iterable[Item], done: Ingested, where: str, skip_bad: bool) -> 
 def _batches(items: Iterable[Item], thread: str) -> Iterator[_Batch | BadLine]:
     entries: list[Entry] = []
     marks: list[str] = []
-    current, before, chars = thread, "", 0
+    before: dict[str, str] = {}  # of each thread, its last message in the batches that were given
+    current, chars = thread, 0
 
     def batch() -> _Batch:
-        return _Batch(thread=current, entries=list(entries), marks=list(marks), before=before)
+        return _Batch(thread=current, entries=list(entries), marks=list(marks), before=before.get(current, ""))
 
     for item in items:
         named = thread if isinstance(item, BadLine) else (item.thread or thread)
@@ -162,7 +163,7 @@ def _batches(items: Iterable[Item], thread: str) -> Iterator[_Batch | BadLine]:
         )
         if ends:
             yield batch()
-            before, chars = marks[-1], 0
+            before[current], chars = marks[-1], 0
             entries.clear()
             marks.clear()
         if isinstance(item, BadLine):

@@ -13,10 +13,12 @@ from embermem.core.changes import Cause, Change
 from embermem.core.errors import InputError, StoreCorrupt
 from embermem.core.messages import checked
 from embermem.core.metadata import checked as checked_metadata
+from embermem.core.originals import json_of, value_of
 from embermem.core.traits import dimensions_by_name
 from embermem.store.admin.transferring import (
     DocumentPart,
     FactPart,
+    OriginalPart,
     OwnerPart,
     Part,
     ReceiptPart,
@@ -65,6 +67,7 @@ class End:
     vectors: int
     facts: int = 0
     documents: int = 0
+    originals: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +93,7 @@ KINDS: Mapping[str, type[Any]] = {
     "owner": OwnerPart,
     "document": DocumentPart,
     "utterance": UtterancePart,
+    "original": OriginalPart,
     "change": Change,
     "receipt": ReceiptPart,
     "segment": SegmentPart,
@@ -101,6 +105,7 @@ KINDS: Mapping[str, type[Any]] = {
 LISTS: Mapping[type[Part], str] = {
     DocumentPart: "documents",
     UtterancePart: "utterances",
+    OriginalPart: "originals",
     Change: "changes",
     ReceiptPart: "receipts",
     SegmentPart: "segments",
@@ -136,6 +141,8 @@ def read(text: bytes) -> Line:
     _check(told, kind)
     try:
         line: Line = _change(told) if kind == "change" else msgspec.convert(told, KINDS[kind])
+        if isinstance(line, OriginalPart):
+            json_of(value_of(line.value), "value")
         for one in fields(line):
             _check_time(getattr(line, one.name), one.name)
     except (msgspec.ValidationError, StoreCorrupt) as error:

@@ -172,6 +172,21 @@ class DocumentWhole:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OriginalItem:
+    """What was handed in with a message or document."""
+
+    id: Annotated[str, Doc("Of the utterance or document.")]
+    original: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Originals:
+    """Originals, in the order in which what they belong to was stored."""
+
+    results: tuple[OriginalItem, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Conflicts:
     """Facts that cannot both be so."""
 

@@ -190,3 +190,30 @@ def test_what_was_learnt_is_replayed_identically(opened: Opener, place: Place) -
     (found,) = memory.rebuild()
     assert found.same
     assert_sound(place())
+
+
+def test_a_fact_that_is_over_is_learnt_as_past_until_its_end(alice: OwnerMemory, place: Place) -> None:
+    year = timedelta(days=365)
+    over = {**LYON, "attribute": "visited", "valid_from": NOW - 2 * year, "valid_to": NOW - year}
+    (fact,) = alice.learn([over], key="once")
+    assert (fact.valid_from, fact.valid_to, fact.superseded_by) == (NOW - 2 * year, NOW - year, None)
+    assert (held(alice), [one.value for one in alice.past_facts()]) == ([], ["Lyon"])
+    assert [one.value for one in alice.facts(valid_at=NOW - 1.5 * year)] == ["Lyon"]
+    assert alice.learn([over], key="once") == (fact,)
+    assert_sound(place())
+
+
+def test_a_fact_that_holds_again_is_not_ended_by_its_older_past(alice: OwnerMemory) -> None:
+    year = timedelta(days=365)
+    likes = {"text": "likes tea", "attribute": "likes", "value": "tea"}
+    alice.learn([{**likes, "valid_from": NOW - timedelta(days=10)}])
+    alice.learn([{**likes, "valid_from": NOW - 2 * year, "valid_to": NOW - year}])
+    assert held(alice) == ["tea"]
+
+
+def test_an_end_to_come_or_before_the_beginning_is_refused(alice: OwnerMemory) -> None:
+    day = timedelta(days=1)
+    with pytest.raises(InputError, match=r"facts\[0\].valid_to = .* is still to come; give it as expires_at"):
+        alice.learn([{**LYON, "valid_to": NOW + day}])
+    with pytest.raises(InputError, match=r"facts\[0\].valid_to = .* is before valid_from"):
+        alice.learn([{**LYON, "valid_from": NOW - day, "valid_to": NOW - 2 * day}])

@@ -160,6 +160,14 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a receipt": (("UPDATE receipt SET last_seq = 99999",), "receipts of utterances that never existed: "),
     "all of an owner": (("DELETE FROM owner",), "rows of `utterance` without an owner"),
+    "an original": (
+        ("INSERT INTO original SELECT owner_id, id, '{' FROM utterance WHERE seq = 3",),
+        "originals that cannot be read: 1",
+    ),
+    "an original of nothing": (
+        ("INSERT INTO original SELECT owner_id, 'none', '1' FROM utterance WHERE seq = 3",),
+        "originals of no utterance or document: 1",
+    ),
 }
 """What no repair brings back."""
 

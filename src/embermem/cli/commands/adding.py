@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from embermem.cli.session import Session
     from embermem.core.types import Waiting
     from embermem.memory import Memory, OwnerMemory
-    from embermem.transfer.formats import Source
+    from embermem.transfer.conversations import Source
 
 
 def add(
@@ -82,16 +82,16 @@ def ingest(
     """
     from embermem.core import config
     from embermem.reports import render
-    from embermem.transfer import formats
+    from embermem.transfer import conversations
 
-    if form not in tuple(formats.Format):
-        raise typer.BadParameter(f"--format {form!r}; allowed: {', '.join(formats.Format)}")
+    if form not in tuple(conversations.Format):
+        raise typer.BadParameter(f"--format {form!r}; allowed: {', '.join(conversations.Format)}")
     where = "stdin" if file == "-" else file
     session = session_of(ctx)
     longest = config.load(session.preset).max_text_chars
     with _opened(file) as stream:
         try:
-            sources = _chosen(formats.read(stream, formats.Format(form), me, longest), sample)
+            sources = _chosen(conversations.read(stream, conversations.Format(form), me, longest), sample)
         except InputError as error:
             raise InputError(f"{where}: {error}") from error
         if estimate:
@@ -111,7 +111,7 @@ def ingest(
                 f"{one['user']} / {one['agent']}: {one['messages']} messages read, {one['new']} new, "
                 f"{len(one['bad'])} bad, {one['placed']} pages settled"
             )
-    _end([wait for one in done for wait in one["waiting"]])
+    end_waiting([wait for one in done for wait in one["waiting"]])
 
 
 def _estimate(session: Session, sources: list[Source], thread: str, as_json: bool) -> None:
@@ -190,7 +190,7 @@ def _ingest_one(
         "messages": result.messages,
         "new": new,
         "bad": result.bad,
-        "placed": _settle(owner) if settle else 0,
+        "placed": settled(owner) if settle else 0,
         "waiting": owner.stats().waiting if settle else (),
     }
 
@@ -219,12 +219,12 @@ def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
     from embermem.reports import render
 
     with owner_read(ctx) as owner:
-        placed, waiting = _settle(owner), owner.stats().waiting
+        placed, waiting = settled(owner), owner.stats().waiting
     render.answer(as_json, {"placed": placed, "waiting": waiting}, f"{placed} pages settled")
-    _end(waiting)
+    end_waiting(waiting)
 
 
-def _end(waiting: Sequence[Waiting]) -> None:
+def end_waiting(waiting: Sequence[Waiting]) -> None:
     """Say on stderr what waits for the model, and end with the exit code for that."""
     from datetime import UTC, datetime
 
@@ -236,5 +236,6 @@ def _end(waiting: Sequence[Waiting]) -> None:
         raise typer.Exit(code)
 
 
-def _settle(owner: OwnerMemory) -> int:
+def settled(owner: OwnerMemory) -> int:
+    """Process what is pending, with a bar; the number of pages placed."""
     return with_bar("settling", "pages", owner.settle)

@@ -1,4 +1,4 @@
-"""`copy`, `export`, `import`, `migrate`, `schema`: stores and owners from one place to another."""
+"""`copy`, `export`, `migrate`, `schema`: stores and owners from one place to another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from embermem.core.types import Owner, Scope, UtteranceId
     from embermem.memory import Memory
     from embermem.store.admin.copying import Copied
-    from embermem.transfer.importing import Imported
 
 
 def copy(
@@ -117,42 +116,6 @@ def export(
     say("whoever reads the file reads the conversations")
 
 
-def import_owners(
-    ctx: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE.jsonl", help="A file of `export`; `-` reads stdin.")],
-    leave_out: Annotated[
-        bool, typer.Option("--leave-out", help="Skip users who already have a memory here, and print them.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Import what `export` wrote: each user completely, or not at all."""
-    from embermem import bootstrap
-    from embermem.core import config
-    from embermem.reports import render
-    from embermem.transfer.importing import import_owners as read
-
-    session = session_of(ctx)
-    settings = config.load(session.preset)
-    with _input(file) as lines:
-        session.for_writing().close()  # which makes the store, and checks it
-        with closing(bootstrap.open_store(session.path or session.store, settings)) as store:
-            embedder = bootstrap.choose_embedder(store, settings)
-            with render.progress("users") as bar:
-                task = bar.add_task("importing", total=None)
-                done = read(
-                    store,
-                    lines,
-                    embedder,
-                    bootstrap.wall_clock,
-                    leave_out=leave_out,
-                    told=lambda owners: bar.update(task, completed=owners),
-                )
-    if as_json:
-        render.print_json(done)
-        return
-    _show_imported(done)
-
-
 def migrate(ctx: typer.Context, as_json: JsonOption = False) -> None:
     """Update the schema of an older store; a file is copied first."""
     from embermem import bootstrap
@@ -221,24 +184,6 @@ def _named(ctx: typer.Context, option: str) -> str | None:
     return value
 
 
-def _show_imported(done: Imported) -> None:
-    from embermem.reports import render
-
-    for owner in done.left_out:
-        render.note(f"left out, because there is a memory of them here: {owner.user} / {owner.agent}")
-    render.print_text(f"{len(done.owners)} users, {done.utterances} messages, {done.changes} changes")
-    if done.without_vector:
-        render.note(
-            f"{done.without_vector} messages have no vector yet: `embermem worker --once` makes them; recall goes by "
-            "words until then"
-        )
-    if done.other_key:
-        render.note(
-            "what was forgotten where this comes from may be learnt again: its key of forgotten values is not here",
-            style="yellow",
-        )
-
-
 class _Output:
     """A new file that only its maker may read, under its name when it is whole; or stdout. What a killed run left of it
     (`NAME.part`) is thrown away."""
@@ -281,7 +226,3 @@ class _Output:
         with suppress(OSError):
             return os.path.samestat(os.fstat(self._file.fileno()), self._part.lstat())
         return False
-
-
-def _input(file: str) -> IO[bytes]:
-    return sys.stdin.buffer if file == "-" else open(Path(file).expanduser(), "rb")

@@ -30,7 +30,7 @@ def serve(
     log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
-    """Serve the memory over HTTP: API, OpenAI-compatible proxy, inspector. Ends on Ctrl-C or SIGTERM."""
+    """Serve the memory over HTTP: API, proxy for clients of models, inspector. Ends on Ctrl-C or SIGTERM."""
     from embermem.cli import logs
     from embermem.cli import serve as serving
 

@@ -26,7 +26,8 @@ class Passage(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message(Record):
-    """An utterance before it is stored: checked input, not yet numbered."""
+    """An utterance before it is stored: checked input, not yet numbered. `original` is what the caller handed in, as
+    JSON (`embermem.core.originals`)."""
 
     role: Role
     speaker: str
@@ -35,6 +36,7 @@ class Message(Record):
     thread: ThreadId
     metadata: Metadata = field(default_factory=dict, hash=False)
     passage: Passage | None = None
+    original: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,7 +133,8 @@ class AddedItem(Record):
 class Redaction(Record):
     """What the filter of sensitive texts removed before storing, without the removed text. `message` is the index of
     the message in the call, from 0; [start, end) are the characters of the replacement, in the message's text or, if
-    `where` is "name", in its speaker's name; "metadata.tags[1]" is a text of its metadata."""
+    `where` is "name", in its speaker's name; "metadata.tags[1]" is a text of its metadata, "original.content[0].text"
+    one of its original."""
 
     message: int
     kind: str

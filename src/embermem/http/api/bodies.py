@@ -118,6 +118,9 @@ Labels = Annotated[
     AfterValidator(_labels),
     Field(description="Your own: texts, numbers, booleans or lists of texts by name. Answers have them as `labels`."),
 ]
+Original = Annotated[
+    Any, Field(description="Any JSON value, kept beside what is made of it and returned by `POST /v1/originals`.")
+]
 UserId = Annotated[Name, Field(description="The user.", examples=["alice"])]
 AgentId = Annotated[Name, Field(description="The agent.", examples=["tutor"])]
 SpaceName = Annotated[
@@ -216,6 +219,7 @@ class Message(Body):
     refusal: Text | None = None
     audio: dict[str, Any] | None = None
     metadata: Labels | None = None
+    original: Original = None
     annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
 
 
@@ -538,6 +542,20 @@ class DocumentBody(OwnerBody):
     source: Line | None = None
     at: Moment | None = None
     metadata: Mapping[str, Any] | None = None
+    original: Original = None
+    expires_at: Moment | None = Field(default=None, description="When the document is forgotten by itself.")
+
+
+class OriginalsBody(OwnerBody):
+    """Which originals are asked for; without `ids`, `run_id` and `last`, all."""
+
+    model_config = _example({"user_id": "alice", "run_id": "main", "last": 10})
+
+    ids: Annotated[list[Name], Field(max_length=MOST_MESSAGES)] | None = Field(
+        default=None, description="Ids of utterances and documents."
+    )
+    run_id: RunId | None = Field(default=None, description="Only of this thread.")
+    last: Annotated[int, Field(ge=0, le=LARGEST)] | None = Field(default=None, description="The last so many.")
 
 
 class LinkBody(OwnerBody):

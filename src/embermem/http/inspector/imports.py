@@ -23,7 +23,8 @@ from embermem.http.problems import HttpError
 from embermem.http.serving import kept
 from embermem.memory import Memory, OwnerMemory
 from embermem.reports import cost, estimate
-from embermem.transfer import formats, ingest
+from embermem.transfer import conversations, ingest
+from embermem.transfer.items import BadLine
 
 logger = logging.getLogger(__name__)
 
@@ -53,14 +54,14 @@ class Import:
     name: str
     path: Path
     size: int
-    form: formats.Format
+    form: conversations.Format
     me: str | None
     estimates: list[estimate.Estimate]
     verdict: str
     state: str = READY
     read: int = 0
     messages: int = 0
-    bad: list[formats.BadLine] = field(default_factory=list)
+    bad: list[BadLine] = field(default_factory=list)
     placed: tuple[int, int] = (0, 0)
     error: str = ""
     _begun: bool = False
@@ -125,7 +126,7 @@ def form(here: PageContext) -> HTMLResponse:
         "import.html",
         title="Import",
         limit=here.memory.settings.http_import_bytes,
-        forms=list(formats.Format),
+        forms=list(conversations.Format),
         model=here.memory.settings.model,
     )
 
@@ -180,11 +181,11 @@ def _imports(request: Request) -> Imports:
     return kept(request.app, "inspector_imports", Imports)
 
 
-def _form(name: str) -> formats.Format:
+def _form(name: str) -> conversations.Format:
     try:
-        return formats.Format(name)
+        return conversations.Format(name)
     except ValueError as error:
-        raise InputError(f"format {name!r} is not known; one of: {', '.join(formats.Format)}") from error
+        raise InputError(f"format {name!r} is not known; one of: {', '.join(conversations.Format)}") from error
 
 
 def _kept(file: UploadFile, limit: int, folder: Path) -> Path:
@@ -201,10 +202,10 @@ def _kept(file: UploadFile, limit: int, folder: Path) -> Path:
     return Path(kept.name)
 
 
-def _looked_at(here: Place, path: Path, name: str, form: formats.Format, me: str | None) -> Import:
+def _looked_at(here: Place, path: Path, name: str, form: conversations.Format, me: str | None) -> Import:
     settings, mine = here.memory.settings, here.mine
     with path.open("rb") as file:
-        sources = formats.read(file, form, me, settings.max_text_chars)
+        sources = conversations.read(file, form, me, settings.max_text_chars)
         owners = _owners(here, sources)
         estimates = [
             estimate.estimate(source.items, owner.owner.user, "main", settings)
@@ -227,7 +228,7 @@ def _looked_at(here: Place, path: Path, name: str, form: formats.Format, me: str
     )
 
 
-def _owners(here: Place, sources: list[formats.Source]) -> list[OwnerMemory]:
+def _owners(here: Place, sources: list[conversations.Source]) -> list[OwnerMemory]:
     """Whose each conversation is: this owner's, or where a file names several, of the users so named."""
     several = len(sources) > 1
     agent = here.mine.owner.agent
@@ -240,7 +241,7 @@ def _start(memory: Memory, made: Import) -> None:
     def run() -> None:
         try:
             with made.path.open("rb") as file:
-                sources = formats.read(file, made.form, made.me, memory.settings.max_text_chars)
+                sources = conversations.read(file, made.form, made.me, memory.settings.max_text_chars)
                 for source, owner in zip(sources, made.owners, strict=True):
                     _store(made, source, owner)
             made.state = UNDERSTANDING
@@ -258,7 +259,7 @@ def _start(memory: Memory, made: Import) -> None:
     threading.Thread(target=run, name="embermem-import", daemon=True).start()
 
 
-def _store(made: Import, source: formats.Source, owner: OwnerMemory) -> None:
+def _store(made: Import, source: conversations.Source, owner: OwnerMemory) -> None:
     before = made.messages
 
     def told(messages: int, offset: int) -> None:

@@ -1,1 +1,1 @@
-"""The OpenAI-compatible proxy: any OpenAI client gets memory by changing its base URL."""
+"""The proxy: any client of OpenAI's, Anthropic's or Ollama's gets memory by changing its base URL."""

@@ -1,6 +1,6 @@
 """Which conversation a resent history belongs to, and what of it is new. Pure functions; nothing is kept but marks.
 
-A client of chat completions sends all that was said with every request. Its thread is found again by what the owner's
+A client sends all that was said with every request, in most protocols. Its thread is found again by what the owner's
 threads hold, so that a restart, another process or a retry changes nothing:
 
 1. Every message has a mark (a hash of its role and words), every beginning of a history a path (a hash of its marks).
@@ -10,7 +10,9 @@ threads hold, so that a restart, another process or a retry changes nothing:
 3. Another reply to the thread's newest question joins that question's page. Another reply to an older one opens a
    thread, with the question told again, so that its page is whole.
 4. A client that drops old messages sends a window: it belongs to the thread that ends as the window begins.
-5. What is added carries its path as its key: the same message at the same place is kept once, whoever adds it.
+5. Where upstream holds what was said before, a client sends only what is new, and names the response that it follows,
+   or the conversation. Each reply is kept with its response's id, so the thread and the place in it are known.
+6. What is added carries its path as its key: the same message at the same place is kept once, whoever adds it.
 """
 
 from __future__ import annotations
@@ -20,12 +22,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from embermem.core.metadata import MAX_TEXT
 from embermem.core.types import Role, Utterance
 
-__all__ = ["CUT", "Line", "New", "Placed", "Said", "Threads", "place", "said"]
+__all__ = [
+    "ANSWER",
+    "CUT",
+    "Line",
+    "New",
+    "Placed",
+    "Said",
+    "Threads",
+    "answer_name",
+    "place",
+    "place_after",
+    "place_at_end",
+    "said",
+]
 
 CUT = "[broken off]"
 """The last line of a reply that was kept, but is not whole."""
+
+ANSWER = "response_id"
+"""The label of a reply that says by which response it was made."""
 
 _PREFIX = "chat-"
 _NAME_HEX = 16
@@ -84,6 +103,7 @@ class Threads:
         self.size = 0
         self._lines: dict[str, list[Line]] = defaultdict(list)
         self._places: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
+        self._answers: dict[str, tuple[str, int]] = {}
 
     def take(self, utterances: Iterable[Utterance]) -> None:
         """Read further utterances."""
@@ -93,6 +113,8 @@ class Threads:
                 continue
             one, lines = said(utterance.role, utterance.text), self._lines[utterance.thread]
             words = one.words if utterance.text.endswith(f"\n{CUT}") else None
+            if isinstance(answer := utterance.metadata.get(ANSWER), str):
+                self._answers[answer] = (utterance.thread, len(lines))
             line = Line(seq=utterance.seq, agent_side=utterance.role.agent_side, mark=one.mark, words=words)
             self._places[line.mark].append((utterance.thread, len(lines)))
             lines.append(line)
@@ -105,6 +127,21 @@ class Threads:
     def places(self, mark: bytes) -> Sequence[tuple[str, int]]:
         """Where a mark stands: threads and indexes in them, the oldest first."""
         return self._places.get(mark, ())
+
+    def answer(self, name: str) -> tuple[str, int] | None:
+        """Where the reply of a response stands: its thread and the index in it."""
+        return self._answers.get(name)
+
+    def note(self, answer: str, thread: str, mark: bytes) -> None:
+        """Another response made a reply that is kept already."""
+        at = next((at for name, at in reversed(self.places(mark)) if name == thread), None)
+        if at is not None:
+            self._answers.setdefault(answer, (thread, at))
+
+
+def answer_name(response_id: str) -> str:
+    """A response's id as a label of its reply; one that is too long for that by its hash."""
+    return response_id if len(response_id) <= MAX_TEXT else _hash(response_id.encode("utf-8", "replace")).hex()
 
 
 def said(role: Role, text: str) -> Said:
@@ -119,6 +156,40 @@ def place(history: Sequence[Said], threads: Threads, owner_id: str, thread: str 
         return _in_named(history, threads, thread)
     paths = _paths(_hash(owner_id.encode()), [one.mark for one in history])
     return _by_path(history, threads, paths) or _by_window(history, threads) or _new(_name(paths[0]), paths, 0)
+
+
+def place_after(history: Sequence[Said], threads: Threads, owner_id: str, answer: str) -> Placed:
+    """Where a history goes on after a response, which follows what upstream holds. One that is unknown, such as of the
+    time before the proxy, begins a thread."""
+    found = threads.answer(answer)
+    if found is None:
+        paths = _paths(_hash(owner_id.encode(), answer.encode("utf-8", "replace")), [one.mark for one in history])
+        return _by_path(history, threads, paths) or _new(_name(paths[0]), paths, 0)
+    name, at = found
+    lines = threads.lines(name)
+    held = [line.seq for line in lines[: at + 1]]
+    paths = _paths_after(name, lines[: at + 1], history)
+    match = _follow(lines, at + 1, history)
+    upto = len(match.seqs)
+    if upto == len(history) or match.at_end:
+        return _new(name, paths, upto, (*held, *match.seqs))
+    return _parted(_name(paths[upto]), history, paths, upto, (*held, *match.seqs))
+
+
+def place_at_end(history: Sequence[Said], threads: Threads, name: str) -> Placed:
+    """At the end of a conversation that upstream holds. Only what stands unanswered at the thread's end was sent
+    before: it is asked again."""
+    lines = threads.lines(name)
+    again = next(
+        (
+            size
+            for size in range(min(len(history), len(lines)), 0, -1)
+            if all(line.is_(one) for line, one in zip(lines[-size:], history, strict=False))
+        ),
+        0,
+    )
+    paths = _paths_after(name, lines[: len(lines) - again], history)
+    return _new(name, paths, again, [line.seq for line in lines])
 
 
 # ------------------------------------------------------------------------------------------------ how it is found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import httpx2
 from starlette.responses import Response
 
 from embermem.http.problems import problem_of
-from embermem.http.proxy.replies import DONE, Reply, StreamedReply
+from embermem.http.proxy.replies import Reply, StreamedReply
 from embermem.http.proxy.upstream import failure
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.background import BackgroundTask
     from starlette.types import Receive, Scope, Send
 
-    from embermem.http.problems import HttpError, Problem
+    from embermem.http.proxy.dialects.dialect import Dialect
 
 __all__ = ["Relay"]
 
@@ -40,6 +39,7 @@ class Relay(Response):
         answer: httpx2.Response,
         headers: Mapping[str, str],
         *,
+        dialect: Dialect,
         most_bytes: int,
         keep: Keep,
         background: BackgroundTask | None,
@@ -51,7 +51,8 @@ class Relay(Response):
         self._keep = keep
         self._background = background
         self._first = first
-        self._reply = StreamedReply(most_bytes)
+        self._dialect = dialect
+        self._reply = StreamedReply(most_bytes, dialect.line, dialect.event)
         self._kept = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,16 +83,15 @@ class Relay(Response):
 
         try:
             async for chunk in self._answer.aiter_bytes():
-                if not self._reply.feed(chunk):
-                    await out(chunk)
-                    continue
-                end = max(0, chunk.find(DONE))
-                await out(chunk[:end])
-                await self._keep_once()
-                await out(chunk[end:])
+                end = self._reply.feed(chunk)
+                if end is not None:
+                    await out(chunk[:end])
+                    await self._keep_once()
+                await out(chunk[end or 0 :])
         except httpx2.RequestError as error:
             await self._keep_once()
-            await out(_broken(failure(error)))
+            broken = self._dialect.broken(problem_of(failure(error)))
+            await out(self._reply.separator + broken)
         await self._keep_once()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -101,15 +101,4 @@ class Relay(Response):
             if self._reply.too_large:
                 logger.info("a reply larger than proxy_answer_bytes was passed on, and is not kept")
             with anyio.CancelScope(shield=True):
-                await self._keep(self._reply.message())
-
-
-def _broken(failed: HttpError) -> bytes:
-    """The event by which OpenAI's clients learn that a stream failed after it had begun."""
-    return b"\n\ndata: " + json.dumps(as_openai(problem_of(failed))).encode() + b"\n\n"
-
-
-def as_openai(problem: Problem) -> dict[str, Mapping[str, str | None]]:
-    """A failure of ours in the form that OpenAI's clients read."""
-    kind = "server_error" if problem.status >= 500 else "invalid_request_error"
-    return {"error": {"message": problem.detail, "type": kind, "param": None, "code": problem.kind.replace("-", "_")}}
+                await self._keep(self._reply.reply())

@@ -2,148 +2,187 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from embermem.http.proxy.histories import CUT
 
-__all__ = ["DONE", "Reply", "StreamedReply", "whole_reply"]
+__all__ = ["Draft", "Message", "Reply", "StreamedReply", "parsed"]
 
-Reply = dict[str, Any]
-"""An assistant's message in OpenAI's format."""
+Message = Mapping[str, Any]
+"""A message in the form of chat completions."""
 
-DONE = b"data: [DONE]"
-"""The event that ends a stream."""
+DONE = b"[DONE]"
+"""What the last line of OpenAI's streams holds, where they do not say it by an event."""
 
 _BEGINNING = 64
-"""Bytes of a line by which that event is known from any other."""
+"""Bytes of a line by which that line is known from any other."""
 _PIECE = 64
 _CALL = 600
 """What one more piece of a text, and one more call, take in memory beside their letters."""
 
 
-def whole_reply(content: bytes) -> Reply | None:
-    """The first choice's message of a chat completion; None where there is none that says anything."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reply:
+    """What a model said, and the id by which a client may go on after it, if there is one."""
+
+    message: Message
+    id: str | None = None
+
+    @classmethod
+    def of(cls, message: Message, id: str | None = None) -> Reply | None:
+        """A reply that says something; None for one that says nothing."""
+        says = any(message.get(name) for name in ("content", "refusal", "tool_calls", "function_call", "audio"))
+        return cls(message=message, id=id) if says else None
+
+
+def parsed(content: bytes | bytearray) -> Mapping[str, Any]:
+    """The JSON object of an answer or an event; empty for what is none."""
     try:
         body = msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    choices = body.get("choices") if isinstance(body, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, dict) else None
-    return message | {"role": "assistant"} if isinstance(message, dict) and _says(message) else None
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+class Draft:
+    """A reply that comes in pieces. `whole` is whether upstream said that it has ended."""
+
+    def __init__(self) -> None:
+        self.whole = False
+        self.id: str | None = None
+        self.held = 0
+        """About how many bytes are held."""
+        self._texts: dict[Hashable, list[str]] = {}
+        self._calls: dict[int, dict[str, list[str]]] = {}
+        self._settled: Reply | None = None
+
+    @property
+    def calls(self) -> int:
+        """How many calls of tools it has."""
+        return len(self._calls)
+
+    def text(self, piece: object, part: Hashable = "content") -> None:
+        """More of one part of its text. Parts stand on lines of their own; `refusal` is what the model refused with."""
+        if isinstance(piece, str) and piece:
+            self._add(self._texts.setdefault(part, []), piece)
+
+    def call(self, number: int, *, id: object = None, name: object = None, arguments: object = None) -> None:
+        """A call of a tool, or more of it."""
+        if number not in self._calls:
+            self._calls[number] = {"id": [], "name": [], "arguments": []}
+            self.held += _CALL
+        given = {"id": id, "name": name, "arguments": arguments}
+        for part, pieces in self._calls[number].items():
+            self._add(pieces, given[part])
+
+    def call_goes_on(self, number: int, arguments: object) -> None:
+        """More of the arguments of a call; nothing where that is none of ours."""
+        if number in self._calls:
+            self.call(number, arguments=arguments)
+
+    def change_arguments(self, number: int, change: Callable[[str], str]) -> None:
+        """The arguments of a call have ended: write them in another way, if they can be read."""
+        if number in self._calls:
+            arguments = self._calls[number]["arguments"]
+            try:
+                arguments[:] = [change("".join(arguments))]
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                return
+
+    def settle(self, reply: Reply) -> None:
+        """Upstream has told all of it again: this is what it says."""
+        self._settled = reply
+
+    def reply(self) -> Reply | None:
+        """The reply so far; None while it says nothing. One that is not whole ends in a line that says so."""
+        if self._settled is not None:
+            return self._settled
+        texts = {part: "".join(pieces) for part, pieces in self._texts.items()}
+        refusal = texts.pop("refusal", None)
+        content = "\n".join(texts.values())
+        calls = [
+            _call({name: "".join(pieces) for name, pieces in call.items()}) for _, call in sorted(self._calls.items())
+        ]
+        # A call whose arguments are not whole was never made.
+        made = {
+            "role": "assistant",
+            "content": content or None,
+            "refusal": refusal,
+            "tool_calls": calls if self.whole else [],
+        }
+        reply = Reply.of(made, self.id)
+        if reply is None or self.whole:
+            return reply
+        return replace(reply, message={**made, "content": f"{content}\n{CUT}"})
+
+    def _add(self, pieces: list[str], text: object) -> None:
+        if isinstance(text, str) and text:
+            pieces.append(text)
+            self.held += _PIECE + len(text)
 
 
 class StreamedReply:
-    """The first choice of a stream, put together from the bytes of its events. Of a reply that comes to more than
-    `most_bytes` nothing is held."""
+    """The reply of a stream, put together from the bytes of its lines. Of one that comes to more than `most_bytes`
+    nothing is held. A line that begins with `line` holds an event, of which `event` says whether it is the last."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self.whole = False
-        """Whether upstream said that the reply has ended."""
+    def __init__(self, most_bytes: int, line: bytes, event: Callable[[Draft, Mapping[str, Any]], bool]) -> None:
         self.too_large = False
-        """Whether it came to more than `most_bytes`: then there is no message."""
+        """Whether it came to more than `most_bytes`: then there is no reply."""
         self._most_bytes = most_bytes
-        self._pieces_bytes = 0
+        self._begins = line
+        self._event = event
         self._line = bytearray()
-        self._texts: dict[str, list[str]] = {"content": [], "refusal": []}
-        self._calls: dict[int, dict[str, list[str]]] = {}
+        self._draft = Draft()
 
     @property
     def held(self) -> int:
         """About how many bytes are held."""
-        return len(self._line) + self._pieces_bytes
+        return len(self._line) + self._draft.held
 
-    def feed(self, chunk: bytes) -> bool:
-        """Read the next bytes; whether the last event of the stream was among them."""
-        ended = False
+    @property
+    def separator(self) -> bytes:
+        """What ends the line and the event that came last, before another is written."""
+        return b"\n\n" if self._begins else b"\n" * bool(self._line)
+
+    def feed(self, chunk: bytes) -> int | None:
+        """Read the next bytes; where among them the line of the stream's last event begins, if it has ended."""
+        begin, last = 0, None
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             self._go_on(end)
-            ended = self._line_ended() or ended
+            if self._line_ended() and last is None:
+                last = begin
+            begin += len(end) + 1
         self._go_on(rest)
-        return ended
+        return last
+
+    def reply(self) -> Reply | None:
+        """The reply so far; None while it says nothing."""
+        return None if self.too_large else self._draft.reply()
 
     def _go_on(self, part: bytes) -> None:
         """More of a line. Of what is too large only so much is held that the end of the stream is seen."""
         self._line += part if not self.too_large else part[: _BEGINNING - len(self._line)]
         if self.held > self._most_bytes:
             self.too_large = True
-            self._texts, self._calls, self._pieces_bytes = {}, {}, 0
+            self._draft = Draft()
             del self._line[_BEGINNING:]
 
     def _line_ended(self) -> bool:
         line, self._line = self._line, bytearray()
-        if not line.startswith(b"data:"):
+        if not line.startswith(self._begins):
             return False
-        data = line.removeprefix(b"data:").strip()
-        if data == b"[DONE]":
-            self.whole = True
+        data = line.removeprefix(self._begins).strip()
+        if data == DONE:
+            self._draft.whole = True
             return True
-        if not self.too_large:
-            self._event(data)
-        return False
-
-    def message(self) -> Reply | None:
-        """The reply so far; None while it says nothing. One that is not whole ends in a line that says so."""
-        if self.too_large:
-            return None
-        content, refusal = "".join(self._texts["content"]), "".join(self._texts["refusal"])
-        calls = [
-            _call({name: "".join(pieces) for name, pieces in call.items()}) for _, call in sorted(self._calls.items())
-        ]
-        made = {"role": "assistant", "content": content or None, "refusal": refusal or None, "tool_calls": calls}
-        if not _says(made):
-            return None
-        if not self.whole:
-            if calls:  # a call whose arguments are not whole was never made
-                made["tool_calls"] = []
-            made["content"] = f"{content}\n{CUT}"
-        return made if _says({**made, "content": content}) else None
-
-    def _event(self, data: bytearray) -> None:
-        try:
-            event = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return
-        choices = event.get("choices") if isinstance(event, dict) else None
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, dict) and choice.get("index", 0) == 0:
-                self.whole = self.whole or choice.get("finish_reason") is not None
-                self._delta(choice.get("delta"))
-
-    def _delta(self, delta: object) -> None:
-        if not isinstance(delta, dict):
-            return
-        for name, pieces in self._texts.items():
-            self._add(pieces, delta.get(name))
-        calls = delta.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, dict):
-                self._call(call)
-
-    def _call(self, piece: dict[str, Any]) -> None:
-        at = piece.get("index")
-        number = at if isinstance(at, int) else 0
-        if number not in self._calls:
-            self._calls[number] = {"id": [], "name": [], "arguments": []}
-            self._pieces_bytes += _CALL
-        function = piece.get("function")
-        given = {"id": piece.get("id"), **(function if isinstance(function, dict) else {})}
-        for name, pieces in self._calls[number].items():
-            self._add(pieces, given.get(name))
-
-    def _add(self, pieces: list[str], text: object) -> None:
-        if isinstance(text, str) and text:
-            pieces.append(text)
-            self._pieces_bytes += _PIECE + len(text)
+        return not self.too_large and self._event(self._draft, parsed(data))
 
 
 def _call(made: dict[str, str]) -> dict[str, Any]:
     function = {"name": made["name"], "arguments": made["arguments"]}
     return {"id": made["id"], "type": "function", "function": function}
-
-
-def _says(message: dict[str, Any]) -> bool:
-    return any(message.get(name) for name in ("content", "refusal", "tool_calls", "function_call", "audio"))

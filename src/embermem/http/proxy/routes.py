@@ -1,71 +1,85 @@
-"""POST /v1/chat/completions and GET /v1/models: what upstream answers, with memory in the prompt."""
+"""The routes at which a client talks to a model: what upstream answers, with memory in the prompt."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-import httpx2
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request
 from starlette.background import BackgroundTask
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
-from embermem.core.errors import NotFound
 from embermem.http.access import Access, Accessible, Right
-from embermem.http.problems import Problem, shaped
-from embermem.http.proxy.relay import Relay, as_openai
-from embermem.http.proxy.replies import whole_reply
+from embermem.http.problems import shaped
+from embermem.http.proxy import passing
+from embermem.http.proxy.dialects.chat_completions import ChatCompletions
+from embermem.http.proxy.dialects.dialect import Dialect
+from embermem.http.proxy.dialects.messages import Messages
+from embermem.http.proxy.dialects.ollama import OllamaChat
+from embermem.http.proxy.dialects.responses import Responses
+from embermem.http.proxy.relay import Relay
+from embermem.http.proxy.replies import parsed
 from embermem.http.proxy.request import Asked, asked
+from embermem.http.proxy.shared import Shared, answered_as, shared_of, upstream_of
 from embermem.http.proxy.talk import Known, Remembered, Talk
-from embermem.http.proxy.upstream import Upstream, client, read, returned, send, upstream
-from embermem.http.serving import kept, serving_of
+from embermem.http.proxy.upstream import Server, read, returned, send
+from embermem.http.serving import serving_of
 from embermem.llms.turns import turns_at
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from fastapi import FastAPI
 
-__all__ = ["CHAT_PATH", "router"]
+    from embermem.http.problems import Shape
 
-CHAT_PATH = "/v1/chat/completions"
-"""Its bodies may be larger than others: images travel in them."""
-_EVENTS = "text/event-stream"
+__all__ = ["LARGER", "router", "shape_at"]
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Proxy:
-    """What all requests share: the connections to upstream, and what is known of the owners' threads."""
-
-    client: httpx2.AsyncClient
-    known: Known
-    timeout_s: float
-    answer_bytes: int
+_DIALECTS: tuple[Dialect, ...] = (ChatCompletions(), Responses(), Messages(), OllamaChat())
+LARGER = frozenset({*(dialect.path for dialect in _DIALECTS), *passing.LARGER})
+"""Paths whose bodies may be larger than others: images travel in them."""
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
-    if (proxy := getattr(app.state, "proxy", None)) is not None:
-        await cast(_Proxy, proxy).client.aclose()
+    if (shared := getattr(app.state, "proxy", None)) is not None:
+        await cast(Shared, shared).client.aclose()
+
+
+def shape_at(path: str) -> Shape | None:
+    """The form of failures at a path of the proxy that its bodies come to, before the route is found."""
+    if path not in LARGER:
+        return None
+    if path.startswith("/api/"):
+        return answered_as(Server.OLLAMA)
+    return answered_as(Server.ANTHROPIC if path.startswith("/v1/messages") else Server.OPENAI)
 
 
 router = APIRouter(lifespan=_lifespan)
 
 
-def _answered(problem: Problem, request: Request) -> Response:
-    return JSONResponse(as_openai(problem), problem.status)
+def _talking(dialect: Dialect) -> Callable[..., Coroutine[None, None, Response]]:
+    @shaped(answered_as(dialect.server))
+    async def talk(request: Request, access: Accessible) -> Response:
+        return await _talk(request, access, dialect)
+
+    return talk
 
 
-# The form of these routes is OpenAI's, and so is their description.
-@router.post(CHAT_PATH, include_in_schema=False)
-@shaped(_answered)
-async def complete(request: Request, access: Accessible) -> Response:
-    """A chat completion by upstream, with memory. What was said is kept."""
-    target, proxy = _upstream(request), _proxy(request)
-    given = asked(await request.body(), request.headers)
+# The form of these routes is the protocol's, and so is their description.
+for _dialect in _DIALECTS:
+    router.add_api_route(_dialect.path, _talking(_dialect), methods=["POST"], include_in_schema=False)
+router.include_router(passing.router)
+
+
+async def _talk(request: Request, access: Access, dialect: Dialect) -> Response:
+    """An answer of upstream's, with memory. What was said is kept."""
+    target, proxy = upstream_of(request, dialect.server), shared_of(request)
+    given = asked(await request.body(), request.headers, dialect)
     talk, remembered = await run_sync(_opened, request, access, given, proxy.known)
     keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
     first = ExitStack()
@@ -73,7 +87,7 @@ async def complete(request: Request, access: Accessible) -> Response:
     try:
         sent = proxy.client.build_request(
             "POST",
-            f"{target.url}/chat/completions",
+            target.address(dialect.sent_to, request.url.query),
             content=given.body(remembered.block),
             headers=target.headers(request.headers.items()),
         )
@@ -85,10 +99,11 @@ async def complete(request: Request, access: Accessible) -> Response:
         await asyncio.shield(keeping)
     headers = {**returned(answer.headers), **_ours(talk, remembered)}
     counting = BackgroundTask(talk.visit, remembered) if answer.is_success else None
-    if answer.is_success and answer.headers.get("content-type", "").startswith(_EVENTS):
+    if answer.is_success and answer.headers.get("content-type", "").startswith(dialect.stream):
         return Relay(
             answer,
             headers,
+            dialect=dialect,
             most_bytes=proxy.answer_bytes,
             keep=lambda reply: run_sync(talk.close, reply),
             background=counting,
@@ -97,45 +112,8 @@ async def complete(request: Request, access: Accessible) -> Response:
     with first:
         content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
     if answer.is_success:
-        await run_sync(talk.close, whole_reply(content))
+        await run_sync(talk.close, dialect.reply(parsed(content)))
     return Response(content, answer.status_code, headers, background=counting)
-
-
-@router.get("/v1/models", include_in_schema=False)
-@router.get("/v1/models/{name:path}", include_in_schema=False)
-@shaped(_answered)
-async def models(request: Request, access: Accessible, name: str | None = None) -> Response:
-    """Upstream's models, or one of them. Raises NotFound for a name that would lead to upstream's other addresses."""
-    if {".", ".."} & set((name or "").replace("\\", "/").split("/")):
-        raise NotFound("a model's name must not be a path")
-    target, proxy = _upstream(request), _proxy(request)
-    path = request.scope["raw_path"].decode("ascii").partition("/v1/models")[2] if name else ""
-    sent = proxy.client.build_request(
-        "GET", f"{target.url}/models{path}", headers=target.headers(request.headers.items())
-    )
-    answer = await send(proxy.client, sent, proxy.timeout_s)
-    content = await read(answer, proxy.answer_bytes, proxy.timeout_s)
-    return Response(content, answer.status_code, returned(answer.headers))
-
-
-def _upstream(request: Request) -> Upstream:
-    serving = serving_of(request)
-    authorization = request.headers.get("authorization", "")
-    return upstream(serving.memory.settings, authorization, require_keys=serving.require_keys)
-
-
-def _proxy(request: Request) -> _Proxy:
-    settings = serving_of(request).memory.settings
-
-    def make() -> _Proxy:
-        return _Proxy(
-            client=client(settings),
-            known=Known(settings.proxy_known),
-            timeout_s=settings.proxy_timeout_s,
-            answer_bytes=settings.proxy_answer_bytes,
-        )
-
-    return kept(request.app, "proxy", make)
 
 
 def _opened(request: Request, access: Access, given: Asked, known: Known) -> tuple[Talk, Remembered]:
@@ -146,7 +124,7 @@ def _opened(request: Request, access: Access, given: Asked, known: Known) -> tup
         memory,
         owner,
         known,
-        given.messages,
+        given.told,
         thread=given.thread,
         keep=given.keep,
         scope=given.scope,

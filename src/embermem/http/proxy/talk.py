@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -13,15 +14,16 @@ from zoneinfo import ZoneInfo
 from embermem import chat, prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
+from embermem.core.metadata import checked
 from embermem.core.types import OwnerId, Scope
 from embermem.http.proxy import histories
 from embermem.http.proxy.histories import Said, Threads
-from embermem.http.proxy.replies import Reply
-from embermem.http.proxy.request import newest_question
+from embermem.http.proxy.replies import Message, Reply
 
 if TYPE_CHECKING:
     from embermem.core.metadata import Metadata
     from embermem.core.types import Context
+    from embermem.http.proxy.dialects.dialect import Told
     from embermem.memory import Memory, OwnerMemory
 
 __all__ = ["Known", "Remembered", "Talk"]
@@ -71,10 +73,11 @@ class Remembered:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Heard:
-    """A message that can be kept."""
+    """A message that can be kept; of a reply, which response made it, if that may be asked for."""
 
-    message: Mapping[str, Any]
+    message: Message
     said: Said
+    answer: str | None = None
 
 
 class Talk:
@@ -86,17 +89,17 @@ class Talk:
         memory: Memory,
         owner: OwnerMemory,
         known: Known,
-        given: Sequence[Any],
+        told: Told,
         *,
         thread: str | None,
         keep: bool,
-        scope: Scope | None = None,
-        metadata: Metadata | None = None,
+        scope: Scope | None,
+        metadata: Metadata,
     ) -> None:
         self._memory = memory
         self._owner = owner
         self._known = known
-        self._given = given
+        self._told = told
         self._named = thread
         self._keep = keep
         self._scope = scope
@@ -109,7 +112,7 @@ class Talk:
     def open(self) -> None:
         """Read the history, and find the thread it belongs to."""
         try:
-            self._heard = [heard for one in self._given if (heard := self._hear(one)) is not None]
+            self._heard = [heard for one in self._told.messages if (heard := self._hear(one)) is not None]
             if self._heard:
                 owned = self._known.of(self._owner.owner.id)
                 with owned.lock:
@@ -136,13 +139,16 @@ class Talk:
         """Keep the reply too."""
         if not self._keep or reply is None:
             return
+        begun, content = self._told.begun, reply.message.get("content")
+        message = {**reply.message, "content": f"{begun}{content or ''}"} if begun else reply.message
         try:
-            heard = self._hear(reply)
+            heard = self._hear(message)
         except (EmberError, RecursionError) as error:
             logger.warning("a reply to %s was not kept: %s", self._shown(), kind(error))
             return
         if heard is not None:
-            self._add([*self._heard, heard])
+            answer = None if reply.id is None else histories.answer_name(_storable(reply.id))
+            self._add([*self._heard, replace(heard, answer=answer)])
 
     def visit(self, remembered: Remembered) -> None:
         """Count the visits of what was remembered for a reply."""
@@ -155,7 +161,7 @@ class Talk:
     # ------------------------------------------------------------------------------------------------------- recall
 
     def _recalled(self) -> Remembered:
-        query = _newest_words(self._given)
+        query = _storable(self._told.question)
         if injected_blocks.MARK in query:
             query = injected_blocks.strip(query, self._memory.nonce_key())
         if not query.strip():
@@ -191,21 +197,36 @@ class Talk:
             with owned.lock:
                 placed = self._placed(owned, heard)
                 self.thread = placed.thread
-                for new in placed.new:
-                    self._add_one(heard[new.index].message, placed.thread, new.key)
+                added = {new.index: self._add_one(heard[new.index], placed.thread, new.key) for new in placed.new}
+                last = heard[-1]
+                if last.answer is not None and not added.get(len(heard) - 1):
+                    owned.threads.note(last.answer, placed.thread, last.said.mark)
         except EmberError as error:
             logger.warning("messages of %s were not kept; the next request tries again: %s", self._shown(), kind(error))
 
-    def _add_one(self, message: Mapping[str, Any], thread: str, key: str) -> None:
-        """A key that was used before is of the same words at the same place, in other spacing or since forgotten."""
+    def _add_one(self, heard: _Heard, thread: str, key: str) -> bool:
+        """Whether it was added. A key that was used before is of the same words at the same place, in other spacing or
+        since forgotten."""
+        metadata = self._metadata
+        if heard.answer is not None:
+            with suppress(InputError):  # there is no room left for one more label
+                metadata = checked({**self._metadata, histories.ANSWER: heard.answer}, "metadata")
         try:
-            self._owner.add_messages([message], thread=thread, key=key, metadata=self._metadata)
+            self._owner.add_messages([heard.message], thread=thread, key=key, metadata=metadata)
         except KeyReused:
             logger.debug("a message of %s was kept before", self._shown())
+            return False
+        return True
 
     def _placed(self, owned: _Owned, heard: Sequence[_Heard]) -> histories.Placed:
         self._read_on(owned)
-        return histories.place([one.said for one in heard], owned.threads, self._owner.owner.id, self._named)
+        history, owner_id, told = [one.said for one in heard], self._owner.owner.id, self._told
+        if self._named is None and told.answer is not None:
+            answer = histories.answer_name(_storable(told.answer))
+            return histories.place_after(history, owned.threads, owner_id, answer)
+        if self._named is None and told.conversation is not None:
+            return histories.place_at_end(history, owned.threads, messages.thread_id(_storable(told.conversation)))
+        return histories.place(history, owned.threads, owner_id, self._named)
 
     def _read_on(self, owned: _Owned) -> None:
         """What was stored since, by whomever. An owner who was forgotten begins anew."""
@@ -219,7 +240,7 @@ class Talk:
             if not more:  # the newest were forgotten
                 owned.threads.upto = newest
 
-    def _hear(self, message: object) -> _Heard | None:
+    def _hear(self, message: Message) -> _Heard | None:
         """A message as it would be stored; None for one that is not: of the system, empty, or nothing but ours."""
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
@@ -243,17 +264,6 @@ class Talk:
 
     def _shown(self) -> str:
         return f"{self._owner.owner.user}/{self._owner.owner.agent}"
-
-
-def _newest_words(given: Sequence[Any]) -> str:
-    """The text of the user's newest message: its parts of text, no images."""
-    at = newest_question(given)
-    content = None if at is None else _storable(given[at].get("content"))
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _storable(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The server that answers: its address, the key for it, and which headers pass."""
+"""The server that answers, one for each family of protocols: its address, the key for it, and which headers pass."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NoUpstream",
+    "Server",
     "Upstream",
     "UpstreamLate",
     "UpstreamTooLarge",
@@ -33,13 +35,24 @@ __all__ = [
 ]
 
 _CONNECT_S = 10.0
-_SENT = frozenset({"accept", "content-type", "idempotency-key", "user-agent"})
-_SENT_PREFIXES = ("openai-", "x-stainless-")
+_SENT = frozenset(
+    {"accept", "content-encoding", "content-type", "idempotency-key", "user-agent", "x-client-request-id"}
+)
+_SENT_PREFIXES = ("anthropic-", "openai-", "x-stainless-")
 _BILLED_TO = frozenset({"openai-organization", "openai-project"})
 """Headers that say who pays: they belong to the key, and pass only with the client's own."""
-_RETURNED = frozenset({"content-type", "retry-after", "retry-after-ms", "x-should-retry"})
-_HARMLESS = frozenset({"application/json", "application/problem+json", "text/event-stream", "text/plain"})
-_RETURNED_PREFIXES = ("openai-", "x-ratelimit-")
+_RETURNED = frozenset({"content-type", "request-id", "retry-after", "retry-after-ms", "x-should-retry"})
+_HARMLESS = frozenset(
+    {
+        "application/json",
+        "application/octet-stream",
+        "application/problem+json",
+        "application/x-ndjson",
+        "text/event-stream",
+        "text/plain",
+    }
+)
+_RETURNED_PREFIXES = ("anthropic-", "openai-", "x-ratelimit-")
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 """Codings of an answer that are taken, though only the first two were asked for: some servers compress all the same.
 None becomes more than 1,032 times its length, and several on top of each other are refused."""
@@ -82,14 +95,27 @@ class UpstreamUnreadable(HttpError):
     status = 502
 
 
+class Server(StrEnum):
+    """Whose protocols a server speaks."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    OLLAMA = "ollama"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Upstream:
-    """Where requests go: the base URL, which ends before /chat/completions, and the key, if there is one; `own` where
-    that is the client's."""
+    """Where requests go: the base URL, which ends before /chat/completions, /messages or /chat, and the key, as the
+    header that brings it; `own` where that is the client's."""
 
+    server: Server
     url: str
-    key: str | None = field(repr=False)
+    key: Mapping[str, str] = field(repr=False)
     own: bool
+
+    def address(self, path: str, query: str) -> str:
+        """That of a path below the base URL."""
+        return f"{self.url}/{path}?{query}" if query else f"{self.url}/{path}"
 
     def headers(self, given: Iterable[tuple[str, str]]) -> dict[str, str]:
         """Those of a client's request that pass, and the key."""
@@ -100,18 +126,35 @@ class Upstream:
             and (name in _SENT or name.startswith(_SENT_PREFIXES))
             and (self.own or name not in _BILLED_TO)
         }
-        key = {} if self.key is None else {"authorization": f"Bearer {self.key}"}
         # llama.cpp's server closes a connection after a stream without saying so, and the next request on it is lost.
         once = {"connection": "close"} if self.url.lower().startswith("http:") else {}
-        return {**passed, **key, **once, "accept-encoding": "identity"}
+        return {**passed, **self.key, **once, "accept-encoding": "identity"}
 
 
-def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> Upstream:
-    """`proxy_url`, else `model_url`, else OPENAI_BASE_URL; with `proxy_key`, else the key that is set for this host.
+def upstream(settings: Settings, given: Mapping[str, str], server: Server, *, require_keys: bool) -> Upstream:
+    """The server that speaks these protocols, for a request with these headers.
 
-    Where no key is set and our server requires none, the client's own bearer token is passed on, unless it is a key of
-    ours. Raises NoUpstream.
+    Where no key is set and our server requires none, the client's own is passed on to the server that is set for its
+    protocol, unless it is a key of ours. Raises NoUpstream.
     """
+    match server:
+        case Server.OPENAI:
+            url, key = _openai(settings)
+            own = _bearer(given)
+        case Server.ANTHROPIC:
+            url, key, own = _anthropic(settings, given)
+        case Server.OLLAMA:
+            url, key, own = _ollama(settings, given)
+    if not key and not require_keys and own:
+        return Upstream(server=server, url=url, key=own, own=True)
+    return Upstream(server=server, url=url, key=key, own=False)
+
+
+_Key = Mapping[str, str]
+
+
+def _openai(settings: Settings) -> tuple[str, _Key]:
+    """`proxy_url`, else `model_url`, else OPENAI_BASE_URL; with `proxy_key`, else the key that is set for this host."""
     others = {
         settings.model_url: settings.model_key or os.environ.get("OPENAI_API_KEY", ""),
         os.environ.get("OPENAI_BASE_URL", ""): os.environ.get("OPENAI_API_KEY", ""),
@@ -120,18 +163,55 @@ def upstream(settings: Settings, authorization: str, *, require_keys: bool) -> U
     if not url:
         raise NoUpstream(
             "the proxy has no upstream: set EMBERMEM_PROXY_URL (or proxy_url in embermem.toml) to the base URL of an "
-            "OpenAI-compatible server, such as http://127.0.0.1:11434/v1, and EMBERMEM_PROXY_KEY to its key"
+            "OpenAI-compatible server, such as http://127.0.0.1:11434/v1, and EMBERMEM_PROXY_KEY to its key; "
+            "proxy_anthropic_url and proxy_ollama_url name the servers of Anthropic's and Ollama's clients"
         )
+    address = _checked(url, "proxy_url")
+    here = [key for other, key in others.items() if key and urlsplit(other)[:2] == urlsplit(address)[:2]]
+    key = settings.proxy_key or next(iter(here), None)
+    return address, _as_bearer(key)
+
+
+def _anthropic(settings: Settings, given: Mapping[str, str]) -> tuple[str, _Key, _Key]:
+    """`proxy_anthropic_url`; else the server of OpenAI's protocols, as many speak both: it gets no client's key."""
+    if not settings.proxy_anthropic_url:
+        return *_openai(settings), {}
+    url = _checked(settings.proxy_anthropic_url, "proxy_anthropic_url").removesuffix("/v1")
+    token = given.get("x-api-key", "").strip()
+    own = {"x-api-key": token} if token and not token.startswith(_OURS) else _bearer(given)
+    return f"{url}/v1", {"x-api-key": settings.proxy_anthropic_key} if settings.proxy_anthropic_key else {}, own
+
+
+def _ollama(settings: Settings, given: Mapping[str, str]) -> tuple[str, _Key, _Key]:
+    """`proxy_ollama_url`; else the server of OpenAI's protocols: it gets no client's key."""
+    if settings.proxy_ollama_url:
+        url = _checked(settings.proxy_ollama_url, "proxy_ollama_url")
+        return f"{_root(url)}/api", _as_bearer(settings.proxy_ollama_key), _bearer(given)
+    url, key = _openai(settings)
+    return f"{_root(url)}/api", key, {}
+
+
+def _root(url: str) -> str:
+    return url.removesuffix("/v1").removesuffix("/api")
+
+
+def _checked(url: str, name: str) -> str:
+    """A base URL without a slash at its end. Raises NoUpstream."""
     address = urlsplit(url)
     if address.scheme not in ("http", "https") or not address.hostname or address.username is not None:
-        raise NoUpstream("proxy_url must be an http:// or https:// address without a user or password")
-    here = [key for other, key in others.items() if key and urlsplit(other)[:2] == address[:2]]
-    key = settings.proxy_key or next(iter(here), None)
-    scheme, _, token = authorization.partition(" ")
+        raise NoUpstream(f"{name} must be an http:// or https:// address without a user or password")
+    return url.rstrip("/")
+
+
+def _bearer(given: Mapping[str, str]) -> _Key:
+    """A client's own bearer token."""
+    scheme, _, token = given.get("authorization", "").partition(" ")
     token = token.strip()
-    if key is None and not require_keys and scheme.lower() == "bearer" and token and not token.startswith(_OURS):
-        return Upstream(url=url.rstrip("/"), key=token, own=True)
-    return Upstream(url=url.rstrip("/"), key=key, own=False)
+    return _as_bearer(token) if scheme.lower() == "bearer" and not token.startswith(_OURS) else {}
+
+
+def _as_bearer(key: str | None) -> _Key:
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def client(settings: Settings) -> httpx2.AsyncClient:
@@ -201,7 +281,8 @@ def returned(headers: Mapping[str, str]) -> dict[str, str]:
         if name.lower() in _RETURNED or name.lower().startswith(_RETURNED_PREFIXES)
     }
     kind = passed.get("content-type", "").partition(";")[0].strip().lower()
-    return passed if kind in _HARMLESS else passed | {"content-type": "text/plain; charset=utf-8"}
+    harmless = kind in _HARMLESS or kind.startswith("audio/")
+    return passed if harmless else passed | {"content-type": "text/plain; charset=utf-8"}
 
 
 def failure(error: httpx2.RequestError | TimeoutError) -> HttpError:

@@ -16,7 +16,7 @@ from embermem.core.metadata import Metadata
 from embermem.core.text import fold
 from embermem.core.types import About, FactProposal
 
-KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "expires_at", "metadata")
+KEYS = ("text", "subject", "attribute", "value", "about", "valid_from", "valid_to", "expires_at", "metadata")
 
 _LONGEST = 2000
 _LONGEST_NAME = 200
@@ -39,6 +39,22 @@ def read(facts: Sequence[Mapping[str, Any]], inbox: Inbox, attributes: Attribute
 def expiries(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
     """When each of the facts, which were read, ends by itself; None: never. Raises InputError for a time gone by."""
     return [inbox.expiry(one.get("expires_at"), f"facts[{place}].expires_at") for place, one in enumerate(facts)]
+
+
+def ends(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[datetime | None]:
+    """Until when each of the facts, which were read, held; None: it holds. Raises InputError for a time to come, and
+    for one before the fact began."""
+    found: list[datetime | None] = []
+    for place, one in enumerate(facts):
+        where, given = f"facts[{place}].valid_to", one.get("valid_to")
+        until = None if given is None else inbox.moment(given, where)
+        if until is not None and until > inbox.now:
+            raise InputError(f"{where} = {until.isoformat()} is still to come; give it as expires_at")
+        since = one.get("valid_from")
+        if until is not None and since is not None and until < inbox.moment(since, f"facts[{place}].valid_from"):
+            raise InputError(f"{where} = {until.isoformat()} is before valid_from")
+        found.append(until)
+    return found
 
 
 def labels(facts: Sequence[Mapping[str, Any]], inbox: Inbox) -> list[Metadata]:

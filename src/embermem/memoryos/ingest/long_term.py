@@ -198,22 +198,22 @@ class Knowledge:
 
     def bring(
         self,
-        brought: Iterable[tuple[FactProposal, datetime | None, Metadata]],
+        brought: Iterable[tuple[FactProposal, datetime | None, Metadata, datetime | None]],
         *,
         seq: int,
         no: int,
         at: datetime,
         settings: Settings,
     ) -> tuple[list[Decision], tuple[FactId, ...]]:
-        """The decisions that facts of the caller's own lead to, each with when it expires and its metadata; and what
-        each became.
+        """The decisions that facts of the caller's own lead to, each with when it expires, its metadata and, if
+        it is over, until when it held; and what each became.
 
         The same rules, but for three: they rest on nothing that was said; no ruling refuses them, because the caller's
         word is newer than what he ruled; and what was said up to `seq` does not end them.
         """
         decisions: list[Decision] = []
         became: list[FactId] = []
-        for place, (proposal, expires_at, metadata) in enumerate(brought):
+        for place, (proposal, expires_at, metadata, until) in enumerate(brought):
             if namesakes := self.people.namesakes(proposal.subject):
                 raise InputError(f"facts[{place}]: {ambiguous(proposal.subject, namesakes)}")
             made: list[Decision] = [*self._structural(self._fact(proposal, {}, no, at))]
@@ -226,6 +226,9 @@ class Knowledge:
                 made, became[-1] = self._labelled(self._held[first.fact_id], metadata, expires_at, no, at)
             elif expires_at is not None:
                 made.append(FactExpires(fact_id=first.fact_id, at=expires_at))
+            held = self._held.get(became[-1])
+            if until is not None and held is not None and not later(held.valid_from, until):
+                made.append(self._retire(held, None, until, at))
             decisions += made
         decisions += [
             FactAffirmed(fact_id=fact_id, upto_seq=seq) for fact_id in dict.fromkeys(became) if fact_id in self._held

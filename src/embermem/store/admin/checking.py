@@ -456,7 +456,8 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
 _MENDS = {
     **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
     **dict.fromkeys((schema.utterance_value, schema.share, schema.webhook), Mending.DERIVE),
-    **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.change), Mending.NOTHING),
+    **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.original), Mending.NOTHING),
+    schema.change: Mending.NOTHING,
 }
 """Tables whose rows have an owner, and what is done with those that have none: only what is derived is thrown away."""
 

@@ -32,6 +32,7 @@ from embermem.core.changes import Cause
 from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
 from embermem.store import schema, values
 from embermem.store.engines.vector_type import are_halves, vector_length
+from embermem.store.queries import originals
 
 
 class Mending(Enum):
@@ -114,6 +115,7 @@ def invariants(halves: bool) -> tuple[Invariant, ...]:
         *_metadata(),
         *_pages(),
         *_documents(),
+        *_originals(),
         *_versions(),
         *_facts(),
         *_sources(),
@@ -221,6 +223,14 @@ def _documents() -> Iterator[Invariant]:
         and_(exists().where(own, of_document), not_(by_itself)),
     )
     yield _invariant(PAGES, "passages that are not a page by themselves", _count(page, wrong))
+
+
+def _originals() -> Iterator[Invariant]:
+    original, said, document = schema.original, schema.utterance, schema.document
+    lost = _none(said, said.c.id == original.c.item_id), _none(document, document.c.document_id == original.c.item_id)
+    yield _invariant(SAID, "originals of no utterance or document", _count(original, *lost))
+    unreadable = "originals that cannot be read"
+    yield Invariant(area=SAID, what=unreadable, counting=originals.unreadable, mending=Mending.NOTHING)
 
 
 # ----------------------------------------------------------------------------------------------------- what was derived

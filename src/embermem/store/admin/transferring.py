@@ -23,15 +23,15 @@ from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
 from embermem.store.codec import micros, record, row_of, zoned
 from embermem.store.erasing import Erasing
-from embermem.store.queries import reads
+from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
 from embermem.store.values import value_rows
 
 _TOLD = (
-    *(schema.owner, schema.page, schema.document, schema.utterance, schema.change, schema.receipt),
-    *(schema.segment, schema.fact),
+    *(schema.owner, schema.page, schema.document, schema.utterance, schema.original, schema.change),
+    *(schema.receipt, schema.segment, schema.fact),
 )
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
@@ -82,6 +82,14 @@ class UtterancePart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OriginalPart:
+    """What a caller handed in, as JSON, and the id of the utterance or document that was made of it."""
+
+    id: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptPart:
     """A key that was given with a call, so that the same call made again does nothing. Of another call than `add`, both
     seqs are 0, and `change_no` and `result` say what it did."""
@@ -125,7 +133,9 @@ class VectorPart:
     passages: bytes | None = None
 
 
-Part = OwnerPart | DocumentPart | UtterancePart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
+Part = (
+    OwnerPart | DocumentPart | UtterancePart | OriginalPart | Change | ReceiptPart | SegmentPart | FactPart | VectorPart
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,6 +150,7 @@ class Parts:
     vectors: Sequence[VectorPart]
     facts: Sequence[FactPart] = ()
     documents: Sequence[DocumentPart] = ()
+    originals: Sequence[OriginalPart] = ()
 
 
 class Transferring(Erasing):
@@ -179,6 +190,7 @@ class Transferring(Erasing):
             write(c, said, (row_of(one, said, **mine, page_id=one.page) for one in parts.utterances))
             values = (row for one in parts.utterances for row in value_rows(owner.id, one.seq, one.metadata))
             write(c, schema.utterance_value, values)
+            originals.keep(c, owner.id, ((one.id, one.value) for one in parts.originals))
             write(c, schema.page, _page_rows(owner.id, parts.utterances))
             write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
             write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
@@ -210,6 +222,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
             of = pages[row.page_id]
             ends = reads.time_from(of.expires_at, of.expires_offset)
             return record(UtterancePart, row, page=row.page_id, page_no=of.no, expires_at=ends)
+        case "original":
+            return record(OriginalPart, row, id=row.item_id)
         case "change":
             return change_from(row)
         case "receipt":

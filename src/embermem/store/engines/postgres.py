@@ -29,6 +29,7 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
+from embermem.core.extras import needing
 from embermem.protocols import Finding
 from embermem.store import migrations, schema
 from embermem.store.engines.database import Database, raise_interrupt
@@ -382,11 +383,9 @@ def _driven(url: str) -> URL:
         raise ConfigError(
             "the store's URL cannot be read; such as postgresql://USER:PASSWORD@HOST:5432/DATABASE"
         ) from error
-    try:
+    with needing("postgres", "a PostgreSQL store"):
         import pgvector  # noqa: F401
         import psycopg  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("a PostgreSQL store needs psycopg: pip install 'embermem[postgres]'") from error
     return made.set(drivername="postgresql+psycopg")
 
 

@@ -419,3 +419,5 @@ def our_errors(path: Path) -> Iterator[None]:
                     raise kind(f"{path}: {advice}") from None
                 raise kind(f"{path}: {advice} ({said})") from error
         raise StoreError(f"{path}: the database reported an error ({said})") from error
+    except UnicodeDecodeError:  # an error of SQLite that quotes damaged text
+        raise StoreCorrupt(f"{path}: the file is damaged; restore a copy, or see `embermem doctor`") from None

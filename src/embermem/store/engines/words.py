@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Table, func
+from sqlalchemy import Column, Table, func, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
+
+_LAST = "\U0010ffff"
+"""No character is ordered after this one."""
+_SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000
 
 
 def upsert(c: Connection, table: Table) -> Any:
     """An insert that may say what happens where the row is there already; both engines have the same words for it."""
     return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def order_by_code_points(c: Connection, column: Column[str]) -> None:
+    """Order a column of texts as Python does it, where an older schema ordered it as the database does."""
+    if c.dialect.name == "postgresql":  # SQLite always did
+        c.execute(text(f'ALTER TABLE {column.table.name} ALTER COLUMN {column.name} TYPE TEXT COLLATE "C"'))
+
+
+def begins_with(column: Any, beginning: str) -> tuple[Any, ...]:
+    """That a column, which is ordered by code points, begins with a text: by an index of the column, letter by letter.
+    (LIKE takes no notice of case on SQLite, and uses no index there.)"""
+    stem = beginning.rstrip(_LAST)
+    if not stem:
+        return column >= beginning, func.substr(column, 1, len(beginning)) == beginning
+    after = ord(stem[-1]) + 1
+    return column >= beginning, column < stem[:-1] + chr(_AFTER_SURROGATES if after == _SURROGATES else after)
 
 
 def how_it_runs(c: Connection) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy import delete, exists, func, insert, literal, or_, select, update
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Erased
@@ -30,12 +30,13 @@ from embermem.core.types import (
 )
 from embermem.protocols import NewDocument, NewPassage
 from embermem.store import schema
-from embermem.store.codec import from_json, json_text, micros, record, row_of
-from embermem.store.engines.words import upsert
+from embermem.store.codec import from_json, json_text, micros, record, row_of, zoned
+from embermem.store.engines.words import begins_with, upsert
 from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
-from embermem.store.queries import reads
+from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
+from embermem.store.queries.retaining import log_expiry
 from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, update_rows
 from embermem.store.values import value_rows
@@ -70,8 +71,8 @@ class Documents(Erasing):
     def put_document(self, owner: Owner, given: NewDocument, *, now: datetime, key: str | None = None) -> DocumentAdded:
         """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages
         of equal text, place and title keep their utterances and vectors, the others go as forgetting does it, and are
-        not barred. An unchanged one writes nothing, and a key used before gives what is stored by now. Raises
-        KeyReused, and RevisionMoved where another call stored the same document meanwhile.
+        not barred; all pages end when it says. An unchanged one writes nothing, and a key used before gives what is
+        stored by now. Raises KeyReused, and RevisionMoved where another call stored the same document meanwhile.
         """
         secret = self.secret() if self._differs(owner.id, given) else b""
         with self._write() as c:
@@ -90,23 +91,37 @@ class Documents(Erasing):
                 if difference.gone and not secret:
                     raise RevisionMoved("another call stored this document meanwhile")
                 done = _put(c, owner.id, document, given, difference, now, secret)
+            _end(c, owner.id, done.id, given.expires_at, now)
             if key is not None:
                 said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
         if done.removed:
             self.wipe()
         return done
 
-    def documents(self, owner_id: OwnerId, ids: Collection[DocumentId] | None = None) -> tuple[Document, ...]:
-        """Documents, the first stored first; those of some ids."""
+    def documents(
+        self,
+        owner_id: OwnerId,
+        ids: Collection[DocumentId] | None = None,
+        *,
+        now: datetime,
+        source: str | None = None,
+        under: str | None = None,
+    ) -> tuple[Document, ...]:
+        """Documents with passages that have not expired, the first stored first; those of some ids, of one source, or
+        whose source begins with a text."""
         table, page = schema.document, schema.page
         thread = literal(thread_of(DocumentId(""))) + table.c.document_id
-        counted = (
-            select(func.count()).select_from(page).where(page.c.owner_id == table.c.owner_id, page.c.thread == thread)
-        )
-        query = select(table, counted.scalar_subquery().label("passages")).where(table.c.owner_id == owner_id)
+        stands = or_(page.c.expires_at.is_(None), page.c.expires_at > micros(now))
+        own = (page.c.owner_id == table.c.owner_id, page.c.thread == thread, stands)
+        counted = select(func.count()).select_from(page).where(*own).scalar_subquery().label("passages")
+        query = select(table, counted).where(table.c.owner_id == owner_id, exists().where(*own))
         if ids is not None:
             query = query.where(table.c.document_id.in_(sorted(ids)))
+        if source is not None:
+            query = query.where(table.c.source == source)
         with self._read() as c:
+            if under:
+                query = query.where(*begins_with(table.c.source, under))
             rows = c.execute(query.order_by(table.c.recorded_at, table.c.document_id))
             return tuple(record(Document, row, id=row.document_id) for row in rows)
 
@@ -192,6 +207,8 @@ def _put(
         erased = Erased(pages=tuple(pages), facts=(), utterances=len(pages), passages=len(pages))
         _log_moved(c, owner_id, [erased] if pages else [], now)
     row = row_of(given, schema.document, owner_id=owner_id, document_id=document, recorded_at=at)
+    originals.drop(c, owner_id, [document])
+    originals.keep(c, owner_id, [(document, given.original)])
     keys = {"owner_id", "document_id"}
     statement = upsert(c, schema.document).values(**row)
     c.execute(
@@ -236,10 +253,24 @@ def _insert(
         )
         own = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
         said.append(row_of(message, schema.utterance, **own))
-        pages.append(passage_page(owner_id, page_id, thread, seq, at))
+        ends = zoned("expires_at", given.expires_at)
+        pages.append({**passage_page(owner_id, page_id, thread, seq, at), **ends})
     c.execute(insert(schema.utterance), said)
     c.execute(insert(schema.page), pages)
     _label(c, owner_id, given, [row["seq"] for row in said])
+
+
+def _end(c: Connection, owner_id: OwnerId, document: DocumentId, at: datetime | None, now: datetime) -> None:
+    """All pages of a document end then, or (None) do not; where some did not yet, readers are told."""
+    page, ends = schema.page, zoned("expires_at", at)
+    moved = c.execute(
+        update(page)
+        .where(page.c.owner_id == owner_id, page.c.thread == thread_of(document))
+        .where(page.c.expires_at.is_distinct_from(ends["expires_at"]))
+        .values(ends)
+    )
+    if moved.rowcount:
+        log_expiry(c, owner_id, now)
 
 
 def _label(c: Connection, owner_id: OwnerId, given: NewDocument, seqs: Sequence[int]) -> None:

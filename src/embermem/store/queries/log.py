@@ -18,6 +18,7 @@ from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, is_gone, marked_of
+from embermem.store.queries import originals
 from embermem.store.queries.pages import said_within
 from embermem.store.queries.reads import chunks, same
 from embermem.store.receipts import kept_receipt
@@ -182,6 +183,7 @@ def _append(
         for row in value_rows(owner_id, said["seq"], message.metadata)
     ]:
         c.execute(insert(schema.utterance_value), values)
+    originals.keep(c, owner_id, ((said["id"], one.original) for one, said in zip(messages, utterances, strict=True)))
     if opened:
         c.execute(insert(schema.page), list(opened.values()))
         set_owner(c, owner_id, pages=pages)

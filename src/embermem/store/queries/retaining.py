@@ -60,7 +60,7 @@ class Retaining(Transactions):
 
         It is no decision, since a page is not derived; a change without any tells readers to look.
         """
-        page, table = schema.page, schema.owner
+        page = schema.page
         with self._write() as c:
             if not locked_owner(c, owner.id):
                 return False
@@ -71,16 +71,21 @@ class Retaining(Transactions):
             )
             if set_to.rowcount == 0:
                 return False
-            revision = c.scalar(
-                update(table)
-                .where(table.c.owner_id == owner.id)
-                .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
-                .returning(table.c.revision)
-            )
-            assert revision is not None  # the owner's row is held
-            log(c, owner.id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
+            log_expiry(c, owner.id, now)
             write_receipt(c, owner.id, receipt, micros(now))
         return True
+
+
+def log_expiry(c: Connection, owner_id: OwnerId, now: datetime) -> None:
+    """A change without decisions: readers look again at what has expired, and the owner is due. Its row is held."""
+    table = schema.owner
+    revision = c.execute(
+        update(table)
+        .where(table.c.owner_id == owner_id)
+        .values(revision=table.c.revision + 1, due_at=due_from(micros(now)))
+        .returning(table.c.revision)
+    ).scalar_one()
+    log(c, owner_id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
 
 
 def _fact_uses(c: Connection, owner_id: OwnerId) -> dict[str, tuple[int, datetime]]:

@@ -1,4 +1,4 @@
-"""The file formats that `ingest` reads, as one stream of messages.
+"""Plain conversations, which `ingest` reads while they come: one stream of messages.
 
 Line formats (JSON lines, `Name: text`) are read line by line, so that a long file costs no memory; the others are
 read whole. A bad line becomes a `BadLine` in the stream: who reads decides whether to go on.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import chain
@@ -17,16 +17,14 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
-from embermem.core.metadata import Metadata, checked
+from embermem.core.metadata import checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
+from embermem.transfer.files import MAX_LINE_BYTES
+from embermem.transfer.items import BadLine, Entry, Item, unstorable
 
 NAME_CHARS = 60
 """A longer text before the colon is no name."""
-NAME_LIMIT = 512
-"""A longer name or thread cannot be stored."""
-MAX_LINE_BYTES = 64 * 2**20
-"""A longer line is refused before it is parsed."""
 
 _NAMED = re.compile(r"(?P<name>[^:：]+?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
 _ROLE_NAMES = languages.merged(lambda one: one.talk.parts)
@@ -43,47 +41,6 @@ class Format(StrEnum):
     RECALL = "recall"
     LOCOMO = "locomo"
     TEXT = "text"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
-    """One message of a file. `place` says where it stands; `offset` how many bytes were read up to it."""
-
-    place: str
-    role: str
-    content: object
-    thread: str | None = None
-    name: str | None = None
-    at: datetime | None = None
-    more: Mapping[str, object] = field(default_factory=dict)
-    metadata: Metadata = field(default_factory=dict)
-    offset: int = 0
-
-    def message(self) -> dict[str, object]:
-        """The message in the OpenAI format, as `add_messages` takes it."""
-        made: dict[str, object] = {"role": self.role, "content": self.content, **self.more}
-        if self.name is not None:
-            made["name"] = self.name
-        if self.at is not None:
-            made["at"] = self.at
-        if self.metadata:
-            made["metadata"] = self.metadata
-        return made
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BadLine:
-    """A line that holds no message: where, what is wrong, what to do."""
-
-    place: str
-    what: str
-    advice: str
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.what}; {self.advice}"
-
-
-Item = Entry | BadLine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,17 +117,17 @@ def _json_line(line: str, place: str, offset: int) -> Iterator[Item]:
     except (ValueError, RecursionError) as error:
         yield BadLine(place=place, what=f"not JSON that can be read ({error})", advice=advice)
         return
-    yield from _object(value, place, offset)
+    yield from messages_of(value, place, offset)
 
 
-def _object(value: object, place: str, offset: int = 0) -> Iterator[Item]:
+def messages_of(value: object, place: str, offset: int = 0) -> Iterator[Item]:
     """The messages of one JSON object: a message, an exchange, or a list under "messages"."""
     if not isinstance(value, dict):
         yield BadLine(place=place, what=f"a {type(value).__name__}, not an object", advice="write one object a line")
         return
     if isinstance(value.get("messages"), list):
         for number, one in enumerate(value["messages"], 1):
-            yield from _object(one, f"{place}, message {number}", offset)
+            yield from messages_of(one, f"{place}, message {number}", offset)
         return
     if "role" not in value and not ("query" in value or "response" in value):
         yield BadLine(
@@ -205,7 +162,7 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
         if not isinstance(value.get(key), (str, int, type(None))):
             return BadLine(place=place, what=f"{key} is {_kind(value[key])}", advice="write a text")
     at = value.get("at")
-    said_at = _time(at)
+    said_at = time_of(at)
     if at is not None and said_at is None:
         return BadLine(
             place=place, what=f"at is {at!r}", advice="write ISO 8601 (2026-05-02T10:00:00+02:00) or seconds since 1970"
@@ -230,6 +187,12 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
 
 def _named(value: object) -> str | None:
     return str(value) if value is not None and str(value).strip() else None
+
+
+def is_named(line: str) -> bool:
+    """Whether a line is of the form `Name: text`."""
+    match = _NAMED.fullmatch(line.strip())
+    return match is not None and len(match["name"]) <= NAME_CHARS
 
 
 def _text_lines(lines: Iterator[bytes], me: str | None) -> Iterator[Item]:
@@ -307,7 +270,7 @@ def _document(raw: bytes, form: Format, me: str | None) -> list[Source]:
             "the JSON is no list of messages, no recall set and no LoCoMo file; "
             "expected [{role, content}, …] or one object a line"
         )
-    items = (item for n, one in enumerate(messages, 1) for item in _object(one, f"message {n}"))
+    items = (item for n, one in enumerate(messages, 1) for item in messages_of(one, f"message {n}"))
     return [Source(name=None, items=items, total=len(messages))]
 
 
@@ -329,7 +292,8 @@ def _conversation(one: Conversation, me: str | None) -> Source:
 # ------------------------------------------------------------------------------------------------------ values
 
 
-def _time(value: object) -> datetime | None:
+def time_of(value: object) -> datetime | None:
+    """A time in ISO 8601 or in seconds since 1970; None for what is neither."""
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value.strip())
@@ -345,39 +309,7 @@ def _time(value: object) -> datetime | None:
 
 def _storable(items: Iterable[Item], longest: int) -> Iterator[Item]:
     """Marks as bad what no store can hold, so that its line is named."""
-    for item in items:
-        wrong = _wrong(item, longest) if isinstance(item, Entry) else None
-        yield item if wrong is None else BadLine(place=item.place, what=wrong[0], advice=wrong[1])
-
-
-def _wrong(entry: Entry, longest: int) -> tuple[str, str] | None:
-    texts = [("the text", text, longest) for text in _texts([entry.content, *entry.more.values()])]
-    for what, text, limit in (
-        *texts,
-        ("the name", entry.name or "", NAME_LIMIT),
-        ("the thread", entry.thread or "", NAME_LIMIT),
-    ):
-        if len(text) > limit:
-            return f"{what} has {len(text):,} characters, more than {limit:,}", "make it shorter"
-        if "\x00" in text:
-            return f"{what} has a NUL character", "take it out"
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
-            return f"{what} has half of a surrogate pair", "write whole characters"
-    return None
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text within lists and objects."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+    return (unstorable(item, longest) or item for item in items)
 
 
 def _kind(value: object) -> str:

@@ -1,0 +1,66 @@
+"""What several adapters share: the tools of an agent, and the text that shows a model what was recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from embermem import prompts
+from embermem.core.types import Context
+from embermem.owner_memory import OwnerMemory
+
+__all__ = [
+    "REMEMBER",
+    "REMEMBERED",
+    "REMEMBER_DESCRIPTION",
+    "SEARCH_MEMORY",
+    "SEARCH_MEMORY_DESCRIPTION",
+    "bound",
+    "recalled_text",
+    "remember",
+    "search_memory",
+]
+
+SEARCH_MEMORY = "search_memory"
+SEARCH_MEMORY_DESCRIPTION = (
+    "Search the long-term memory of this user: who they are, facts about them, and what was said in earlier"
+    " conversations, with dates. Call it before you answer whenever earlier conversations may help. `query` is the"
+    " question in plain words, with names. If the result says nothing about the matter, say that you do not know."
+)
+REMEMBER = "remember"
+REMEMBER_DESCRIPTION = (
+    "Keep something that the user has said in the long-term memory. Call it when the user asks you to remember"
+    " something. `text` is what the user said, in the user's own words and the first person, such as 'I am allergic to"
+    " nuts.' Do not pass it what search_memory returned, your own notes, passwords or keys."
+)
+REMEMBERED = "remembered"
+"""The thread of what `remember` adds, where the adapter names no other."""
+
+_Run = TypeVar("_Run")
+
+
+def bound(memory: OwnerMemory | Callable[[_Run], OwnerMemory]) -> Callable[[_Run], OwnerMemory]:
+    """What finds the memory of a run: always this one, or what a function returns for the run."""
+    return (lambda _: memory) if isinstance(memory, OwnerMemory) else memory
+
+
+def recalled_text(memory: OwnerMemory, context: Context) -> str:
+    """The text of a system message that shows a recalled context to a model; empty if nothing was recalled.
+
+    The context is between the store's markers (`OwnerMemory.marked`), with a notice on how to read it: if it is added
+    to the memory again, it is removed. The same context gives the same text.
+    """
+    return f"{prompts.load('recalled').fill()}\n\n{memory.marked(context.text)}" if context.text else ""
+
+
+def search_memory(memory: OwnerMemory, query: str, *, thread: str | None = None, budget: int | None = None) -> str:
+    """The tool `search_memory`: recalls, counts the visit, and returns the text for the model."""
+    context = memory.recall(query, thread=thread, budget=budget)
+    memory.visit(context)
+    return recalled_text(memory, context) or "Nothing is remembered about this."
+
+
+def remember(memory: OwnerMemory, text: str, *, thread: str = REMEMBERED, key: str | None = None) -> str:
+    """The tool `remember`: adds the text as said by the user, and returns what the model is told. Raises InputError."""
+    memory.add(text, thread=thread, key=key)
+    return "Remembered."
