@@ -32,21 +32,31 @@ demo: install  ## Show the memory at work on a bundled conversation.
 
 # Both engines are always tested; the exit code is that of the last one that failed.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
+# Types are checked beside the tests, and told after them.
 define TESTED
 	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
+	told="$$(mktemp)"; $(PY) -m mypy >"$$told" 2>&1 & types=$$!; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
+	wait $$types || failed=$$?; cat "$$told"; rm -f "$$told"; \
 	exit $$failed
+endef
+define STYLE
+	$(PIP) check
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check --no-cache .
 endef
 # Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
 # of it: no machine loses power in a test.
 DISK := $(or $(TMPDIR),/tmp)
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'END { if ($$4 > 4000000) print "/dev/shm" }')
 
-test: lint  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
+test: dev  ## Formatting, lint, types, and a bounded part of every kind of test, on SQLite and a PostgreSQL that it starts.
+	$(STYLE)
 	$(call TESTED,,$(or $(MEMORY),$(DISK)))
 
-proofs: lint  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
+proofs: dev  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
+	$(STYLE)
 	$(call TESTED,--proofs,$(DISK))
 	@$(MAKE) --no-print-directory frameworks ARGS=
 	@$(PY) scripts/try_wheel.py --locked --others
@@ -59,9 +69,7 @@ format: dev  ## Put the code into its form, and mend what lint can mend.
 	$(PY) -m ruff format .
 
 lint: dev  ## Formatting, lint and types, without the tests.
-	$(PIP) check
-	$(PY) -m ruff format --check .
-	$(PY) -m ruff check --no-cache .
+	$(STYLE)
 	$(PY) -m mypy
 
 docs: .venv-docs/.docs  ## Build the documentation site into site/, and check its links, anchors and reachability.
@@ -150,7 +158,7 @@ $(VENV)/.server: locks/server.txt $(VENV)/.installed
 
 dev: $(VENV)/.dev
 $(VENV)/.dev: locks/dev.txt $(VENV)/.installed
-	$(PIP) install $(LOCKED) locks/dev.txt
+	$(PIP) install --no-compile $(LOCKED) locks/dev.txt  # most of it is never imported
 	@touch $@
 
 .venv-dist/.dist: locks/dist.txt

@@ -448,6 +448,7 @@ def test_the_page_defines_every_figure_and_gives_it_a_value() -> None:
         assert [line for line in lines if line.startswith(f"| `{row.key}` |")] != [], row.key
 
 
+@pytest.mark.proof
 def test_the_command_prints_each_file_writes_a_sheet_and_reads_it_back(tmp_path: Path) -> None:
     files = []
     long = told_set()

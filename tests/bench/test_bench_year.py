@@ -84,6 +84,7 @@ def test_a_script_that_acts_on_a_fact_which_is_not_there_fails(tmp_path: Path) -
         year.play(memory, clock, [SAID[0], pin])
 
 
+@pytest.mark.proof
 def test_without_a_model_all_that_needs_none_is_answered_right(tmp_path: Path) -> None:
     done = run_command(tmp_path / "none.db", "bench", "year", "--embedder", "hashed", "--json")
     told = json.loads(done.out)

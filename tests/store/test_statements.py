@@ -301,27 +301,12 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.facts(owner.id, FactSelection(superseded_by=frozenset([fact.id])))
 
 
-def test_every_statement_names_one_owner_but_for_those_named_here(
+def test_every_statement_is_named_can_be_explained_and_names_one_owner_but_for_those_named_here(
     opened: Opener, place: Place, clock: Clock, tmp_path: Path
 ) -> None:
     with sent() as heard:
         live_a_long_life(opened, place, clock, tmp_path)
-    looked = [looked_at(one) for one in heard]
-    loose = {one.statement.name: one.statement for one in looked if not one.names_one_owner}
-    assert {name: loose[name].text for name in loose.keys() - WHOLE.keys()} == {}
-    assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
-    asked = {one.method for one in looked}
-    public = {name for name in dir(SqlStore) if not name.startswith("_")}
-    none = {"close", "explain", "in_memory", "replica_lag_s"}  # the last one asks PostgreSQL only
-    assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
-
-
-@pytest.mark.engines
-def test_every_statement_is_one_of_those_named_and_can_be_explained(
-    opened: Opener, place: Place, clock: Clock, tmp_path: Path
-) -> None:
-    with sent() as heard:
-        live_a_long_life(opened, place, clock, tmp_path)
+    _check_owners(heard)
     assert {one.name for one in heard} <= names()
     store, engine = store_of(opened()), "postgresql" if "://" in str(place()) else "sqlite"
     heard = [one for one in heard if one.engine == engine]  # a copy of any store is a file
@@ -332,6 +317,17 @@ def test_every_statement_is_one_of_those_named_and_can_be_explained(
     }
     assert {name for name, _ in plans} >= {one.name for one in heard if one.text.startswith("SELECT")}
     assert all(plan for (_, text), plan in plans.items() if text.startswith("SELECT"))
+
+
+def _check_owners(heard: Sequence[Statement]) -> None:
+    looked = [looked_at(one) for one in heard]
+    loose = {one.statement.name: one.statement for one in looked if not one.names_one_owner}
+    assert {name: loose[name].text for name in loose.keys() - WHOLE.keys()} == {}
+    assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
+    asked = {one.method for one in looked}
+    public = {name for name in dir(SqlStore) if not name.startswith("_")}
+    none = {"close", "explain", "in_memory", "replica_lag_s"}  # the last one asks PostgreSQL only
+    assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
 
 
 OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos" and find_spec(module)]

@@ -96,6 +96,7 @@ def test_an_assertion_of_nothing_is_refused(alice: OwnerMemory) -> None:
         assert_knows(alice, "")
 
 
+@pytest.mark.proof
 def test_the_tests_of_the_guide_pass_and_write_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {found["file"]: found["body"] for found in BLOCK.finditer(GUIDE.read_text(encoding="utf-8"))}
     assert files.keys() == {"conftest.py", "agent.py", "test_agent.py", "test_model.py"}

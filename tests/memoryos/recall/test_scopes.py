@@ -15,6 +15,7 @@ from hypothesis import strategies as some
 
 from embermem import Context, Memory, OwnerMemory, Scope
 from embermem.core.types import Hit, Source, Tier
+from proofs import bounded
 from scripted import NOW, SMALL, Clock, Opener
 
 QUERIES = ("Where did Ann see the heron by the lake last week?", "Which tea?", "What do you know about Ann?", "otter")
@@ -131,7 +132,7 @@ def shown(context: Context) -> dict[str, Any]:
     }
 
 
-@settings(phases=(Phase.explicit, Phase.generate), max_examples=30)
+@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(10, proofs=30))
 @given(memories())
 def test_what_a_scope_excludes_has_no_influence(
     owners: Callable[[], OwnerMemory], drawn: tuple[Scope, list[Said], list[Said], list[Said]]
@@ -147,7 +148,7 @@ def test_what_a_scope_excludes_has_no_influence(
     assert shown(first.overview(scope=scope)) == shown(only.overview())
 
 
-@settings(phases=(Phase.explicit, Phase.generate), max_examples=30)
+@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(10, proofs=30))
 @given(memories())
 def test_nor_has_it_in_preset_paper(
     owners: Callable[[], OwnerMemory], drawn: tuple[Scope, list[Said], list[Said], list[Said]]
