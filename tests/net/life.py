@@ -293,8 +293,11 @@ def _of_applications(memory: Any, clock: Clock) -> None:
     noor.correct(fact.id, "noor likes canoes", value="canoes", key="c")
     noor.add_webhook("https://example.com/hook", events=["page"])
     if hasattr(noor, "originals"):
-        said = {"role": "user", "content": "The oars are in the loft.", "original": {"type": "message", "parts": [1]}}
-        noor.add_messages([said, {"role": "tool", "content": "", "original": ["tide", None]}], at=clock.now, thread="T-8")
+        messages = [
+            {"role": "user", "content": "The oars are in the loft.", "original": {"type": "message", "parts": [1]}},
+            {"role": "tool", "content": "", "original": ["tide", None]},
+        ]
+        noor.add_messages(messages, at=clock.now, thread="T-8")
         noor.add_document("Tide: 14:20", source="tides.txt", at=clock.now, original={"tide": "14:20"})
     team = memory.space("crew")
     team.add_messages(
