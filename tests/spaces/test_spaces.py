@@ -178,8 +178,7 @@ def test_what_a_grant_to_read_allows_is_what_only_reads(memory: Memory, bound: O
         for name, method in inspect.getmembers(AsyncOwnerMemory, inspect.isfunction)
         if inspect.getclosurevars(method).nonlocals.get("way") == "read"
     }
-    reads |= {"changes", "watch", "marked"}  # the first two wait, in forms of their own; the third asks no memory
-    reads -= {"person_shares", "webhooks"}
+    reads = (reads | {"changes", "watch"}) - {"person_shares", "webhooks"}  # the first two wait, in forms of their own
     assert {"recall", "pages", "why"} < reads
     shared = bound.shared["team"]
     given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
