@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,15 @@ def test_a_deleted_fact_takes_its_words_with_it_and_leaves_the_others(memory: Me
     assert kept[rest["id"]]["memory"] == "user: and my bike is green.\nassistant: The tram C3 takes you home."
     assert all(one["metadata"] == {"category": "home"} for one in kept.values())
     assert [fact.value for fact in memory.ember.of("alice").facts()] == ["nurse"]
+
+
+def test_memories_of_one_exchange_that_are_deleted_at_once_are_all_gone(memory: Memory) -> None:
+    said = "I live in Lyon and my bike is green. I work as a nurse. I have a cat named Tom."
+    ids = [one["id"] for one in memory.add(said, user_id="alice")["results"]]
+    with ThreadPoolExecutor(len(ids)) as pool:
+        deleted = [pool.submit(memory.delete, one) for one in ids]
+    assert [one.exception() for one in deleted] == [None] * 4
+    assert all_of(memory) == []
 
 
 def test_delete_all_forgets_what_was_added_with_these_ids(memory: Memory) -> None:
