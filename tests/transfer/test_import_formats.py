@@ -359,3 +359,13 @@ def test_an_episode_of_graphiti_whose_speaker_has_a_line_alone_is_a_document(tmp
     (document,) = read(path)
     assert isinstance(document, DocumentEntry)
     assert document.text == content
+
+
+@pytest.mark.parametrize("wrong", [[], {}, 5])
+def test_a_tree_of_chatgpt_whose_links_are_no_texts_is_told_and_not_fatal(wrong: object, tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    linked = {"a": exports.node("a", None, exports.said("user", 1.0, "Hello")), "b": {"parent": wrong, "message": None}}
+    path.write_text(json.dumps([{"mapping": linked, "current_node": "a"}]), encoding="utf-8")
+    assert [one.content for one in entries(read(path))] == ["Hello"]
+    path.write_text(json.dumps([{"mapping": linked, "current_node": wrong or ["a"]}]), encoding="utf-8")
+    assert any(isinstance(one, BadLine) for one in read(path))

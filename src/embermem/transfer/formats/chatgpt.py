@@ -68,11 +68,12 @@ class _Told:
 
 def _conversation(value: Mapping[str, Any], place: str, options: Options, told: _Told) -> Iterator[Found]:
     nodes: Mapping[str, Any] = value["mapping"]
-    parents = {node: mapping(one).get("parent") for node, one in nodes.items()}
+    parents = {node: text_of(mapping(one).get("parent")) or None for node, one in nodes.items()}
     name = text_of(value.get("conversation_id")) or text_of(value.get("id")) or place
     thread, title = f"chatgpt:{name}", text_of(value.get("title")) or None
     began = moment(value.get("create_time"))
-    current = lineage(parents, value.get("current_node") or _latest(nodes))
+    last = value.get("current_node") or _latest(nodes)
+    current = lineage(parents, last if isinstance(last, str) else None)
     if not current and nodes:
         yield bad(place, f"current_node {value.get('current_node')!r} is no message", "its branches were left out")
     for node in current:
