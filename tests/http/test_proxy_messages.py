@@ -12,6 +12,8 @@ from proxying import Spoken, spoken, threads
 from serving import key_for
 
 from embermem.core import injected_blocks
+from embermem.http.proxy.dialects.messages import Messages
+from embermem.http.proxy.request import asked
 from embermem.testing.wire import Call
 from scripted import Opener
 
@@ -240,3 +242,10 @@ def test_a_body_that_cannot_be_read_is_upstreams_to_refuse(proxy: Spoken) -> Non
             raw = json.dumps({"model": "m", **given}).encode()
             client.post("/v1/messages", content=raw)
             assert proxy.model.last.raw == raw
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "x", []])
+def test_a_block_of_no_known_form_goes_to_upstream_as_it_is(wrong: object) -> None:
+    said = {"messages": [user([text("Hello"), wrong])], "cache_control": MARK}
+    sent = json.loads(asked(json.dumps(said).encode(), {}, Messages()).body("a block"))
+    assert sent["messages"][0]["content"] == [text("Hello"), wrong, text("a block")]

@@ -16,7 +16,7 @@ from embermem.core.extras import needing
 from embermem.core.types import Document
 from embermem.owner_memory import OwnerMemory
 
-with needing("claude", "Claude's memory tool"):
+with needing("claude", "embermem.integrations.claude"):
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
     from anthropic.types.beta import (
         BetaMemoryTool20250818CreateCommand,

@@ -18,7 +18,7 @@ from embermem.core.types import Page, Utterance, UtteranceId
 from embermem.integrations import shared
 from embermem.owner_memory import OwnerMemory
 
-with needing("openai-agents", "the adapter for OpenAI's Agents SDK"):
+with needing("openai-agents", "embermem.integrations.openai_agents"):
     from agents import SessionSettings, Tool, TResponseInputItem, function_tool
     from agents.memory.session import SessionABC
     from agents.run_config import CallModelData, ModelInputData

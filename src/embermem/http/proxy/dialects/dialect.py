@@ -149,10 +149,11 @@ def before(content: msgspec.Raw, block: str, kind: str) -> msgspec.Raw:
 def after(content: msgspec.Raw, block: str, mark: msgspec.Raw | None) -> msgspec.Raw:
     """A content of Anthropic's with the block after it. `mark` is put on what was last before, if that has none."""
     given = msgspec.json.decode(content)
-    if not isinstance(given, list):
-        parts = [{"type": msgspec.Raw(b'"text"'), "text": content}]
+    if isinstance(given, list):
+        parts = msgspec.json.decode(content, type=list[msgspec.Raw])
     else:
-        parts = msgspec.json.decode(content, type=list[dict[str, msgspec.Raw]])
-    if mark is not None and parts:
-        parts[-1] = {**parts[-1], "cache_control": parts[-1].get("cache_control", mark)}
+        given, parts = [{}], [raw({"type": "text", "text": content})]
+    if mark is not None and parts and isinstance(given[-1], dict):
+        last = msgspec.json.decode(parts[-1], type=dict[str, msgspec.Raw])
+        parts[-1] = raw({**last, "cache_control": last.get("cache_control", mark)})
     return raw([*parts, {"type": "text", "text": block}])
