@@ -200,6 +200,23 @@ def test_parallel_calls_sent_back_each_with_its_result_are_kept_once(proxy: Spok
     ]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_half_marker_at_the_end_of_a_reply_is_not_kept_and_the_reply_is_known_again(
+    proxy: Spoken, stream: bool
+) -> None:
+    proxy.alice.add(HERON, thread="long ago")
+    ask(proxy, ASKED)
+    marker = proxy.model.last.body["input"].partition("\n")[0]
+    proxy.model.script.says = f"Bartholomew.\n{marker[:-8]}"
+    items: list[Any] = [{"role": "user", "content": "Again, what is it called?"}]
+    answer = streamed(proxy, items)[-1].response if stream else ask(proxy, items)
+    assert answer.output_text == proxy.model.script.says
+    items += [*(one.model_dump(exclude_none=True) for one in answer.output), {"role": "user", "content": "Thanks."}]
+    proxy.model.script.says = "Good."
+    ask(proxy, items)
+    assert said(proxy)[-1] == ["Again, what is it called?", "Bartholomew.\n", "Thanks.", "Good."]
+
+
 def test_the_bytes_of_a_stream_and_of_unknown_fields_are_as_they_were_sent(proxy: Spoken) -> None:
     proxy.alice.add(HERON, thread="long ago")
     raw = (

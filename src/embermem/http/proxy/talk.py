@@ -281,6 +281,8 @@ class Talk:
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
         clean = {name: _storable(value) for name, value in message.items() if name not in _NOT_KEPT}
+        if clean["role"] == "assistant" and isinstance(content := clean.get("content"), str):
+            clean["content"] = self._without_cut(content)
         inbox = messages.Inbox(
             owner=self._owner.owner,
             zone=ZoneInfo("UTC"),
@@ -297,6 +299,13 @@ class Talk:
         if not made.text.strip():
             return None
         return _Heard(message=clean, said=histories.said(made.role, made.text))
+
+    def _without_cut(self, reply: str) -> str:
+        """A reply without the half marker with which it may end where it was cut off."""
+        if injected_blocks.MARK not in reply:
+            return reply
+        whole = reply.removesuffix(f"\n{histories.CUT}")
+        return injected_blocks.strip_cut(whole, self._memory.nonce_key()) + reply[len(whole) :]
 
     def _shown(self) -> str:
         return f"{self._owner.owner.user}/{self._owner.owner.agent}"
