@@ -84,19 +84,23 @@ async def _talk(request: Request, access: Access, dialect: Dialect) -> Response:
     keeping = asyncio.create_task(run_sync(talk.keep))  # while upstream is asked; before its answer is passed on
     first = ExitStack()
     first.enter_context(turns_at(target.url).chat())  # background questions to the same server give way
+    answer = None
     try:
-        sent = proxy.client.build_request(
-            "POST",
-            target.address(dialect.sent_to, request.url.query),
-            content=given.body(remembered.block),
-            headers=target.headers(request.headers.items()),
-        )
-        answer = await send(proxy.client, sent, proxy.timeout_s)
-    except BaseException:
+        try:
+            sent = proxy.client.build_request(
+                "POST",
+                target.address(dialect.sent_to, request.url.query),
+                content=given.body(remembered.block),
+                headers=target.headers(request.headers.items()),
+            )
+            answer = await send(proxy.client, sent, proxy.timeout_s)
+        finally:
+            await asyncio.shield(keeping)
+    except BaseException:  # also where what was said could not be kept
         first.close()
+        if answer is not None:
+            await answer.aclose()
         raise
-    finally:
-        await asyncio.shield(keeping)
     headers = {**returned(answer.headers), **_ours(talk, remembered)}
     counting = BackgroundTask(talk.visit, remembered) if answer.is_success else None
     if answer.is_success and answer.headers.get("content-type", "").startswith(dialect.stream):
