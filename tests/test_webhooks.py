@@ -214,11 +214,13 @@ from datetime import datetime
 from embermem import Memory
 now = datetime.fromisoformat(sys.argv[2])
 given = dict(embedder="hashed", background=False, webhook_hosts="127.0.0.1", webhook_timeout_s=60.0)
-Memory(sys.argv[1], clock=lambda: now, **given).deliver()
+Memory(sys.argv[1], clock=lambda: now, forgotten_key_file=sys.argv[3], **given).deliver()
 """
 
 
-def test_a_process_killed_in_a_delivery_loses_nothing(opened: Opener, clock: Clock, place: Place) -> None:
+def test_a_process_killed_in_a_delivery_loses_nothing(
+    opened: Opener, clock: Clock, place: Place, tmp_path: Path
+) -> None:
     with (
         handling(lambda request, connection: None) as receiver,
         opened(webhook_hosts="127.0.0.1", webhook_timeout_s=1.0) as memory,
@@ -226,8 +228,10 @@ def test_a_process_killed_in_a_delivery_loses_nothing(opened: Opener, clock: Clo
         alice = memory.of("alice")
         alice.add_webhook(receiver.url)
         alice.learn([{"text": "likes figs"}])
-        child = subprocess.Popen([sys.executable, "-c", KILLED, str(place()), clock().isoformat()])
+        given = (str(place()), clock().isoformat(), str(tmp_path / "memory.db.key"))
+        child = subprocess.Popen([sys.executable, "-c", KILLED, *given])
         while not receiver.requests:
+            assert child.poll() is None, "the process ended before it delivered anything"
             time.sleep(0.05)
         child.kill()
         child.wait()

@@ -299,6 +299,18 @@ def test_counts_are_told(alice: OwnerMemory) -> None:
 
 
 @every_face
+def test_a_fact_that_held_until_a_time_is_learnt_as_a_past_one(of: Of) -> None:
+    alice = of("alice")
+    times = {"valid_from": "2019-01-01T00:00:00+00:00", "valid_to": "2020-01-01T00:00:00+00:00"}
+    (fact,) = alice.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", **times}])
+    assert (fact.valid_from, fact.valid_to) == tuple(datetime.fromisoformat(one) for one in times.values())
+    assert [one.id for one in alice.past_facts()] == [fact.id]
+    assert alice.facts() == ()
+    with pytest.raises(InputError, match="valid_to"):
+        alice.learn([{"text": "sails", "valid_to": "2999-01-01T00:00:00+00:00"}])
+
+
+@every_face
 def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> None:
     told(alice)
     (lives,) = (fact for fact in alice.facts("user") if fact.attribute == "lives_in")

@@ -81,6 +81,23 @@ def test_no_marker_of_ours_is_left_and_every_word_outside_is(parts: list[str]) -
     assert left == expected
 
 
+@given(others, st.booleans(), st.data())
+def test_a_marker_that_was_cut_goes_and_all_before_it_stays(before: str, closing: bool, data: st.DataObject) -> None:
+    marker = markers(injected_blocks.wrap("figs", KEY))[closing]
+    nonce = len(marker.partition(" ")[0]) + 1
+    cut = marker[: data.draw(st.integers(nonce, len(marker) - 1))]
+    assert injected_blocks.strip_cut(before + cut, KEY) == before
+
+
+@given(st.data())
+def test_a_cut_marker_of_another_key_and_one_that_the_text_goes_on_after_stay(data: st.DataObject) -> None:
+    ours, theirs = (markers(injected_blocks.wrap("figs", key))[0] for key in (KEY, OTHER))
+    code = theirs[: data.draw(st.integers(len(theirs) - 8, len(theirs) - 1))]
+    assert injected_blocks.strip_cut(f"So: {code}", KEY) == f"So: {code}"
+    on = f"{ours[: data.draw(st.integers(1, len(ours) - 1))]} it says"
+    assert injected_blocks.strip_cut(on, KEY) == on
+
+
 def test_every_block_has_a_nonce_of_its_own() -> None:
     assert len({injected_blocks.wrap("the same", KEY) for _ in range(50)}) == 50
 

@@ -41,6 +41,8 @@ class Script:
     says: str | Call = "Hello."
     calls: Call | None = None
     """Said in place of that where a request has tools, and no result of one yet."""
+    also: tuple[Call, ...] = ()
+    """Called beside `says`, where that is a call too, by a response."""
     zipped: bool = False
     cut_after: int | None = None
     """So many events of a stream are sent, then the connection is closed."""
@@ -134,7 +136,7 @@ def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
                 return
             number = len(script.responses) + 1
             items = body["input"] if isinstance(body["input"], list) else [{"role": "user", "content": body["input"]}]
-            response = response_of(script.next(body), number, body)
+            response = response_of(script.next(body), number, body, script.also)
             script.responses[response["id"]] = [*script.responses.get(str(before), []), *items, *response["output"]]
             if body.get("stream"):
                 self._stream(response_events(response))
@@ -257,14 +259,18 @@ def _asked(path: str, body: dict[str, Any], script: Script) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------- responses
 
 
-def response_of(says: str | Call, number: int, body: dict[str, Any]) -> dict[str, Any]:
-    """A response, with an item of reasoning before what is said."""
+def response_of(says: str | Call, number: int, body: dict[str, Any], also: tuple[Call, ...] = ()) -> dict[str, Any]:
+    """A response, with an item of reasoning before what is said. `also` are the other calls that it makes."""
     text: dict[str, Any] = {"type": "output_text", "text": says, "annotations": []}
     message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [text]}
-    said: dict[str, Any] = message
+    said: list[dict[str, Any]] = [message]
     if isinstance(says, Call):
-        call = {"call_id": f"call_{number}", "name": says.name, "arguments": says.arguments}
-        said = {"type": "function_call", "id": f"fc_{number}", "status": "completed", **call}
+        numbers = [str(number), *(f"{number}_{at}" for at in range(len(also)))]
+        said = [
+            {"type": "function_call", "id": f"fc_{one}", "status": "completed", "call_id": f"call_{one}"}
+            | {"name": call.name, "arguments": call.arguments}
+            for one, call in zip(numbers, (says, *also), strict=True)
+        ]
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     return {
@@ -273,7 +279,7 @@ def response_of(says: str | Call, number: int, body: dict[str, Any]) -> dict[str
         "created_at": 0,
         "status": "completed",
         "model": body.get("model", "scripted"),
-        "output": [{"type": "reasoning", "id": f"rs_{number}", "summary": []}, said],
+        "output": [{"type": "reasoning", "id": f"rs_{number}", "summary": []}, *said],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],

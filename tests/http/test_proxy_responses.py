@@ -164,6 +164,59 @@ def test_calls_of_functions_and_their_results_are_kept_once(proxy: Spoken, state
     assert said(proxy) == [["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon"})]', "3 °C", "Yes, 3 degrees."]]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_parallel_calls_sent_back_each_with_its_result_are_kept_once(proxy: Spoken, stream: bool) -> None:
+    items: Any = [{"role": "user", "content": "Is it cold in Lyon and in Nice?"}]
+    more: dict[str, Any] = {"tools": [WEATHER], "store": False}
+
+    def answered(says: Any) -> Any:
+        proxy.model.script.says = says
+        return streamed(proxy, items, **more)[-1].response if stream else ask(proxy, items, **more)
+
+    cities = ("Lyon", "Nice", "Oslo")
+    for calls in (cities[:2], cities[2:]):  # two at once, and then one alone
+        made = [Call(name="weather", arguments=json.dumps({"city": city})) for city in calls]
+        proxy.model.script.also = tuple(made[1:])
+        output = [one for one in answered(made[0]).output if one.type == "function_call"]
+        assert len(output) == len(calls)
+        for one, city in zip(output, calls, strict=True):
+            items.append(one.model_dump(exclude_none=True))
+            items.append({"type": "function_call_output", "call_id": one.call_id, "output": f"3 °C in {city}"})
+    items += [one.model_dump(exclude_none=True) for one in answered("Yes.").output]
+    items.append({"role": "user", "content": "Thanks."})
+    answered("You are welcome.")
+    called = [f'[tool call: weather({{"city": "{city}"}})]' for city in cities]
+    results = [f"3 °C in {city}" for city in cities]
+    (told,) = said(proxy)
+    assert told == [
+        "Is it cold in Lyon and in Nice?",
+        "\n".join(called[:2]),
+        *results[:2],
+        called[2],
+        results[2],
+        "Yes.",
+        "Thanks.",
+        "You are welcome.",
+    ]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_half_marker_at_the_end_of_a_reply_is_not_kept_and_the_reply_is_known_again(
+    proxy: Spoken, stream: bool
+) -> None:
+    proxy.alice.add(HERON, thread="long ago")
+    ask(proxy, ASKED)
+    marker = proxy.model.last.body["input"].partition("\n")[0]
+    proxy.model.script.says = f"Bartholomew.\n{marker[:-8]}"
+    items: list[Any] = [{"role": "user", "content": "Again, what is it called?"}]
+    answer = streamed(proxy, items)[-1].response if stream else ask(proxy, items)
+    assert answer.output_text == proxy.model.script.says
+    items += [*(one.model_dump(exclude_none=True) for one in answer.output), {"role": "user", "content": "Thanks."}]
+    proxy.model.script.says = "Good."
+    ask(proxy, items)
+    assert said(proxy)[-1] == ["Again, what is it called?", "Bartholomew.\n", "Thanks.", "Good."]
+
+
 def test_the_bytes_of_a_stream_and_of_unknown_fields_are_as_they_were_sent(proxy: Spoken) -> None:
     proxy.alice.add(HERON, thread="long ago")
     raw = (

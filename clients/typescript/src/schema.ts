@@ -1348,6 +1348,8 @@ export interface components {
             about?: components["schemas"]["About"] | null;
             /** Valid From */
             valid_from?: string | null;
+            /** Valid To */
+            valid_to?: string | null;
             /** Expires At */
             expires_at?: string | null;
             /** Metadata */

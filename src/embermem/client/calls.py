@@ -361,8 +361,8 @@ class OwnerCalls(ReadCalls):
     def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Steps[tuple[Fact, ...]]:
         """Learn facts that the caller brings himself, in one change; what each became, in their order.
 
-        Each has a `text`, and may have a `subject`, an `attribute`, a `value`, `about`, `valid_from` and `expires_at`.
-        Raises InputError that names the place, and then learns none of them.
+        Each has a `text`, and may have a `subject`, an `attribute`, a `value`, `about`, `valid_from`, `valid_to`,
+        `expires_at` and `metadata`. Raises InputError that names the place, and then learns none of them.
         """
         if isinstance(facts, (str, bytes, Mapping)) or not isinstance(facts, Sequence):
             raise InputError(

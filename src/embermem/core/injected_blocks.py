@@ -17,13 +17,17 @@ import re
 import secrets
 from collections import defaultdict, deque
 
-__all__ = ["MARK", "new_key", "strip", "wrap"]
+__all__ = ["MARK", "new_key", "strip", "strip_cut", "wrap"]
 
 MARK = "ember-memory "
 """Stands in every marker: a text without it holds no block."""
 
 _KEY_BYTES, _CHANCE_BYTES, _CODE_HEX = 32, 8, 24
-_MARKER = re.compile(rf"<(/?){MARK}([0-9a-f]{{{2 * _CHANCE_BYTES}}})-([0-9a-f]{{{_CODE_HEX}}})>")
+
+_CHANCE = rf"[0-9a-f]{{{2 * _CHANCE_BYTES}}}"
+_MARKER = re.compile(rf"<(/?){MARK}({_CHANCE})-([0-9a-f]{{{_CODE_HEX}}})>")
+_CUT = re.compile(rf"</?{MARK}(?:[0-9a-f]{{0,{2 * _CHANCE_BYTES}}}|({_CHANCE})-([0-9a-f]{{0,{_CODE_HEX}}}))\Z")
+"""The beginning of a marker, at the end of a text."""
 
 
 def new_key() -> bytes:
@@ -66,6 +70,15 @@ def strip(text: str, key: bytes) -> str:
         kept.append(text[upto : found.start()])
         upto = closing[0] if closing and not found[1] else found.end()
     return "".join((*kept, text[upto:]))
+
+
+def strip_cut(text: str, key: bytes) -> str:
+    """The text without the beginning of a marker at its end, where a model's limit cut a reply in which it repeats a
+    block. One whose code does not begin as this key's does stays, and so does one that ends before its nonce."""
+    found = _CUT.search(text, text.rfind("<")) if MARK in text else None
+    if found is None or not _code(found[1] or "", key).startswith(found[2] or ""):
+        return text
+    return text[: found.start()]
 
 
 def _code(chance: str, key: bytes) -> str:

@@ -505,6 +505,7 @@ class Brought(Body):
     value: Line | None = None
     about: About | None = None
     valid_from: Moment | None = None
+    valid_to: Moment | None = None
     expires_at: Moment | None = None
     metadata: Labels | None = None
 

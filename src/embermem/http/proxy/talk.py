@@ -15,7 +15,7 @@ from embermem import chat, prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
 from embermem.core.metadata import checked
-from embermem.core.types import OwnerId, Scope
+from embermem.core.types import OwnerId, Role, Scope
 from embermem.http.proxy import histories
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Message, Reply
@@ -31,6 +31,8 @@ __all__ = ["Known", "Remembered", "Talk"]
 logger = logging.getLogger(__name__)
 
 _READ_AT_ONCE = 2000
+_MOST_PARALLEL = 32
+"""Calls of one reply that are put together again."""
 _NOT_KEPT = ("at", "metadata")
 """Of a message: times are ours, and metadata are those of the request."""
 
@@ -116,7 +118,7 @@ class Talk:
             if self._heard:
                 owned = self._known.of(self._owner.owner.id)
                 with owned.lock:
-                    self._place = self._placed(owned, self._heard)
+                    self._place = self._placed_with_parallel_calls(owned)
                     self._before_seq = owned.threads.upto + 1
                 self.thread = self._place.thread
         except (EmberError, RecursionError) as error:
@@ -228,6 +230,40 @@ class Talk:
             return histories.place_at_end(history, owned.threads, messages.thread_id(_storable(told.conversation)))
         return histories.place(history, owned.threads, owner_id, self._named)
 
+    def _placed_with_parallel_calls(self, owned: _Owned) -> histories.Placed:
+        """Where the history belongs. A client may send the calls of one reply back each with its result after it, as
+        if they had been made one after the other; where the reply that is kept holds them all, they are put together
+        again."""
+        placed = self._placed(owned, self._heard)
+        while (together := self._together(owned.threads, placed)) is not None:
+            other = self._placed(owned, together)
+            if len(other.new) + len(self._heard) - len(together) >= len(placed.new):
+                break  # the same calls stand together in another thread
+            placed, self._heard = other, together
+        return placed
+
+    def _together(self, threads: Threads, placed: histories.Placed) -> list[_Heard] | None:
+        """The history with the first calls that are new as one message, before their results, where that message is
+        kept with more of the calls that follow; None where it is not."""
+        heard, found = self._heard, None
+        first = next((new.index for new in placed.new if _calls(heard[new.index].message)), len(heard))
+        calls, results = list[_Heard](), list[_Heard]()
+        for at, one in enumerate(heard[first:], first):
+            if one.said.role is Role.TOOL:
+                results.append(one)
+                continue
+            if not _calls(one.message) or (calls and one.message.get("content")) or len(calls) == _MOST_PARALLEL:
+                break
+            calls.append(one)
+            made = [call for each in calls for call in _calls(each.message)]
+            whole = self._hear({**calls[0].message, "tool_calls": made}) if len(calls) > 1 else None
+            if whole is not None and threads.places(whole.said.mark):
+                found = (whole, tuple(results), at)
+        if found is None:
+            return None
+        whole, before, last = found
+        return [*heard[:first], whole, *before, *heard[last + 1 :]]
+
     def _read_on(self, owned: _Owned) -> None:
         """What was stored since, by whomever. An owner who was forgotten begins anew."""
         state = self._owner.state()
@@ -245,6 +281,8 @@ class Talk:
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
         clean = {name: _storable(value) for name, value in message.items() if name not in _NOT_KEPT}
+        if clean["role"] == "assistant" and isinstance(content := clean.get("content"), str):
+            clean["content"] = self._without_cut(content)
         inbox = messages.Inbox(
             owner=self._owner.owner,
             zone=ZoneInfo("UTC"),
@@ -262,8 +300,21 @@ class Talk:
             return None
         return _Heard(message=clean, said=histories.said(made.role, made.text))
 
+    def _without_cut(self, reply: str) -> str:
+        """A reply without the half marker with which it may end where it was cut off."""
+        if injected_blocks.MARK not in reply:
+            return reply
+        whole = reply.removesuffix(f"\n{histories.CUT}")
+        return injected_blocks.strip_cut(whole, self._memory.nonce_key()) + reply[len(whole) :]
+
     def _shown(self) -> str:
         return f"{self._owner.owner.user}/{self._owner.owner.agent}"
+
+
+def _calls(message: Message) -> list[Any]:
+    """The calls of tools that a message makes."""
+    found = message.get("tool_calls")
+    return found if isinstance(found, list) else []
 
 
 def _storable(value: Any) -> Any:
