@@ -89,9 +89,9 @@ def test_the_public_names_are_these() -> None:
 
 IMPORT = """
 import json, sys, time
-begun = time.perf_counter()
+begun = time.process_time()
 import embermem
-took = time.perf_counter() - begun
+took = time.process_time() - begun
 named = {"numpy", "sqlalchemy", "onnxruntime", "typer", "rich", "sqlite3", "asyncio"}
 heavy = sorted(named & set(sys.modules))
 print(json.dumps([took, heavy]))
@@ -107,7 +107,7 @@ def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Pat
         seconds, heavy = json.loads(out)
         assert heavy == []
         took.append(seconds)
-    assert min(took) <= 1.0  # 0.06 to 0.09 s where nothing else runs
+    assert min(took) <= 0.7  # of processor time: 0.21 to 0.24 s on two busy cores
     assert list(tmp_path.iterdir()) == []
 
 

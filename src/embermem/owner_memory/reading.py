@@ -309,7 +309,8 @@ class Reading(Handle):
         """Return one page, also as of a time. Raises NotFound."""
         short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
         found = self._store.pages(self.owner.id, short, moment=moment, ids=[PageId(page_id)])
-        if not found or found[0].id in self._hidden().pages:
+        ends = found[0].expires_at if found else None
+        if not found or (ends is not None and ends <= self._parts.clock()):
             raise self._none_such("page", page_id)
         return found[0]
 
