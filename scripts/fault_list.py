@@ -805,10 +805,10 @@ _SERVICE = (
     Fault(
         name="forgotten-unasked",
         breaks="the tool `forget_memory` forgets before the user has agreed",
-        file="mcp/server.py",
+        file="mcp/tools.py",
         was="apps/mcp/server.py",
-        old="gone = origins.forgetting(owner, id)(dry_run=not confirm)",
-        new="gone = origins.forgetting(owner, id)(dry_run=False)",
+        old="gone, words = self.forgetting(id, dry_run=not done)",
+        new="gone, words = self.forgetting(id, dry_run=False)",
         tests=("test_mcp_tools.py",),
     ),
     Fault(

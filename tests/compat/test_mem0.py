@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from embermem import Memory as Ember
 from embermem.compat.mem0 import AsyncMemory, Memory
 from embermem.compat.mem0.exceptions import MemoryNotFoundError, ValidationError
+from embermem.compat.mem0.reading import Vectors
 from embermem.core.errors import ConfigError, InputError
 
 ALICE = {"user_id": "alice"}
@@ -244,6 +247,29 @@ def test_a_deleted_fact_takes_its_words_with_it_and_leaves_the_others(memory: Me
     assert [fact.value for fact in memory.ember.of("alice").facts()] == ["nurse"]
 
 
+def test_memories_of_one_exchange_that_are_deleted_at_once_are_all_gone(memory: Memory) -> None:
+    said = "I live in Lyon and my bike is green. I work as a nurse. I have a cat named Tom."
+    ids = [one["id"] for one in memory.add(said, user_id="alice")["results"]]
+    with ThreadPoolExecutor(len(ids)) as pool:
+        deleted = [pool.submit(memory.delete, one) for one in ids]
+    assert [one.exception() for one in deleted] == [None] * 4
+    assert all_of(memory) == []
+
+
+def test_a_text_that_has_lost_a_passage_is_listed_with_what_is_left(memory: Memory) -> None:
+    text = "\n\n".join(f"Part {number}. {'The heron stands in the water. ' * 40}" for number in range(6))
+    made = memory.add(text, user_id="alice", infer=False)["results"][0]
+    alice = memory.ember.of("alice")
+    (document,) = alice.documents()
+    alice.forget(page=alice.passages(document.id)[0].page_id)
+    (left,) = texts(memory.get_all(filters=ALICE))
+    assert "Part 5." in left
+    assert "Part 0." not in left
+    assert texts(memory.search("heron", filters=ALICE)) == [left]
+    memory.delete(made["id"])
+    assert alice.documents() == ()
+
+
 def test_delete_all_forgets_what_was_added_with_these_ids(memory: Memory) -> None:
     memory.add("I live in Lyon.", user_id="alice", run_id="r1")
     memory.add("I work as a nurse.", user_id="alice", run_id="r2")
@@ -420,6 +446,22 @@ def test_models_and_embedders_are_those_of_the_configuration() -> None:
 def test_a_configuration_of_another_form_is_refused(wrong: Any) -> None:
     with pytest.raises(ConfigError, match="give a dict"):
         Memory.from_config(wrong)
+
+
+def test_the_vectors_that_are_kept_are_those_asked_for_last() -> None:
+    asked: list[str] = []
+
+    def embed(given: Sequence[str]) -> list[Any]:
+        asked.extend(given)
+        return [np.ones(1, np.float32) for _ in given]
+
+    vectors = Vectors(embed)
+    vectors.cosines("first", ["asked again"])
+    vectors.cosines("asked again", [str(number) for number in range(20_000 - 2)])
+    vectors.cosines("asked again", ["one more", "and one more"])
+    asked.clear()
+    vectors.cosines("asked again", ["first"])
+    assert asked == ["first"]
 
 
 def test_an_open_memory_of_ember_is_taken_and_left_open() -> None:

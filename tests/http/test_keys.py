@@ -237,6 +237,17 @@ NO_OWNER = {
     ("GET", "/owners"),
     # Its owner stands in headers, or in the key alone: tests/mcp_server/test_mcp_http.py.
     ("POST", "/mcp"),
+    # mem0's: `reset` forgets what the key reaches, `entities` lists it; the others are of no memory.
+    *(
+        (method, f"/mem0{path}{slash}")
+        for slash in ("", "/")
+        for method, path in (
+            ("GET", "/v1/ping"),
+            ("POST", "/configure"),
+            ("POST", "/reset"),
+            ("GET", "/v1/entities"),
+        )
+    ),
 }
 """Routes that name no owner. Their own tests hold what they tell."""
 
@@ -309,6 +320,30 @@ TALKED_TO = {"/v1/chat/completions", "/v1/responses", "/v1/messages", *passing.L
 OWNERS = [("bob", "default"), ("alice", "other"), ("nobody", "default")]
 
 
+def asked_of_mem0(c: httpx2.Client, memory: Memory, method: str, path: str, user: str) -> httpx2.Response:
+    """What a route below /mem0 answers to a sound request for this user's memory, or for a page in it."""
+    named = f"{memory.of('bob').pages()[0].id}.{memory.of(user).owner.id}"
+    address = path.format(memory_id=named, kind="user", name=user)
+    body = {"user_id": user, "query": "x", "messages": "x", "text": "x", "filters": {"user_id": user}}
+    sent = {**body, "memories": [{"memory_id": named, "text": "x"}]}
+    return c.request(method, address, params={"user_id": user}, json=None if method == "GET" else sent)
+
+
+def answers_of(
+    c: httpx2.Client, app: FastAPI, memory: Memory, method: str, path: str
+) -> list[tuple[tuple[str, str], httpx2.Response]]:
+    """What a route answers for each of OWNERS that it can name."""
+    if path.startswith("/mem0/"):
+        able = [one for one in OWNERS if one[1] == "default"]
+        return [(one, asked_of_mem0(c, memory, method, path, one[0])) for one in able]
+    return [(one, asked(c, app, method, path, *one)) for one in OWNERS]
+
+
+def without_names(memory: Memory, owner: tuple[str, str], got: httpx2.Response) -> str:
+    """An answer without what differs between any two requests."""
+    return got.text.replace(got.headers["x-request-id"], "").replace(memory.of(*owner).owner.id, "")
+
+
 def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memory, guarded: str) -> None:
     app = create_app(memory)
     _, text = key_for(memory, "alice/default")
@@ -321,14 +356,14 @@ def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memor
                     continue  # the same function at another address
                 passed_on.add(route.endpoint)
             for method in sorted(methods):
-                if (method, path) in NO_OWNER or path.startswith("/mem0/"):
-                    continue  # those below /mem0 name owners in mem0's way: test_mem0_paths.py asks them
-                answers = [asked(c, app, method, path, *owner) for owner in OWNERS]
-                for owner, got in zip(OWNERS, answers, strict=True):
+                if (method, path) in NO_OWNER:
+                    continue
+                answers = answers_of(c, app, memory, method, path)
+                for owner, got in answers:
                     if not refused(got) or SECRET in got.text:
                         wrong.append((method, path, owner, got.status_code, got.text[:200]))
-                told = {answer.text.replace(answer.headers["x-request-id"], "") for answer in answers}
-                if path.startswith("/v1/") and len(told) != 1:
+                told = {without_names(memory, owner, got) for owner, got in answers}
+                if path.startswith(("/v1/", "/mem0/")) and len(told) != 1:
                     wrong.append((method, path, ("all", "three"), 0, f"told apart: {told}"))
     assert wrong == []
     assert memory.of("bob").stats().utterances == 2
@@ -336,9 +371,13 @@ def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memor
 
 def refused(got: httpx2.Response) -> bool:
     """Whether all of an answer is a refusal: each item, where it is of several."""
-    if got.status_code == 200 and got.url.path == "/v1/memories/batch":
+    path = got.url.path.rstrip("/")
+    if got.status_code == 200 and path == "/v1/memories/batch":
         return all(item["status"] == 403 for item in got.json()["items"])
-    return got.status_code == 403
+    if path.startswith("/mem0/") and path.endswith("/history"):
+        return got.status_code == 200 and got.json() == []  # as of a memory that nobody has
+    names_a_memory = path.startswith("/mem0/") and ("." in path or path.endswith("/batch"))
+    return got.status_code == (404 if names_a_memory else 403)
 
 
 def test_a_route_without_an_owner_tells_of_no_other_than_the_key_s(memory: Memory, guarded: str) -> None:

@@ -208,8 +208,13 @@ def _kind(line: Plain) -> str:
 
 
 def _in_order(kind: str, lines: list[Plain]) -> list[Plain]:
-    """Segments that one change opened come in any order."""
-    return sorted(lines, key=lambda line: str(line["id"])) if kind == "segment" else lines
+    """Segments that one change opened come in any order, and so do originals, whose order is that of random ids."""
+    match kind:
+        case "segment":
+            return sorted(lines, key=lambda line: str(line["id"]))
+        case "original":
+            return sorted(lines, key=lambda line: str(line["value"]))
+    return lines
 
 
 # -------------------------------------------------------------------------------------------------------------- HTTP

@@ -350,3 +350,12 @@ def test_one_chat_of_telegram_is_read_alone(tmp_path: Path) -> None:
     chat = exports.telegram()["chats"]["list"][0]
     items = read(exports.write_json(tmp_path / "result.json", chat))
     assert (len(entries(items)), entries(items)[0].thread, entries(items)[0].title) == (4, "telegram:99", "Ben")
+
+
+def test_an_episode_of_graphiti_whose_speaker_has_a_line_alone_is_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.json"
+    content = "Ana (user):\nI live in Lyon."
+    path.write_text(json.dumps([{"uuid": "e1", "content": content, "source_description": "chat"}]), encoding="utf-8")
+    (document,) = read(path)
+    assert isinstance(document, DocumentEntry)
+    assert document.text == content

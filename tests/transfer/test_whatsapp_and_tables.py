@@ -90,6 +90,22 @@ def test_a_message_goes_on_over_lines_and_what_whatsapp_says_is_left_out(tmp_pat
     assert len([one for one in items if isinstance(one, LeftOut)]) == 4
 
 
+def test_a_chat_in_utf_16_is_the_chat_in_utf_8(tmp_path: Path) -> None:
+    first = "13/05/2024, 21:45 - Ana: First\u2028still first\r\nsecond\r\n\r\nfourth\r\n"
+    lines = f"{first}13/05/2024, 21:46 - Ben: Fine\r\n"
+    in_8, in_16 = tmp_path / "in_8.txt", tmp_path / "in_16.txt"
+    in_8.write_bytes(lines.encode())
+    in_16.write_bytes(lines.encode("utf-16"))
+    assert said(read(in_16)) == said(read(in_8))
+
+
+def test_a_table_that_is_no_utf_16_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "chat.csv"
+    path.write_bytes(("speaker,text\n" + "Ana,Hello\n" * 40_000).encode("utf-16") + b"A\x00\x00\xd8B\x00")
+    with pytest.raises(InputError, match=r"after line \d+: it is not UTF-16"):
+        read(path)
+
+
 def test_the_order_of_dates_is_found_from_the_whole_file(tmp_path: Path) -> None:
     lines: tuple[str, ...] = ("03/04/2024, 10:00 - Ana: One", "25/04/2024, 10:00 - Ana: Two")
     assert said(chat(tmp_path / "c", *lines))[0][2] == datetime(2024, 4, 3, 10)

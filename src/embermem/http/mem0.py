@@ -51,7 +51,7 @@ class _Reach:
         return self._access.owners()
 
 
-def _memories(request: Request, access: Accessible) -> Memories:
+async def _memories(request: Request, access: Accessible) -> Memories:  # in the loop: `Shared` is made once
     shared = kept(request.app, "mem0", lambda: Shared(serving_of(request).memory))
     return Memories(_Reach(access), shared)
 

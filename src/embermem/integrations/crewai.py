@@ -105,16 +105,23 @@ class EmberStorage:
         """Forget the records that meet every condition given, for good; returns how many."""
         documents = self._documents(record_ids)
         kept = self._memory.originals(list(documents)) if documents else {}
-        gone = [
-            document_id
-            for document_id, one in ((key, MemoryRecord.model_validate(value)) for key, value in kept.items())
-            if _within(one.scope, scope_prefix)
-            and _matches(one, categories, metadata_filter)
-            and (older_than is None or one.created_at < older_than)
-        ]
-        for document_id in gone:
-            self._memory.forget_document(document_id)
-        return len(gone)
+        gone = 0
+        for document in documents.values():
+            record = MemoryRecord.model_validate(kept[document.id]) if document.id in kept else None
+            if record is None:  # lost with a passage that was forgotten; of it, the scope is known
+                meets = _within(document.title, scope_prefix) and not (categories or metadata_filter or older_than)
+            else:
+                meets = (
+                    _within(record.scope, scope_prefix)
+                    and _matches(record, categories, metadata_filter)
+                    and (older_than is None or record.created_at < older_than)
+                )
+            if meets:
+                self._memory.forget_document(document.id)
+                gone += 1
+                if record is not None:
+                    self.embedder.forget(record.content)
+        return gone
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """The record of an id; None if it is not there."""
@@ -206,6 +213,13 @@ class _Embedder:
                 if self._texts.get(vector.tobytes()) == text:
                     del self._texts[vector.tobytes()]
         return [[float(number) for number in vector] for vector in vectors]
+
+    def forget(self, text: str) -> None:
+        """Keep a text and its vector no longer."""
+        with self._lock:
+            vector = self._vectors.pop(text, None)
+            if vector is not None and self._texts.get(vector.tobytes()) == text:
+                del self._texts[vector.tobytes()]
 
     def text_of(self, vector: Sequence[float]) -> str:
         """The text of a vector. Raises InputError."""

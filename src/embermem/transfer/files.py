@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import zipfile
 from collections.abc import Iterator
 from functools import cached_property
@@ -117,7 +118,7 @@ def text_lines(files: Files, name: str) -> Iterator[tuple[int, str | BadLine]]:
     where = files.where(name)
     with files.open(name) as file:
         if encoding == "utf-16":
-            yield from enumerate(codecs.getreader(encoding)(file), 1)
+            yield from _lines_of_utf_16(file, where)
             return
         number = 0
         while raw := file.readline(MAX_LINE_BYTES):
@@ -142,3 +143,12 @@ def text_lines(files: Files, name: str) -> Iterator[tuple[int, str | BadLine]]:
             except UnicodeDecodeError as error:
                 what = f"not UTF-8 (byte {raw[error.start]:#04x} at column {error.start + 1})"
                 yield number, BadLine(place=place, what=what, advice="save the file as UTF-8")
+
+
+def _lines_of_utf_16(file: IO[bytes], where: str) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        for number, line in enumerate(io.TextIOWrapper(file, "utf-16", newline="\n"), 1):
+            yield number, line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}after line {number}: it is not UTF-16; save the file as UTF-8") from error

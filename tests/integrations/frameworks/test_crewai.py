@@ -123,6 +123,25 @@ def test_records_are_deleted_by_every_condition(storage: EmberStorage) -> None:
     assert storage.count() == 1
 
 
+def test_a_record_that_has_lost_a_passage_is_deleted_by_its_scope(memory: Memory, storage: EmberStorage) -> None:
+    text = "\n\n".join(f"Part {number}. {'The heron stands in the water. ' * 40}" for number in range(6))
+    storage.save([record(1, text, "/birds"), OTTER])
+    alice = memory.of("alice", agent="crew")
+    damaged = next(one for one in alice.documents() if one.title == "/birds")
+    alice.forget(page=alice.passages(damaged.id)[0].page_id)
+    assert storage.delete(categories=["names"], scope_prefix="/birds") == 0
+    storage.reset("/birds")
+    assert [one.title for one in alice.documents()] == ["/otters"]
+
+
+def test_the_words_of_a_forgotten_record_are_kept_for_no_search(storage: EmberStorage) -> None:
+    (vector,) = storage.embedder([OTTER.content])
+    storage.save([OTTER])
+    storage.delete(record_ids=["r2"])
+    with pytest.raises(InputError, match="another embedder"):
+        storage.embedder.text_of(vector)
+
+
 def test_scopes_and_categories_are_counted(storage: EmberStorage) -> None:
     storage.save([HERON, OTTER, TROUT])
     assert storage.list_scopes() == ["/birds", "/otters"]

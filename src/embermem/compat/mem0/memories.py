@@ -216,14 +216,16 @@ class Memories:
         labels = arguments.own_metadata(metadata, "update()")
         if expiration_date is not _UNSET:
             labels["expiration_date"] = arguments.expiration(expiration_date) or ""
-        reading, item = self._must_find(memory_id)
-        changing.update(reading.memory, item, words, labels)
+        with self._shared.changing:
+            reading, item = self._must_find(memory_id)
+            changing.update(reading.memory, item, words, labels)
         return {"message": "Memory updated successfully!"}
 
     def delete(self, memory_id: str) -> dict[str, str]:
         """Forget a memory, and the words that it rests on. Raises MemoryNotFoundError (a ValueError)."""
-        reading, item = self._must_find(memory_id)
-        changing.delete(reading.memory, item)
+        with self._shared.changing:
+            reading, item = self._must_find(memory_id)
+            changing.delete(reading.memory, item)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -237,15 +239,16 @@ class Memories:
                 "`reset()` method."
             )
         memory, wanted = self._of(ids, write=True), _labels(ids)
-        if memory.state() is None and not memory.documents():
-            pass  # nothing was added
-        elif not wanted:
-            memory.forget_owner()
-        else:
-            memory.forget_pages([page.id for page in memory.pages(scope=Scope(metadata=wanted))])
-            reading = Reading(memory=memory, user_id=ids.user_id)
-            for item in reading.listed(wanted, 2**31):
-                changing.delete(memory, item)
+        with self._shared.changing:
+            if memory.state() is None and not memory.documents():
+                pass  # nothing was added
+            elif not wanted:
+                memory.forget_owner()
+            else:
+                memory.forget_pages([page.id for page in memory.pages(scope=Scope(metadata=wanted))])
+                reading = Reading(memory=memory, user_id=ids.user_id)
+                for item in reading.listed(wanted, 2**31):
+                    changing.delete(memory, item)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -257,8 +260,9 @@ class Memories:
         """Forget every memory that is reached and that mem0's calls can name, for good."""
         logger.warning("Resetting all memories")
         all_of = [self._reach.owner(owner.user, owner.agent, write=True) for owner in self._owners()]
-        for memory in all_of:
-            memory.forget_owner()
+        with self._shared.changing:
+            for memory in all_of:
+                memory.forget_owner()
 
     def users(self) -> list[str]:
         """Return the users of whom there are memories."""

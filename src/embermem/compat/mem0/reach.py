@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -47,9 +48,11 @@ class Whole:
 
 class Shared:
     """What all calls over one store share: vectors of texts, and whose an id is. `at_once`: what is added is learnt
-    before `add` returns; with a language model it is learnt in the background."""
+    before `add` returns; with a language model it is learnt in the background. Who changes or deletes a memory holds
+    `changing`: that stores the rest of its page again, and of two at once each would store what the other deletes."""
 
     def __init__(self, memory: Ember) -> None:
         self.vectors = Vectors(memory.embed)
         self.owners: dict[str, Owner] = {}
+        self.changing = threading.Lock()
         self.at_once = not memory.settings.model

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,22 +28,26 @@ _VECTORS = 20_000
 
 
 class Vectors:
-    """The vectors of texts, those asked for last kept."""
+    """The vectors of texts, those asked for last kept: under a hash, for a text may be forgotten meanwhile."""
 
     def __init__(self, embed: Callable[[Sequence[str]], Any]) -> None:
         self._embed = embed
-        self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[bytes, Vector] = OrderedDict()
 
     def cosines(self, query: str, texts: Sequence[str]) -> list[float]:
         """How near each text is to the query, in [0, 1]."""
-        known = {text: self._kept[text] for text in (query, *texts) if text in self._kept}
-        missing = [text for text in dict.fromkeys((query, *texts)) if text not in known]
-        if missing:
+        names = {text: blake2b(text.encode(), digest_size=16).digest() for text in (query, *texts)}
+        with self._lock:
+            known = {text: self._kept[name] for text, name in names.items() if name in self._kept}
+        if missing := [text for text in names if text not in known]:
             known.update(zip(missing, self._embed(missing), strict=True))
-        for text, vector in known.items():
-            self._kept[text] = vector
-        while len(self._kept) > _VECTORS:
-            self._kept.popitem(last=False)
+        with self._lock:
+            for text, vector in known.items():
+                self._kept[names[text]] = vector
+                self._kept.move_to_end(names[text])
+            while len(self._kept) > _VECTORS:
+                self._kept.popitem(last=False)
         return [min(1.0, max(0.0, float(known[query] @ known[text]))) for text in texts]
 
 
@@ -72,12 +79,19 @@ class Reading:
         return replace(item, actor_id=None) if item.actor_id in (owner.user, owner.agent) else item
 
     def document(self, document: Document) -> Item:
-        """A text that was added as it is."""
-        return of_document(document, self.memory.original(document.id))
+        """A text that was added as it is; of one that has lost its original with a passage, what is left. Raises
+        NotFound."""
+        kept = self.memory.originals([document.id]).get(document.id)
+        if kept is None:
+            left = "\n\n".join(one.text for one in self.memory.passages(document.id))
+            kept = {"memory": left, "before": ()}
+        return of_document(document, kept)
 
-    def documents(self) -> Iterator[Document]:
+    def documents(self) -> Iterator[Item]:
         """The texts that were added as they are, the newest first."""
-        return reversed(self.memory.documents(under=SOURCE))
+        for one in reversed(self.memory.documents(under=SOURCE)):
+            with suppress(NotFound):  # forgotten meanwhile
+                yield self.document(one)
 
     def listed(self, filters: Mapping[str, Any], most: int) -> list[Item]:
         """The newest memories that meet a filter."""
@@ -88,7 +102,7 @@ class Reading:
         found = first(of_fact(one) for one in reversed(self.facts))
         found += first(item for page in self._pages() if (item := self.page(page)) is not None)
         taken = {one.id for one in found}
-        found += [one for one in first(map(self.document, self.documents())) if one.id not in taken]
+        found += [one for one in first(self.documents()) if one.id not in taken]
         return sorted(found, key=lambda one: one.created_at, reverse=True)[:most]
 
     def _pages(self) -> Iterator[Page]:
@@ -144,7 +158,9 @@ class Reading:
             if place in seen or (passage is not None and not passage.source.startswith(SOURCE)):
                 continue
             seen.add(place)
-            known = self.page(self.memory.page(place)) if passage is None else self._of_document(place)
+            known = None
+            with suppress(NotFound):  # forgotten since it was found
+                known = self.page(self.memory.page(place)) if passage is None else self._of_document(place)
             if known is not None:
                 yield known, hit.relevance or 0.0
 

@@ -35,7 +35,10 @@ def read(files: Files, options: Options) -> Iterator[Found]:
 
 def _agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Mapping[str, Any]]) -> Iterator[Found]:
     own = [(f"{place}.core_memory[{n}]", mapping(one)) for n, one in enumerate(listed(agent.get("core_memory")))]
-    own += [(f"{place}.block_ids[{n}]", blocks.get(one, {})) for n, one in enumerate(listed(agent.get("block_ids")))]
+    own += [
+        (f"{place}.block_ids[{n}]", blocks.get(text_of(one), {}))
+        for n, one in enumerate(listed(agent.get("block_ids")))
+    ]
     for where, block in own:
         yield from _block(block, where)
     thread = f"letta:{text_of(agent.get('id')) or text_of(agent.get('name')) or 'agent'}"

@@ -70,7 +70,7 @@ def _episode(value: Mapping[str, Any], place: str) -> Iterator[Found]:
     uuid = text_of(value.get("uuid")) or text_of(value.get("uuid_")) or place
     if not text.strip():
         yield LeftOut(what="empty messages")
-    elif source == "message" and "role" not in value and _LINE.match(text):
+    elif source == "message" and "role" not in value and _LINE.match(text.splitlines()[0]):
         yield from _lines(text, place, at)
     elif source != "message" or "role" not in value:
         title = text_of(value.get("name")) or text_of(value.get("source_description")) or f"episode of {source}"

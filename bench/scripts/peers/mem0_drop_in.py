@@ -4,7 +4,7 @@ Both are given a model and an embedder on loopback: the model answers mem0 with 
 of the user's, the embedder counts words. Each call's outcome (keys and types of what it returns, or type and text of
 the error) is printed where the two differ, and how many calls were alike. Needs an environment with both:
 
-    make peers && PYTHONPATH=src .venv-peers/bin/python bench/scripts/mem0_drop_in.py [--all]
+    make peers && PYTHONPATH=src .venv-peers/bin/python bench/scripts/peers/mem0_drop_in.py [--all]
 """
 
 from __future__ import annotations
