@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from itertools import islice
 
 import pytest
@@ -53,10 +54,10 @@ def test_both_are_awaited_by_the_async_client(memory: Memory, url: str) -> None:
     async def told() -> tuple[list[object], int]:
         async with AsyncClient(url) as client:
             alice = client.of("alice")
-            events, watched = alice.events("0.0"), alice.watch(0)
-            seen: list[object] = [await anext(events), await anext(watched)]
-            await asyncio.to_thread(here.learn, [{"text": "likes plums"}])
-            seen += [await anext(events), await anext(watched)]
+            async with aclosing(alice.events("0.0")) as events, aclosing(alice.watch(0)) as watched:
+                seen: list[object] = [await anext(events), await anext(watched)]
+                await asyncio.to_thread(here.learn, [{"text": "likes plums"}])
+                seen += [await anext(events), await anext(watched)]
             now = asyncio.ensure_future(anext(alice.watch()))
             while not now.done():
                 await asyncio.to_thread(here.learn, [{"text": "likes plums"}])

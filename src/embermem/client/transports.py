@@ -6,7 +6,7 @@ import asyncio
 import functools
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Sequence
 from contextlib import aclosing, closing
 from datetime import UTC, datetime
 from types import TracebackType
@@ -342,13 +342,14 @@ class AsyncOwnerClient(OwnerCalls, Awaits):
         async with aclosing(self._client._follow(self._get("/v1/events"), None)) as events:
             return await anext(events)
 
-    async def events(self, since: str) -> AsyncIterator[Event]:
-        """Yield what came after a position and what comes, as `OwnerClient.events`."""
+    async def events(self, since: str) -> AsyncGenerator[Event, None]:
+        """Yield what came after a position and what comes, as `OwnerClient.events`. `aclose` lets
+        go of the connection, as the end of `contextlib.aclosing` does."""
         async with aclosing(self._client._follow(self._get("/v1/events"), since)) as events:
             async for event in events:
                 yield event
 
-    async def watch(self, since: int | At = None) -> AsyncIterator[Change]:
+    async def watch(self, since: int | At = None) -> AsyncGenerator[Change, None]:
         """Yield changes as they are made, as `OwnerClient.watch`."""
         last = since if isinstance(since, int) else (await self.standing()).position.revision
         some: Sequence[Change] = (
