@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import secrets
-import ssl
-import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Sequence
+from contextlib import aclosing, closing
 from datetime import UTC, datetime
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
-from embermem.client import exchange, requests
+from embermem.client import connecting, exchange, requests
 from embermem.client.calls import OwnerCalls
 from embermem.client.exchange import Broken, Pause, Reply, Request, Steps
+from embermem.client.following import Following
 from embermem.client.handles import Awaits, Sends
 from embermem.client.requests import Reached
 from embermem.core import messages
-from embermem.core.errors import ConfigError, StoreClosed
-from embermem.core.extras import needing
+from embermem.core.errors import StoreClosed
 from embermem.core.fields import Field
-from embermem.core.types import Owner, Share
+from embermem.core.messages import At
+from embermem.core.types import Event, Owner, Share
 
 if TYPE_CHECKING:
     import httpx2
+
+    from embermem.core.changes import Change
 
 __all__ = ["AsyncClient", "AsyncOwnerClient", "Client", "OwnerClient"]
 
@@ -35,6 +35,12 @@ TIMEOUT_S = 30.0
 """Seconds for each wait on the server. A recall takes milliseconds; one behind a busy disk takes seconds."""
 RETRIES = 3
 """Tries after the first. With pauses that double they bridge a restart of two seconds."""
+
+_AT_ONCE = 100
+"""Changes read at once."""
+_LONGEST_WAIT_S = 60.0
+"""So long at most the server waits for changes."""
+_ENDED: Reply | Broken = Broken(why="the server ended the stream", sent=True, late=False)
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -53,8 +59,11 @@ class Client:
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.Client = _httpx2().Client(**_settings(url, key, timeout_s, retries))
+        self._http: httpx2.Client = connecting.httpx2_module().Client(
+            **connecting.settings(url, key, timeout_s, retries)
+        )
         self._retries = retries
+        self._wait_s = min(_LONGEST_WAIT_S, timeout_s / 2)
 
     def of(
         self,
@@ -126,9 +135,29 @@ class Client:
         if self._http.is_closed:
             raise _closed()
         try:
-            return _reply(self._http.request(act.method, act.path, **_arguments(act)))
-        except _httpx2().RequestError as error:
-            return _broken(error)
+            return connecting.reply(self._http.request(act.method, act.path, **connecting.sent(act)))
+        except connecting.httpx2_module().RequestError as error:
+            return connecting.broken(error)
+
+    def _follow(self, request: Request, since: str | None) -> Generator[Event, None, None]:
+        following = Following(request, since, self._retries, _now)
+        limit = connecting.patient(self._http.timeout)
+        while True:
+            if self._http.is_closed:
+                raise _closed()
+            asked, outcome = following.request(), _ENDED
+            try:
+                with self._http.stream(asked.method, asked.path, **connecting.sent(asked), timeout=limit) as got:
+                    if got.status_code != 200:
+                        got.read()
+                        outcome = connecting.reply(got)
+                    else:
+                        for line in got.iter_lines():
+                            if (event := following.line(line)) is not None:
+                                yield event
+            except connecting.httpx2_module().RequestError as error:
+                outcome = connecting.broken(error)
+            time.sleep(following.pause(outcome))
 
 
 class AsyncClient:
@@ -137,8 +166,11 @@ class AsyncClient:
     def __init__(
         self, url: str, *, key: str | None = None, timeout_s: float = TIMEOUT_S, retries: int = RETRIES
     ) -> None:
-        self._http: httpx2.AsyncClient = _httpx2().AsyncClient(**_settings(url, key, timeout_s, retries))
+        self._http: httpx2.AsyncClient = connecting.httpx2_module().AsyncClient(
+            **connecting.settings(url, key, timeout_s, retries)
+        )
         self._retries = retries
+        self._wait_s = min(_LONGEST_WAIT_S, timeout_s / 2)
 
     def of(
         self,
@@ -210,9 +242,29 @@ class AsyncClient:
         if self._http.is_closed:
             raise _closed()
         try:
-            return _reply(await self._http.request(act.method, act.path, **_arguments(act)))
-        except _httpx2().RequestError as error:
-            return _broken(error)
+            return connecting.reply(await self._http.request(act.method, act.path, **connecting.sent(act)))
+        except connecting.httpx2_module().RequestError as error:
+            return connecting.broken(error)
+
+    async def _follow(self, request: Request, since: str | None) -> AsyncGenerator[Event, None]:
+        following = Following(request, since, self._retries, _now)
+        limit = connecting.patient(self._http.timeout)
+        while True:
+            if self._http.is_closed:
+                raise _closed()
+            asked, outcome = following.request(), _ENDED
+            try:
+                async with self._http.stream(asked.method, asked.path, **connecting.sent(asked), timeout=limit) as got:
+                    if got.status_code != 200:
+                        await got.aread()
+                        outcome = connecting.reply(got)
+                    else:
+                        async for line in got.aiter_lines():
+                            if (event := following.line(line)) is not None:
+                                yield event
+            except connecting.httpx2_module().RequestError as error:
+                outcome = connecting.broken(error)
+            await asyncio.sleep(following.pause(outcome))
 
 
 # ------------------------------------------------------------------------------------------------ one owner's memory
@@ -250,6 +302,30 @@ class OwnerClient(OwnerCalls, Sends):
         self._client = client
         self._calls = OwnerCalls(owner, _new_key, reached)
 
+    def standing(self) -> Event:
+        """Return where the memory stands: an event `state`, whose position is where `events` begins."""
+        with closing(self._client._follow(self._get("/v1/events"), None)) as events:
+            return next(events)
+
+    def events(self, since: str) -> Iterator[Event]:
+        """Yield what came after a position ("seq.revision") and what comes, without end: ids, counts and causes,
+        without text. A lost connection is made again. Raises InputError for what is no position."""
+        return self._client._follow(self._get("/v1/events"), since)
+
+    def watch(self, since: int | At = None) -> Iterator[Change]:
+        """Yield changes as they are made, without end: those after a number or a time, by default after now. A reader
+        that stopped goes on from the last `no`."""
+        if isinstance(since, int):
+            return self._watched((), since)
+        now = self.standing().position.revision
+        return self._watched(() if since is None else self.changes(since, limit=_AT_ONCE), now)
+
+    def _watched(self, some: Sequence[Change], last: int) -> Iterator[Change]:
+        while True:
+            yield from some
+            last = some[-1].no if some else last
+            some = self.changes(last, limit=_AT_ONCE, wait_s=self._client._wait_s)
+
 
 class AsyncOwnerClient(OwnerCalls, Awaits):
     """One owner's memory on a server, awaited: the methods of `AsyncOwnerMemory`, as far as the API has them."""
@@ -261,68 +337,29 @@ class AsyncOwnerClient(OwnerCalls, Awaits):
         self._client = client
         self._calls = OwnerCalls(owner, _new_key, reached)
 
+    async def standing(self) -> Event:
+        """Return where the memory stands, as `OwnerClient.standing`."""
+        async with aclosing(self._client._follow(self._get("/v1/events"), None)) as events:
+            return await anext(events)
 
-# --------------------------------------------------------------------------------------------------------- httpx2
+    async def events(self, since: str) -> AsyncGenerator[Event, None]:
+        """Yield what came after a position and what comes, as `OwnerClient.events`. `aclose` lets
+        go of the connection, as the end of `contextlib.aclosing` does."""
+        async with aclosing(self._client._follow(self._get("/v1/events"), since)) as events:
+            async for event in events:
+                yield event
 
-
-def _httpx2() -> ModuleType:
-    with needing("client", "the client"):
-        import httpx2
-    return httpx2
-
-
-def _settings(url: str, key: str | None, timeout_s: float, retries: int) -> dict[str, Any]:
-    """The arguments of either kind of connection. Raises ConfigError."""
-    refusal = ConfigError("url is not an http:// or https:// address, such as http://127.0.0.1:8765")
-    for name, one in {"url": url, "key": key or ""}.items():
-        if not isinstance(one, str):
-            raise ConfigError(f"{name} is {type(one).__name__}; give a text")
-    if isinstance(timeout_s, bool) or not isinstance(timeout_s, (int, float)) or not 0 < timeout_s < math.inf:
-        raise ConfigError(f"timeout_s = {timeout_s!r} is not allowed; give seconds, more than 0")
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        raise ConfigError(f"retries = {retries!r} is not allowed; give a whole number from 0")
-    try:
-        address = urlsplit(url)
-        _ = address.port  # read here for what it raises
-    except ValueError as error:
-        raise refusal from error
-    if address.scheme not in ("http", "https") or not address.hostname:
-        raise refusal
-    if address.username is not None or address.password is not None:
-        raise ConfigError("the url must not contain a user or password; give key")
-    if key is not None and not (key and key.isascii() and key.isprintable()):
-        raise ConfigError("key is empty, or holds a character that no header may hold")
-    headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
-    return {
-        "base_url": url,
-        "headers": headers,
-        # Over http no certificate is asked for, and reading the known ones takes longer than a request.
-        "verify": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if address.scheme == "http" else True,
-        "timeout": timeout_s,
-        "trust_env": False,
-        "follow_redirects": False,
-    }
-
-
-def _arguments(request: Request) -> dict[str, Any]:
-    """Raises InputError for a parameter that is no text."""
-    for name, value in request.params.items():
-        for one in value if isinstance(value, list) else (value,):
-            messages.checked(one, name, sys.maxsize)
-    kind = {} if request.body is None else {"Content-Type": "application/json"}
-    return {"params": request.params, "content": request.body, "headers": {**kind, **request.headers}}
-
-
-def _reply(response: httpx2.Response) -> Reply:
-    return Reply(status=response.status_code, headers=response.headers, body=response.content)
-
-
-def _broken(error: httpx2.RequestError) -> Broken:
-    httpx2 = _httpx2()
-    unsent = isinstance(error, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout))
-    late = isinstance(error, httpx2.TimeoutException)
-    said = "did not answer in time" if late else "cannot be reached" if unsent else "broke off"
-    return Broken(why=f"the server at {error.request.url.netloc.decode()} {said}", sent=not unsent, late=late)
+    async def watch(self, since: int | At = None) -> AsyncGenerator[Change, None]:
+        """Yield changes as they are made, as `OwnerClient.watch`."""
+        last = since if isinstance(since, int) else (await self.standing()).position.revision
+        some: Sequence[Change] = (
+            () if since is None or isinstance(since, int) else await self.changes(since, limit=_AT_ONCE)
+        )
+        while True:
+            for change in some:
+                yield change
+            last = some[-1].no if some else last
+            some = await self.changes(last, limit=_AT_ONCE, wait_s=self._client._wait_s)
 
 
 def _now() -> datetime:
