@@ -25,7 +25,7 @@ _READS = frozenset(
         *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "traits", "profile"),
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
         *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
-        *("document", "documents", "passages", "original", "originals"),
+        *("document", "documents", "passages", "original", "originals", "marked"),
     )
 )
 """What a grant to read allows. All else writes, visits too."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -72,12 +73,19 @@ class Reading:
         return replace(item, actor_id=None) if item.actor_id in (owner.user, owner.agent) else item
 
     def document(self, document: Document) -> Item:
-        """A text that was added as it is."""
-        return of_document(document, self.memory.original(document.id))
+        """A text that was added as it is; where a part of it was forgotten through Ember, what is left. Raises
+        NotFound."""
+        kept = self.memory.originals([document.id]).get(document.id)
+        if kept is None:
+            left = "\n\n".join(one.text for one in self.memory.passages(document.id))
+            kept = {"memory": left, "before": []}
+        return of_document(document, kept)
 
-    def documents(self) -> Iterator[Document]:
+    def _documents(self) -> Iterator[Item]:
         """The texts that were added as they are, the newest first."""
-        return reversed(self.memory.documents(under=SOURCE))
+        for one in reversed(self.memory.documents(under=SOURCE)):
+            with suppress(NotFound):  # forgotten meanwhile
+                yield self.document(one)
 
     def listed(self, filters: Mapping[str, Any], most: int) -> list[Item]:
         """The newest memories that meet a filter."""
@@ -88,7 +96,7 @@ class Reading:
         found = first(of_fact(one) for one in reversed(self.facts))
         found += first(item for page in self._pages() if (item := self.page(page)) is not None)
         taken = {one.id for one in found}
-        found += [one for one in first(map(self.document, self.documents())) if one.id not in taken]
+        found += [one for one in first(self._documents()) if one.id not in taken]
         return sorted(found, key=lambda one: one.created_at, reverse=True)[:most]
 
     def _pages(self) -> Iterator[Page]:
@@ -144,9 +152,10 @@ class Reading:
             if place in seen or (passage is not None and not passage.source.startswith(SOURCE)):
                 continue
             seen.add(place)
-            known = self.page(self.memory.page(place)) if passage is None else self._of_document(place)
-            if known is not None:
-                yield known, hit.relevance or 0.0
+            with suppress(NotFound):  # forgotten since the search
+                known = self.page(self.memory.page(place)) if passage is None else self._of_document(place)
+                if known is not None:
+                    yield known, hit.relevance or 0.0
 
     def _of_document(self, document_id: str) -> Item:
         return self.document(self.memory.document(document_id))
