@@ -490,3 +490,32 @@ def test_every_call_can_be_awaited(tmp_path: Path) -> None:
                 await memory.search("x", filters={})
 
     asyncio.run(used())
+
+
+# ------------------------------------------------------------------------------------- beside Ember's own calls
+
+
+def test_a_text_of_which_a_part_was_forgotten_shows_what_is_left(memory: Memory) -> None:
+    long = "\n\n".join(f"Heron {number} lives near lake {number}. " * 12 for number in range(20))
+    memory.add(long, user_id="alice", infer=False)
+    alice = memory.ember.of("alice")
+    gone = alice.passages(alice.documents()[0].id)[3]
+    alice.forget(page=gone.page_id)
+    (left,) = memory.get_all(filters=ALICE)["results"]
+    assert gone.text[:40] not in left["memory"]
+    assert "Heron 19" in left["memory"]
+    assert [one["id"] for one in memory.search("Heron 7", filters=ALICE, threshold=0.0)["results"]] == [left["id"]]
+    assert [one["new_memory"] for one in memory.history(left["id"])] == [left["memory"]]
+    memory.delete(left["id"])
+    assert memory.get_all(filters=ALICE)["results"] == []
+    assert alice.documents() == ()
+
+
+def test_without_a_user_a_fact_is_about_the_user(memory: Memory) -> None:
+    memory.add("I like coffee.", run_id="r1")
+    assert all_of(memory, run_id="r1") == ["the user likes coffee"]
+
+
+def test_a_list_that_is_none_is_refused_in_a_filter(memory: Memory) -> None:
+    with pytest.raises(InputError, match=r"filters\['role'\]\['in'\] is int; give a list"):
+        memory.get_all(filters={**ALICE, "role": {"in": 5}})

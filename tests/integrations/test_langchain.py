@@ -98,7 +98,7 @@ def test_clearing_forgets_the_thread_for_good_and_no_other(alice: OwnerMemory) -
 
 def test_a_message_that_is_not_json_is_refused_and_none_of_the_call_is_stored(alice: OwnerMemory) -> None:
     history = EmberChatMessageHistory(alice, "t")
-    with pytest.raises(InputError, match=r"messages\[1\].original.data.artifact"):
+    with pytest.raises(InputError, match=r"messages\[1\].original.langchain.data.artifact"):
         history.add_messages([HumanMessage("Hello."), ToolMessage("x", tool_call_id="c", artifact=object())])
     assert history.messages == []
 

@@ -24,6 +24,7 @@ with needing("agent-framework", "embermem.integrations.agent_framework"):
 
 __all__ = ["EmberContextProvider", "EmberHistoryProvider", "memory_tools"]
 
+_NAME = "agent-framework"
 _NO_SESSION = "main"
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 
@@ -56,7 +57,7 @@ class EmberContextProvider(ContextProvider):
 
     def _shown(self, query: str, thread: str) -> str:
         context = self._memory.recall(query, budget=self._budget, shown_threads=[thread])
-        self._memory.visit(context)
+        shared.count_visit(self._memory, context)
         return shared.recalled_text(self._memory, context)
 
 
@@ -74,7 +75,7 @@ class EmberHistoryProvider(HistoryProvider):
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
     ) -> list[Message]:
         """The messages of a session as they were saved, oldest first."""
-        kept = await asyncio.to_thread(self._memory.originals, thread=session_id or _NO_SESSION)
+        kept = await asyncio.to_thread(shared.items_of, self._memory, _NAME, thread=session_id or _NO_SESSION)
         return [Message.from_dict(one) for one in kept.values()]
 
     async def save_messages(
@@ -123,5 +124,6 @@ def _said(message: Message) -> dict[str, Any]:
             case _:
                 continue
     name = {"name": message.author_name} if message.author_name and message.role == "assistant" else {}
+    original = shared.original_of(_NAME, message.to_dict())
     role = message.role if message.role in _ROLES else "assistant"
-    return {"role": role, "content": parts, "tool_calls": calls, "original": message.to_dict(), **name}
+    return {"role": role, "content": parts, "tool_calls": calls, "original": original, **name}

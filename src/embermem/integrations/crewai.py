@@ -6,13 +6,14 @@ import asyncio
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from embermem.core.errors import InputError
+from embermem.core.errors import InputError, NotFound
 from embermem.core.extras import needing
 from embermem.core.types import Document, Scope
 from embermem.memory import Memory
@@ -54,12 +55,11 @@ class EmberStorage:
     def save(self, records: list[MemoryRecord]) -> None:
         """Store records; one whose id is there already is replaced."""
         for record in records:
-            at = record.created_at if record.created_at.tzinfo else record.created_at.replace(tzinfo=UTC)
             self._memory.add_document(
                 record.content,
                 title=record.scope,
                 source=_source(record.id),
-                at=at,
+                at=_utc(record.created_at),
                 metadata={_LABEL: "record"},
                 original=record.model_dump(mode="json"),
             )
@@ -78,13 +78,13 @@ class EmberStorage:
         min_score: float = 0.0,
     ) -> list[tuple[MemoryRecord, float]]:
         """The records that bear on the text of a vector, best first, with scores from 0 to 1."""
-        query, k = self.embedder.text_of(query_embedding), limit
+        query, k = self.embedder.text_of(query_embedding), max(limit, 1)
         while True:
             hits = self._memory.search(query, k, scope=Scope(metadata={_LABEL: "record"}))
-            ids = dict.fromkeys(hit.passage.document for hit in hits if hit.passage)
+            ids = dict.fromkeys(hit.passage.document for hit in hits if hit.passage and hit.space is None)
             found = [
                 one
-                for one in self._records(ids)
+                for _, one in self._records(self._document(id) for id in ids)
                 if _within(one.scope, scope_prefix) and _matches(one, categories, metadata_filter)
             ]
             if len(found) >= limit or len(hits) < k:
@@ -103,29 +103,22 @@ class EmberStorage:
         metadata_filter: dict[str, Any] | None = None,
     ) -> int:
         """Forget the records that meet every condition given, for good; returns how many."""
-        documents = self._documents(record_ids)
-        kept = self._memory.originals(list(documents)) if documents else {}
-        gone = 0
-        for document in documents.values():
-            record = MemoryRecord.model_validate(kept[document.id]) if document.id in kept else None
-            if record is None:  # lost with a passage that was forgotten; of it, the scope is known
-                meets = _within(document.title, scope_prefix) and not (categories or metadata_filter or older_than)
-            else:
-                meets = (
-                    _within(record.scope, scope_prefix)
-                    and _matches(record, categories, metadata_filter)
-                    and (older_than is None or record.created_at < older_than)
-                )
-            if meets:
-                self._memory.forget_document(document.id)
-                gone += 1
-                if record is not None:
-                    self.embedder.forget(record.content)
-        return gone
+        gone = [
+            (document_id, one)
+            for document_id, one in self._records(self._documents(record_ids).values())
+            if _within(one.scope, scope_prefix)
+            and _matches(one, categories, metadata_filter)
+            and (older_than is None or _utc(one.created_at) < _utc(older_than))
+        ]
+        for document_id, one in gone:
+            with suppress(NotFound):  # by another process
+                self._memory.forget_document(document_id)
+            self.embedder.forget(one.content)
+        return len(gone)
 
     def get_record(self, record_id: str) -> MemoryRecord | None:
         """The record of an id; None if it is not there."""
-        return next(iter(self._records(self._documents([record_id]))), None)
+        return next((one for _, one in self._records(self._documents([record_id]).values())), None)
 
     def list_records(self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0) -> list[MemoryRecord]:
         """The records of a scope, the newest first."""
@@ -134,13 +127,13 @@ class EmberStorage:
     def get_scope_info(self, scope: str) -> ScopeInfo:
         """What a scope holds."""
         records = self._in(scope)
-        times = [one.created_at for one in records]
+        times = sorted((one.created_at for one in records), key=_utc)
         return ScopeInfo(
             path=scope,
             record_count=len(records),
             categories=sorted({category for one in records for category in one.categories}),
-            oldest_record=min(times, default=None),
-            newest_record=max(times, default=None),
+            oldest_record=times[0] if times else None,
+            newest_record=times[-1] if times else None,
             child_scopes=self.list_scopes(scope),
         )
 
@@ -180,15 +173,32 @@ class EmberStorage:
         named = [self._memory.documents(source=_source(record_id)) for record_id in record_ids]
         return {one.id: one for found in named for one in found}
 
-    def _records(self, document_ids: Iterable[str]) -> list[MemoryRecord]:
-        """Records by the ids of their documents, in that order."""
-        ids = list(document_ids)
-        kept = self._memory.originals(ids) if ids else {}
-        return [MemoryRecord.model_validate(kept[one]) for one in ids if one in kept]
+    def _document(self, document_id: str) -> Document | None:
+        try:
+            return self._memory.document(document_id)
+        except NotFound:  # forgotten since the search
+            return None
+
+    def _records(self, documents: Iterable[Document | None]) -> list[tuple[str, MemoryRecord]]:
+        """The records of documents, each with its document's id, in that order."""
+        given = [one for one in documents if one is not None]
+        kept = self._memory.originals([one.id for one in given]) if given else {}
+        return [
+            (one.id, MemoryRecord.model_validate(kept[one.id]) if one.id in kept else self._left(one)) for one in given
+        ]
+
+    def _left(self, document: Document) -> MemoryRecord:
+        """The record of a document that lost its original, because a passage was forgotten: what is left of it."""
+        return MemoryRecord(
+            id=document.source.removeprefix(f"{_LABEL}:").removesuffix(".txt"),
+            content="\n\n".join(one.text for one in self._memory.passages(document.id)),
+            scope=document.title,
+            created_at=document.said_at.replace(tzinfo=None),
+        )
 
     def _in(self, scope: str | None) -> list[MemoryRecord]:
-        found = [one for one in self._records(self._documents()) if _within(one.scope, scope)]
-        return sorted(found, key=lambda one: one.created_at, reverse=True)
+        found = [one for _, one in self._records(self._documents().values()) if _within(one.scope, scope)]
+        return sorted(found, key=lambda one: _utc(one.created_at), reverse=True)
 
 
 class _Embedder:
@@ -237,6 +247,11 @@ class _Embedder:
     def _vector(self, text: str) -> Any:
         kept = self._vectors.get(text)
         return np.asarray(self([text])[0], np.float32) if kept is None else kept
+
+
+def _utc(at: datetime) -> datetime:
+    """A time of CrewAI, which is in UTC where it names no zone."""
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _source(record_id: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.extras import needing
 from embermem.core.types import Fact, Hit
-from embermem.integrations.shared import REMEMBERED
+from embermem.integrations import shared
 from embermem.memory import Memory
 from embermem.owner_memory import OwnerMemory
 
@@ -24,6 +24,7 @@ with needing("google-adk", "embermem.integrations.google_adk"):
 
 __all__ = ["EmberMemoryService"]
 
+_NAME = "google-adk"
 LOAD_MEMORY = "load_memory"
 """ADK's own tool, whose results are memories already and are not added again."""
 _AT_ONCE = 500
@@ -83,7 +84,7 @@ class EmberMemoryService(BaseMemoryService):
             )
             for one in memories
         ]
-        await asyncio.to_thread(_add, owner, items, REMEMBERED)
+        await asyncio.to_thread(_add, owner, items, shared.REMEMBERED)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Recall: the facts that matter to the query, then what was said, each with its content as it was added. The
@@ -116,7 +117,7 @@ class EmberMemoryService(BaseMemoryService):
 
     def _recalled(self, owner: OwnerMemory, query: str) -> list[MemoryEntry]:
         context = owner.recall(query, budget=self._budget)
-        owner.visit(context)
+        shared.count_visit(owner, context)
         said = sorted(context.packed, key=lambda hit: hit.utterance.seq)
         kept = owner.originals([hit.utterance.id for hit in said]) if said else {}
         return [
@@ -129,7 +130,8 @@ def _item(
     event_id: str | None, author: str, content: types.Content, at: str | None, metadata: Mapping[str, object] | None
 ) -> dict[str, Any]:
     """A content as an item of `add_many`."""
-    message = {**_said(author, content), "original": content.model_dump(mode="json", exclude_none=True)}
+    original = content.model_dump(mode="json", exclude_none=True)
+    message = {**_said(author, content), "original": shared.original_of(_NAME, original)}
     return {
         "messages": [message],
         **({"at": at} if at else {}),
@@ -179,7 +181,7 @@ def _said(author: str, content: types.Content) -> dict[str, Any]:
 
 def _entry(hit: Hit, original: object) -> MemoryEntry:
     said = hit.utterance
-    content = types.Content.model_validate(original or {"parts": [{"text": said.text}]})
+    content = types.Content.model_validate(shared.item_in(original, _NAME) or {"parts": [{"text": said.text}]})
     author = "user" if said.role.value == "user" else said.speaker
     return MemoryEntry(
         id=said.page_id,

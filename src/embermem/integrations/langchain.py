@@ -31,6 +31,7 @@ with needing("langchain", "embermem.integrations.langchain"):
 
 __all__ = ["EmberChatMessageHistory", "EmberRetriever", "MemoryHooks", "memory_tools"]
 
+_NAME = "langchain"
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
 _CHAT_ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "system": "system"}
 
@@ -49,8 +50,8 @@ class EmberChatMessageHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
-        """The messages of the thread, in their order."""
-        return messages_from_dict(list(self._memory.originals(thread=self._thread).values()))
+        """The messages that were added here to the thread, in their order; those of others are left out."""
+        return messages_from_dict(list(shared.items_of(self._memory, _NAME, thread=self._thread).values()))
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Add messages, in one transaction. Raises InputError, StoreError."""
@@ -81,7 +82,7 @@ class EmberRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         context = self.memory.recall(query, budget=self.budget, scope=self.scope, min_score=self.min_score)
-        self.memory.visit(context)
+        shared.count_visit(self.memory, context)
         said = sorted(context.packed, key=lambda hit: hit.rank)
         return [*(_of_fact(fact) for fact in context.facts), *(_of_hit(hit) for hit in said)]
 
@@ -135,7 +136,7 @@ class MemoryHooks:
         memory, shown = self._memory_of(config), [_thread(config)] if len(asked) > 1 else []
         context = memory.recall(query, budget=self._budget, shown_threads=shown)
         if messages[-1] is asked[-1]:  # not again for each answer of a tool
-            memory.visit(context)
+            shared.count_visit(memory, context)
         text = shared.recalled_text(memory, context)
         return {"llm_input_messages": [*([SystemMessage(content=text)] if text else []), *messages]}
 
@@ -182,7 +183,7 @@ def _told(message: BaseMessage) -> dict[str, Any]:
     role = _ROLES.get(message.type.removesuffix("MessageChunk").lower())
     if role is None:
         role = _CHAT_ROLES.get(str(getattr(message, "role", "")).lower(), "system")
-    return {"role": role, "content": str(message.text), "original": message_to_dict(message)}
+    return {"role": role, "content": str(message.text), "original": shared.original_of(_NAME, message_to_dict(message))}
 
 
 def _of_fact(fact: Fact) -> Document:

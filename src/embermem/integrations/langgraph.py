@@ -174,8 +174,8 @@ class EmberStore(BaseStore):
     def _listed(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:
         """Items below a prefix that meet the filter, the latest put first."""
         documents = memory.documents(under=_under(op.namespace_prefix))[::-1]
-        if not op.filter:
-            documents = documents[:wanted]
+        if not op.filter and len(kept := _kept(memory, documents[:wanted])) == min(wanted, len(documents)):
+            return [(one, None) for one in kept]
         return [(one, None) for one in _kept(memory, documents) if _filtered(one.value, op.filter)]
 
     def _asked(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from embermem.core.extras import needing
 from embermem.core.types import Context
-from embermem.integrations.shared import recalled_text
+from embermem.integrations import shared
 from embermem.owner_memory import OwnerMemory
 
 with needing("llama-index", "embermem.integrations.llama_index"):
@@ -26,6 +26,7 @@ with needing("llama-index", "embermem.integrations.llama_index"):
 
 __all__ = ["EmberMemoryBlock", "messages_of"]
 
+_NAME = "llama-index"
 _SESSION = "session_id"
 """The entry of a message's additional_kwargs, in which LlamaIndex's memory says which session it is of."""
 _ROLES = {
@@ -71,20 +72,22 @@ class EmberMemoryBlock(BaseMemoryBlock[str]):
         if context is None or left <= 0:
             return None
         less = await asyncio.to_thread(self.memory.recall, context.query, budget=left)
-        return recalled_text(self.memory, less) or None
+        return shared.recalled_text(self.memory, less) or None
 
     def _shown(self, query: str) -> str:
         context = self.memory.recall(query, budget=self.budget)
         if not any(before.query == query for before in self._recalled.values()):
-            self.memory.visit(context)
-        shown = recalled_text(self.memory, context)
+            shared.count_visit(self.memory, context)
+        shown = shared.recalled_text(self.memory, context)
         self._recalled = {shown: context}
         return shown
 
 
 def messages_of(memory: OwnerMemory, *, thread: str = "main", last: int | None = None) -> list[ChatMessage]:
     """The messages that a block added to a thread, oldest first; with `last`, so many of the newest."""
-    return [ChatMessage.model_validate(one) for one in memory.originals(thread=thread, last=last).values()]
+    return [
+        ChatMessage.model_validate(one) for one in shared.items_of(memory, _NAME, thread=thread, last=last).values()
+    ]
 
 
 def _by_thread(messages: Sequence[ChatMessage], thread: str) -> Iterable[tuple[str, list[ChatMessage]]]:
@@ -103,7 +106,7 @@ def _said(message: ChatMessage) -> dict[str, Any]:
         "role": _ROLES.get(message.role, "assistant"),
         "content": [part for block in message.blocks if (part := _part(block)) is not None],
         "tool_calls": [{"name": one.tool_name, "arguments": one.tool_kwargs} for one in calls],
-        "original": original,
+        "original": shared.original_of(_NAME, original),
     }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-from embermem.core.errors import NotFound
+from embermem.core.errors import InputError, NotFound
 from embermem.core.extras import needing
 from embermem.core.types import Page, Utterance, UtteranceId
 from embermem.integrations import shared
@@ -25,6 +25,7 @@ with needing("openai-agents", "embermem.integrations.openai_agents"):
 
 __all__ = ["EmberSession", "memory_tools", "recalling"]
 
+_NAME = "openai-agents"
 _LONGEST = 200_000
 """Characters of an item's text that enter memory; its original keeps all of them."""
 _CALLS = ("function_call", "custom_tool_call", "mcp_call")
@@ -53,7 +54,10 @@ class EmberSession(SessionABC):
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items, all or none."""
         if items:
-            messages = [_message(cast("Mapping[str, Any]", item)) for item in items]
+            messages = [
+                {**_message(cast("Mapping[str, Any]", item)), "original": shared.original_of(_NAME, item)}
+                for item in items
+            ]
             await asyncio.to_thread(self._memory.add_messages, messages, thread=self.session_id)
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -65,8 +69,8 @@ class EmberSession(SessionABC):
         await asyncio.to_thread(self._clear)
 
     def _items(self, last: int | None) -> list[tuple[str, TResponseInputItem]]:
-        found = self._memory.originals(thread=self.session_id, last=last if last is not None and last >= 0 else None)
-        return list(found.items())
+        newest = last if last is not None and last >= 0 else None
+        return list(shared.items_of(self._memory, _NAME, thread=self.session_id, last=newest).items())
 
     def _clear(self) -> None:
         try:
@@ -143,7 +147,7 @@ def recalling(
         shown = () if thread is None else (thread,)
         context = memory.recall(query[:_LONGEST], budget=budget, thread=thread, shown_threads=shown)
         if visited:
-            memory.visit(context)
+            shared.count_visit(memory, context)
         return shared.recalled_text(memory, context)
 
     return filtered
@@ -154,31 +158,34 @@ def _is_of_user(item: Any) -> bool:
 
 
 def _message(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item as a message: its role, what it says, and the item itself."""
+    """An item as a message: its role and what it says. Raises InputError."""
+    if not isinstance(item, Mapping):
+        raise InputError(
+            f"an item of a session is {type(item).__name__}; give dicts such as {{'role': 'user', 'content': '…'}}"
+        )
     kind, role = item.get("type", "message"), item.get("role")
     if kind == "message" and isinstance(role, str):
-        return {"role": role, "content": _text(item.get("content")), "original": item}
+        return {"role": role, "content": _text(item.get("content"))}
     if kind in _CALLS:
         asked = {"name": item.get("name", ""), "arguments": item.get("arguments", item.get("input", ""))}
         return {
             "role": "assistant",
             "content": _text(item.get("output")),
             "tool_calls": [{"function": asked}],
-            "original": item,
         }
     if kind == "file_search_call":
-        return _search("file_search", item.get("queries"), item)
+        return _search("file_search", item.get("queries"))
     if kind == "web_search_call":
         action = item.get("action")
-        return _search("web_search", action.get("query") if isinstance(action, Mapping) else None, item)
+        return _search("web_search", action.get("query") if isinstance(action, Mapping) else None)
     output = item.get("output") if str(kind).endswith("_output") else None
-    return {"role": "tool", "content": _text(output), "original": item}
+    return {"role": "tool", "content": _text(output)}
 
 
-def _search(name: str, asked: object, item: Mapping[str, Any]) -> dict[str, Any]:
+def _search(name: str, asked: object) -> dict[str, Any]:
     text = _text([asked] if isinstance(asked, str) else asked)
     calls = [{"function": {"name": name, "arguments": text}}] if text else []
-    return {"role": "assistant", "content": "", "tool_calls": calls, "original": item}
+    return {"role": "assistant", "content": "", "tool_calls": calls}
 
 
 def _text(content: object) -> str:

@@ -33,6 +33,9 @@ with needing("pydantic-ai", "embermem.integrations.pydantic_ai"):
 __all__ = ["EmberMemory", "add_messages", "memory_toolset", "messages_of"]
 
 
+_NAME = "pydantic-ai"
+
+
 @dataclass
 class EmberMemory(AbstractCapability[Any]):
     """The memory of one user for an agent: `Agent(…, capabilities=[EmberMemory(memory.of("alice"))])`, or for one run
@@ -82,7 +85,7 @@ class EmberMemory(AbstractCapability[Any]):
     def _shown(self, query: str) -> str:
         if query not in self._recalled:
             context = self.memory.recall(query, budget=self.budget, shown_threads=[self.thread])
-            self.memory.visit(context)
+            shared.count_visit(self.memory, context)
             self._recalled[query] = shared.recalled_text(self.memory, context)
         return self._recalled[query]
 
@@ -113,14 +116,17 @@ def add_messages(
     if not messages:
         return None
     kept = json.loads(ModelMessagesTypeAdapter.dump_json(list(messages)))
-    given = [{**_said(one), "original": original} for one, original in zip(messages, kept, strict=True)]
+    given = [
+        {**_said(one), "original": shared.original_of(_NAME, original)}
+        for one, original in zip(messages, kept, strict=True)
+    ]
     return memory.add_messages(given, thread=thread, key=key)
 
 
 def messages_of(memory: OwnerMemory, *, thread: str = "main", last: int | None = None) -> list[ModelMessage]:
     """The messages that `add_messages` or `EmberMemory` added to a thread, oldest first, as `message_history` for a
     run; with `last`, so many of the newest."""
-    kept = list(memory.originals(thread=thread, last=last).values())
+    kept = list(shared.items_of(memory, _NAME, thread=thread, last=last).values())
     return ModelMessagesTypeAdapter.validate_json(json.dumps(kept))
 
 

@@ -1,11 +1,15 @@
-"""What several adapters share: the tools of an agent, and the text that shows a model what was recalled."""
+"""What several adapters share: the tools of an agent, the text that shows a model what was recalled, and the items of a
+framework that messages keep."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from embermem import prompts
+from embermem.core import messages
+from embermem.core.errors import NotGranted
 from embermem.core.types import Context
 from embermem.owner_memory import OwnerMemory
 
@@ -16,6 +20,10 @@ __all__ = [
     "SEARCH_MEMORY",
     "SEARCH_MEMORY_DESCRIPTION",
     "bound",
+    "count_visit",
+    "item_in",
+    "items_of",
+    "original_of",
     "recalled_text",
     "remember",
     "search_memory",
@@ -44,6 +52,33 @@ def bound(memory: OwnerMemory | Callable[[_Run], OwnerMemory]) -> Callable[[_Run
     return (lambda _: memory) if isinstance(memory, OwnerMemory) else memory
 
 
+def original_of(adapter: str, item: Any) -> dict[str, Any]:
+    """The original of a message that an adapter adds: its item, under the adapter's name."""
+    return {adapter: item}
+
+
+def item_in(original: Any, adapter: str) -> Any:
+    """The item of an adapter in an original; None where the original is of another adapter or of a caller."""
+    return original.get(adapter) if isinstance(original, Mapping) and len(original) == 1 else None
+
+
+def items_of(memory: OwnerMemory, adapter: str, *, thread: str, last: int | None = None) -> dict[str, Any]:
+    """The items that an adapter added to a thread, by the ids of their messages, oldest first; with `last`, so many of
+    the newest. Other messages of the thread are left out. Raises InputError."""
+    name = messages.thread_id(thread)
+    found = memory.originals(thread=name, last=last)
+    items = {id: item for id, one in found.items() if (item := item_in(one, adapter)) is not None}
+    if last is None or len(items) == last or len(found) < last:
+        return items
+    return dict(list(items_of(memory, adapter, thread=name).items())[-last:])
+
+
+def count_visit(memory: OwnerMemory, context: Context) -> None:
+    """Count a context as a visit, where the memory may be written to: who may only read it recalls too."""
+    with suppress(NotGranted):
+        memory.visit(context)
+
+
 def recalled_text(memory: OwnerMemory, context: Context) -> str:
     """The text of a system message that shows a recalled context to a model; empty if nothing was recalled.
 
@@ -56,7 +91,7 @@ def recalled_text(memory: OwnerMemory, context: Context) -> str:
 def search_memory(memory: OwnerMemory, query: str, *, thread: str | None = None, budget: int | None = None) -> str:
     """The tool `search_memory`: recalls, counts the visit, and returns the text for the model."""
     context = memory.recall(query, thread=thread, budget=budget)
-    memory.visit(context)
+    count_visit(memory, context)
     return recalled_text(memory, context) or "Nothing is remembered about this."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +192,33 @@ def test_the_page_s_example_runs_as_printed(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
     (example,) = re.findall(r"```python no-run\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     exec(compile(example, str(PAGE), "exec"), {"__name__": "__main__", "model": Scripted(model="scripted")})
+
+
+def test_a_record_of_which_a_part_was_forgotten_shows_what_is_left_and_is_deleted(
+    memory: Memory, storage: EmberStorage
+) -> None:
+    long = "\n\n".join(f"Heron {number} lives near lake {number}. " * 12 for number in range(20))
+    storage.save([record(1, long, "/birds")])
+    alice = memory.of("alice", agent="crew")
+    gone = alice.passages(alice.documents()[0].id)[3]
+    alice.forget(page=gone.page_id)
+    (left,) = storage.list_records("/birds")
+    assert gone.text[:40] not in left.content
+    assert "Heron 19" in left.content
+    assert storage.search(storage.embedder(["Heron 7"])[0])[0][0].id == left.id
+    storage.reset()
+    assert alice.documents() == ()
+
+
+def test_no_record_is_asked_for(storage: EmberStorage) -> None:
+    storage.save([record(1, "The heron is called Zephyrine.")])
+    assert storage.search(storage.embedder(["heron"])[0], limit=0) == []
+
+
+def test_times_with_and_without_a_zone_are_compared(storage: EmberStorage) -> None:
+    old = MemoryRecord(content="Old.", created_at=datetime(2024, 1, 1))
+    new = MemoryRecord(content="New.", created_at=datetime(2025, 1, 1, tzinfo=UTC))
+    storage.save([old, new])
+    assert [one.content for one in storage.list_records()] == ["New.", "Old."]
+    assert storage.get_scope_info("/").record_count == 2
+    assert storage.delete(older_than=datetime(2024, 6, 1)) == 1

@@ -38,9 +38,11 @@ def checked(filters: Mapping[str, Any]) -> Mapping[str, Any]:
                     raise InputError(f"{name} filter list items must be dicts, got {type(one).__name__}")
                 checked(one)
         elif isinstance(value, Mapping):
-            for one in value:
+            for one, wanted in value.items():
                 if one not in OPERATORS:
                     raise InputError(f"Unsupported metadata filter operator: {one}")
+                if one in ("in", "nin") and not isinstance(wanted, list | tuple | set):
+                    raise InputError(f"filters[{name!r}][{one!r}] is {type(wanted).__name__}; give a list")
     return filters
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from embermem.core.types import Owner
     from embermem.memory import OwnerMemory
 
-NO_USER = "no user"
+NO_USER = "the user"
 """The user of memories that were added without one. No user_id of mem0 holds a space."""
 
 
