@@ -18,6 +18,7 @@ import exports_made as exports
 from embermem.core.errors import InputError
 from embermem.transfer.files import Files
 from embermem.transfer.formats import FORMATS, Options, found
+from embermem.transfer.imports import look
 from embermem.transfer.items import BadLine, DocumentEntry, Entry, FactEntry, Found, LeftOut
 
 
@@ -101,6 +102,13 @@ def test_an_archive_is_read_as_its_files_are(tmp_path: Path) -> None:
     path = zipped(tmp_path / "export.zip", conversations=exports.chatgpt(), user={"id": "u"})
     assert name_of(path) == "chatgpt"
     assert entries(read(path))[0].place.startswith("conversations.json, $[0].mapping.")
+
+
+def test_files_of_another_format_beside_those_that_are_read_are_named(tmp_path: Path) -> None:
+    (tmp_path / "conversations.json").write_text(json.dumps(exports.chatgpt()), encoding="utf-8")
+    (tmp_path / "chat.txt").write_text("[13/02/2026, 18:01:02] Mara: Good evening.\n", encoding="utf-8")
+    with look(tmp_path, Options()) as found:
+        assert found.left_out["files that are not of ChatGPT's export: chat.txt"] == 1
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"nothing": 1}', "no names here", "\x00\x01"])

@@ -29,6 +29,8 @@ class Files:
         self.path = path
         self.keys: dict[str, frozenset[str]] = {}
         """The keys that JSON files begin with, as far as somebody has looked (`formats.shapes.json_with`)."""
+        self.opened: set[str] = set()
+        """The files that somebody has opened, not counting how they begin."""
         self._zip: zipfile.ZipFile | None = None
         try:
             if path.is_dir():
@@ -58,7 +60,7 @@ class Files:
         """Bytes of all files, unpacked."""
         if self._zip is not None:
             return sum(one.file_size for one in self._zip.infolist())
-        return sum(self.real(name).stat().st_size for name in self.names)
+        return sum(self._path(name).stat().st_size for name in self.names)
 
     def named(self, *endings: str) -> list[str]:
         """The files whose path ends so, in the order of their names, without regard to case."""
@@ -70,10 +72,14 @@ class Files:
 
     def open(self, name: str) -> IO[bytes]:
         """One of the files. Raises InputError."""
+        self.opened.add(name)
+        return self._open(name)
+
+    def _open(self, name: str) -> IO[bytes]:
         try:
             if self._zip is not None:
                 return self._zip.open(name)
-            return self.real(name).open("rb")
+            return self._path(name).open("rb")
         except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise InputError(f"{self.where(name)}it cannot be read ({error})") from error
 
@@ -81,6 +87,10 @@ class Files:
         """The path of one of the files. Raises InputError within an archive."""
         if self._zip is not None:
             raise InputError(f"{name} cannot be read within an archive; unpack {self.path.name}, and import the folder")
+        self.opened.add(name)
+        return self._path(name)
+
+    def _path(self, name: str) -> Path:
         return self.path / name if self.path.is_dir() else self.path
 
     def close(self) -> None:
@@ -89,7 +99,7 @@ class Files:
             self._zip.close()
 
     def _head(self, name: str) -> bytes:
-        with self.open(name) as file:
+        with self._open(name) as file:
             try:
                 return file.read(HEAD_BYTES)
             except (OSError, RuntimeError, zipfile.BadZipFile, EOFError) as error:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _USER = re.compile(r"^User(?='s\b|\s)")
 FACTS_AT_ONCE = 100
 """Facts of one change at most."""
+_NAMED = 5
+"""Files that are named which no reader has opened."""
 CUT_EVERY = 32
 """One fact in so many ends a change by its hash."""
 Told = Callable[[int, int], None]
@@ -115,7 +117,11 @@ def look(
         known = formats.found(files, form, options)
         spool = Spool(thread=thread, longest=options.longest, ordered=known.ordered)
         try:
+            files.opened.clear()
             spool.fill(known.read(files, options))
+            if other := [name for name in files.names if name not in files.opened]:
+                more = f" and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
+                spool.left_out[f"files that are not of {known.title}: {', '.join(other[:_NAMED])}{more}"] = len(other)
             yield _look(told, known, spool, options, names)
         finally:
             spool.close()
