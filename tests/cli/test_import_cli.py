@@ -13,7 +13,10 @@ import pytest
 from running import command, environment, run, said, write
 
 import exports_made as exports
+from embermem.core.errors import InputError
 from embermem.memory import Memory
+from embermem.transfer.formats import Options
+from embermem.transfer.imports import bring_in, look
 from proofs import bounded
 
 CHAT = (
@@ -133,6 +136,26 @@ def test_facts_of_mem0_have_their_past(tmp_path: Path) -> None:
     assert now == [("The user: Likes rye bread", "mem0"), ("The user: Works as a baker", "mem0")]
     assert past == [("The user: Likes white bread", "2024-03-01"), ("The user: Owns a moped", "2024-03-01")]
     assert sorted(then) == ["The user: Likes white bread", "The user: Owns a moped", "The user: Works as a baker"]
+
+
+def test_a_document_that_was_forgotten_does_not_come_back_with_its_file(tmp_path: Path) -> None:
+    at, file = tmp_path / "m.db", exports.write_json(tmp_path / "f", exports.langgraph())
+    run(at, "import", str(file))
+    with Memory(at, background=False, embedder="hashed") as memory:
+        mine = memory.of("default")
+        kept = len(mine.documents())
+        mine.forget_document(mine.documents()[0].id)
+    assert run(at, "import", str(file)).code == 0
+    with Memory(at, background=False, embedder="hashed") as memory:
+        assert len(memory.of("default").documents()) == kept - 1
+
+
+def test_a_user_of_whom_a_file_holds_nothing_is_refused_with_those_that_it_has(tmp_path: Path) -> None:
+    file = exports.write_json(tmp_path / "f", exports.mem0_memories())
+    with Memory(":memory:", background=False, embedder="hashed") as memory, look(file, Options()) as found:
+        with pytest.raises(InputError, match="holds nothing of the user ''; its users are: ana"):
+            bring_in(memory.of("ana"), found)
+        assert bring_in(memory.of("ana"), found, "ana").facts > 0
 
 
 def test_several_users_of_a_file_get_memories_of_their_own(tmp_path: Path) -> None:

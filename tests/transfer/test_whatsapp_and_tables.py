@@ -52,6 +52,7 @@ def said(items: list[Found]) -> list[tuple[str | None, object, datetime | None]]
         "[5/13/24, 9:45:00\u202fPM] Ana: Hello",
         f"{LRM}[13/05/2024, 21:45:00] ~\u202fAna: Hello",
         "\ufeff[2024/5/13 晚上9:45:00] Ana: Hello",
+        "[13.05.24, 21:45:00] \u202aAna\u202c: Hello",
     ],
 )
 def test_a_line_of_any_locale_is_read(line: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -170,9 +170,12 @@ def _me(speakers: list[str], told: str | None, own: str | None, names: Iterable[
 def bring_in(owner: OwnerMemory, found: Look, user: str = "", *, told: Told = lambda done, total: None) -> BroughtIn:
     """Store what a file holds for one of its users; what is stored already is not stored again.
 
-    `told` hears of what is done. Raises InputError if the user has to be named first, and what `add_messages` raises.
+    What was imported before and then forgotten is not stored again. `told` hears of what is done. Raises InputError if
+    the file holds nothing of this user or the user has to be named first, and what `add_messages` raises.
     """
     found.check()
+    if found.users and user not in (names := [one.user for one in found.users]):
+        raise InputError(f"{found.where} holds nothing of the user {user!r}; its users are: {', '.join(names[:10])}")
     done, total = BroughtIn(user=owner.owner.user), sum(found.spool.counts(user))
 
     def tell(messages: int, offset: int) -> None:
@@ -196,13 +199,18 @@ def bring_in(owner: OwnerMemory, found: Look, user: str = "", *, told: Told = la
 
 
 def _document(owner: OwnerMemory, document: DocumentEntry) -> None:
-    owner.add_document(
-        document.text,
-        title=document.title,
-        source=document.source,
-        at=document.at,
-        metadata=document.metadata,
-    )
+    """Store a document, but not one that was imported before and then forgotten."""
+    told = [document.text, document.title, document.source, document.at, document.metadata]
+    digest = hashlib.sha256(json.dumps(told, default=str, sort_keys=True).encode()).hexdigest()
+    with suppress(KeyReused):
+        owner.add_document(
+            document.text,
+            title=document.title,
+            source=document.source,
+            at=document.at,
+            metadata=document.metadata,
+            key=f"import:document:{digest}",
+        )
 
 
 def _together(facts: Iterable[FactEntry]) -> Iterator[list[FactEntry]]:

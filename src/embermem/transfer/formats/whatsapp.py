@@ -112,7 +112,7 @@ def _message(place: str, at: datetime | None, rest: str) -> Found:
     text = (first + line_break + more).strip().strip(_MARKS)
     if not text:
         return LeftOut(what="empty messages")
-    return Entry(place=place, role="user", content=text, name=said["name"].strip(), at=at, metadata=_LABELS)
+    return Entry(place=place, role="user", content=text, name=said["name"].strip(_MARKS + " "), at=at, metadata=_LABELS)
 
 
 def _even(line: str) -> str:
