@@ -50,7 +50,7 @@ PICTURES = (
     Picture(name="overview-dark", path="/", height=860),
     Picture(
         name="recall-light",
-        path=f"/recall?q={QUERY}&budget=300&k=6",
+        path=f"/playground?q={QUERY}&budget=300&k=6",
         height=860,
         opened="[data-test=hit] summary",
         awaited="[data-test=hit] table",

@@ -33,7 +33,7 @@ from embermem.core.errors import EmberError
 from embermem.http import connections, problems
 from embermem.http.api import working
 from embermem.http.app import create_app
-from embermem.http.inspector import imports
+from embermem.http.inspector.owner import imports
 from embermem.http.proxy import upstream
 from embermem.llms import recorded
 from embermem.llms.structured import reply_schema

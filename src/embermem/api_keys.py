@@ -102,10 +102,15 @@ def covers(key: ApiKey, owner: Owner, right: Right) -> bool:
         return False
     if owner.space is None:
         return any(one.user in (None, owner.user) and one.agent in (None, owner.agent) for one in key.of_users)
-    if Grant(user=None, agent=None) in key.grants:
+    if is_for_all(key):
         return True
     held = (one.right for one in key.grants if one.space == owner.space)
     return any(one is not None and _RIGHTS.index(Right(one)) >= _RIGHTS.index(right) for one in held)
+
+
+def is_for_all(key: ApiKey) -> bool:
+    """Whether the key is for the memories of all owners, spaces included."""
+    return Grant(user=None, agent=None) in key.grants
 
 
 def verified(text: str, store: KeyStore) -> ApiKey | None:

@@ -464,7 +464,7 @@ def test_the_first_and_the_last_moment_can_be_shown_in_every_zone(opened: Opener
         alice.add(f"I like tea {number}.", "Noted.")
     alice.settle()
     with running(memory) as url, client(url) as c:
-        for path in ("/", "/pages", "/segments", "/persona", "/map", "/changes", "/search?q=tea", "/recall?q=Lyon"):
+        for path in ("/", "/pages", "/segments", "/persona", "/map", "/changes", "/search?q=tea", "/playground?q=Lyon"):
             got = c.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "alice"})
             assert got.status_code == 200, path
         for path in ("/v1/pages", "/v1/facts", "/v1/segments"):
@@ -490,8 +490,8 @@ PATHS = [
     "/pages?before=-1",
     "/pages?before=99999999999999999999",
     "/changes?before=99999999999999999999",
-    "/recall?q=a&budget=99999999999999999999",
-    "/recall?q=a&at=soon",
+    "/playground?q=a&budget=99999999999999999999",
+    "/playground?q=a&at=soon",
     "/?user=%00",
     "/?user=%20",
     "/?user=a&agent=%00",

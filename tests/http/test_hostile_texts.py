@@ -217,7 +217,7 @@ def plain_pages(owner: dict[str, str], kept: list[dict[str, Any]], text: str) ->
     names = f"user={quote(owner['user_id'], safe='')}&agent={quote(owner['agent_id'], safe='')}"
     thread = quote(f"{text[:200]} z", safe="")
     paths = [
-        *("/", "/pages", "/segments", "/persona", "/map", "/recall", "/changes", "/import", "/search"),
+        *("/", "/pages", "/segments", "/persona", "/map", "/playground", "/changes", "/import", "/search"),
         *(f"/pages/{page}" for page in sorted({one["page_id"] for one in kept})),
         f"/pages?thread={thread}",
         f"/forget?kind=thread&id={thread}",
@@ -237,8 +237,14 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
         *(f"/facts/{one.id}" for one in facts[-3:]),
         *(f"/facts/{one.id}/sources" for one in facts[-3:]),
         *(f"/changes/{one.no}" for one in mine.changes()[-3:]),
-        *(f"{path}={asked}" for path in ("/search?q", "/recall?q", "/recall?preset=paper&q", "/recall?q=tea&preset")),
-        *(f"{path}={asked}" for path in ("/persona?state", "/segments?by", "/changes?cause", "/recall?q=tea&thread")),
+        *(
+            f"{path}={asked}"
+            for path in ("/search?q", "/playground?q", "/playground?preset=paper&q", "/playground?q=tea&preset")
+        ),
+        *(
+            f"{path}={asked}"
+            for path in ("/persona?state", "/segments?by", "/changes?cause", "/playground?q=tea&thread")
+        ),
         "/persona?state=past",
     ]
     return [f"{path}{'&' if '?' in path else '?'}{names}" for path in paths]
@@ -406,7 +412,7 @@ def test_a_line_of_a_megabyte_is_kept_whole_and_shown_in_part(service: Service) 
     assert got.status_code == 201
     kept = got.json()["results"][0]
     names = {"user": owner["user_id"], "agent": "default"}
-    for path in ("/", "/pages", f"/pages/{kept['page_id']}", "/search?q=alert", "/recall?q=alert"):
+    for path in ("/", "/pages", f"/pages/{kept['page_id']}", "/search?q=alert", "/playground?q=alert"):
         page = service.http.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), **names})
         assert_ours(page)
         assert len(page.content) < 300_000

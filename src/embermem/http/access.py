@@ -81,6 +81,15 @@ class Access:
             return False
         return self.key is None or api_keys.covers(self.key, owner, right)
 
+    def operates(self, right: Right = Right.READ) -> bool:
+        """Whether the request may see what concerns the whole server, such as its keys and settings, or with WRITE
+        change it: with a key of all owners, or where none is needed."""
+        if self._memory.read_only and right is not Right.READ:
+            return False
+        return self.key is None or (
+            api_keys.is_for_all(self.key) and not (self.key.read_only and right is not Right.READ)
+        )
+
     def fields(self) -> tuple[Field, ...]:
         """The fields of the application's own. They say nothing of any owner."""
         return self._memory.fields

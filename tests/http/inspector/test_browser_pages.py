@@ -35,10 +35,10 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
     "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
     "map": lambda mei: "/map",
-    "recall lab": lambda mei: "/recall",
-    "recall": lambda mei: f"/recall?q={QUERY}&budget=300",
-    "changes": lambda mei: "/changes",
-    "change": lambda mei: "/changes/2",
+    "recall lab": lambda mei: "/playground",
+    "recall": lambda mei: f"/playground?q={QUERY}&budget=300",
+    "changes": lambda mei: "/audit",
+    "change": lambda mei: "/audit/2",
     "search": lambda mei: "/search?q=cello",
     "import": lambda mei: "/import",
     "forget": lambda mei: f"/forget?kind=page&id={mei.pages()[3].id}",
@@ -103,8 +103,8 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
             break
     page.keyboard.press("Enter")
     page.wait_for_url("**/segments?**")
-    keys = {"o": "/", "p": "/pages", "s": "/segments", "k": "/persona", "m": "/map", "r": "/recall", "i": "/import"}
-    for key, path in {**keys, "c": "/changes"}.items():
+    keys = {"o": "/", "p": "/pages", "s": "/segments", "k": "/persona", "m": "/map", "r": "/playground", "i": "/import"}
+    for key, path in {**keys, "c": "/audit"}.items():
         if page.evaluate("document.activeElement.matches('input')"):
             page.keyboard.press("Tab")
             page.evaluate("document.activeElement.blur()")
@@ -233,7 +233,7 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     page = tab(own)
     page.on("dialog", alerted)
     expect(page.locator("#heat-time .u-legend")).to_contain_text(text)
-    for path in ("/", "/segments", "/map", "/persona", f"/segments/{_titled(mei, text)}", "/changes", "/search?q=bold"):
+    for path in ("/", "/segments", "/map", "/persona", f"/segments/{_titled(mei, text)}", "/audit", "/search?q=bold"):
         page.goto(at(own, path))
         page.wait_for_load_state()
         expect(page.locator("#main")).to_contain_text(text[:20])
@@ -243,7 +243,7 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
 
 @pytest.mark.proof
 def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
-    page, mei = tab(shown, "/recall"), _mei(shown.memory)
+    page, mei = tab(shown, "/playground"), _mei(shown.memory)
     page.locator("#q").press_sequentially("Where do I live?")
     expect(page.locator("#prompt-text")).to_have_text(mei.recall("Where do I live?").text)
     expect(page.locator("[data-test=hit]")).to_have_count(10)
@@ -269,7 +269,7 @@ def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None
 
 
 def test_a_hits_channels_open_below_its_bar(shown: Server, tab: Tab) -> None:
-    page = tab(shown, f"/recall?q={QUERY}")
+    page = tab(shown, f"/playground?q={QUERY}")
     page.locator("[data-test=hit] summary").first.click()
     table = page.locator("[data-test=hit] table").first
     table.wait_for()
@@ -290,7 +290,7 @@ def test_without_scripts_one_can_still_read_and_search(shown: Server, tab: Tab, 
     page.locator("#find").fill("cello")
     page.locator("#find").press("Enter")
     assert page.locator("[data-test=found-utterances] li").count() > 1
-    page.goto(at(shown, "/recall"))
+    page.goto(at(shown, "/playground"))
     page.locator("#q").fill("What am I allergic to?")
     page.get_by_role("button", name="Recall").click()
     assert "walnuts" in page.locator("#prompt-text").inner_text()

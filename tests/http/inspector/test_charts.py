@@ -23,7 +23,7 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.http.inspector import charts
+from embermem.http.inspector.drawing import charts
 from scripted import NOW, Clock, page
 
 _NUMBERS = st.floats(-50, 50, allow_nan=False).map(lambda x: round(x, 3))

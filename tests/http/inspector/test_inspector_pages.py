@@ -32,11 +32,11 @@ PAGES = (
     "/persona?state=past",
     "/persona?state=archived",
     "/map",
-    "/recall",
-    "/recall?q=cello",
-    "/recall?q=cello&preset=paper",
-    "/changes",
-    "/changes?cause=consolidation",
+    "/playground",
+    "/playground?q=cello",
+    "/playground?q=cello&preset=paper",
+    "/audit",
+    "/audit?cause=consolidation",
     "/import",
     "/search",
     "/search?q=cello",
@@ -134,7 +134,7 @@ def every_page(alice: OwnerMemory) -> list[str]:
         *(f"/persona?{httpx2.QueryParams({'person': one.id})}" for one in alice.people()),
         *(f"/facts/{fact.id}" for fact in (*alice.facts(), *alice.past_facts())),
         *(f"/facts/{fact.id}/sources" for fact in alice.facts()),
-        *(f"/changes/{change.no}" for change in alice.changes()),
+        *(f"/audit/{change.no}" for change in alice.changes()),
     ]
 
 
@@ -160,7 +160,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
         assert answer.headers["content-type"].startswith("text/html")
 
 
-@pytest.mark.parametrize("path", ["/", "/pages", "/segments", "/segments?archived=1", "/map", "/recall", "/changes"])
+@pytest.mark.parametrize("path", ["/", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"])
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")
 
@@ -188,7 +188,7 @@ def test_without_an_owner_the_first_one_known_is_shown(full: OwnerMemory, browse
 def test_every_link_keeps_the_owner_and_leads_somewhere(full: OwnerMemory, browser: httpx2.Client) -> None:
     links = {
         attrs["href"]
-        for path in ("/", "/segments", "/persona", "/pages", "/map", "/changes")
+        for path in ("/", "/segments", "/persona", "/pages", "/map", "/audit")
         for tag, attrs in Read(get(browser, path).text).elements
         if tag == "a" and (attrs.get("href") or "").startswith("/")
     }
@@ -302,7 +302,7 @@ def test_instructions_are_listed_with_their_source_added_and_ended(memory: Memor
 
 
 def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: httpx2.Client) -> None:
-    for path in ("/pages/none", "/segments/none", "/facts/none", "/changes/999", "/import/none", "/changes/0"):
+    for path in ("/pages/none", "/segments/none", "/facts/none", "/audit/999", "/import/none", "/audit/0"):
         answer = get(browser, path)
         assert answer.status_code == 404, path
         assert Read(answer.text).hooks("failure")
@@ -346,7 +346,7 @@ def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.C
 
 def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerMemory, browser: httpx2.Client) -> None:
     before = [segment.visits for segment in full.segments()]
-    page = Read(get(browser, "/recall", q="Where do I live?", budget=200, k=4).text)
+    page = Read(get(browser, "/playground", q="Where do I live?", budget=200, k=4).text)
     context = full.recall("Where do I live?", budget=200)
     assert len(page.hooks("hit")) == 4
     assert context.text.splitlines()[-1] in page.text
@@ -355,13 +355,13 @@ def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerM
 
 
 def test_a_preset_may_be_compared_with_the_other(full: OwnerMemory, browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/recall", q="cello", preset="paper").text)
+    page = Read(get(browser, "/playground", q="cello", preset="paper").text)
     assert "preset paper ignores the budget" in page.text
     assert full.recall("cello", preset="paper").text.splitlines()[-1] in page.text
 
 
 def test_a_recall_that_cannot_be_asked_says_why(full: OwnerMemory, browser: httpx2.Client) -> None:
-    answer = get(browser, "/recall", q="cello", at="yesterday-ish")
+    answer = get(browser, "/playground", q="cello", at="yesterday-ish")
     assert answer.status_code == 422
     assert "yesterday-ish" in Read(answer.text).text
 
@@ -563,11 +563,11 @@ def test_forgetting_nothing_known_is_refused(full: OwnerMemory, browser: httpx2.
 def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client) -> None:
     full.set_profile(tea="oolong")
     no = full.changes()[-1].no
-    page = Read(get(browser, f"/changes/{no}").text)
+    page = Read(get(browser, f"/audit/{no}").text)
     assert "tea taken away" in page.text
-    assert post(browser, f"/changes/{no}/undo").status_code == 200
+    assert post(browser, f"/audit/{no}/undo").status_code == 200
     assert "tea" not in {line.name for line in full.profile()}
-    assert "was undone by" in Read(get(browser, f"/changes/{no}").text).text
+    assert "was undone by" in Read(get(browser, f"/audit/{no}").text).text
 
 
 def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMemory, browser: httpx2.Client) -> None:
@@ -577,7 +577,7 @@ def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMem
     link = full.link(ended.id, segment.id, "it is about music")
     full.unlink(link.id)
     no = full.changes()[-1].no
-    for path in ("/changes", "/", f"/changes/{no}", f"/changes/{no - 1}"):
+    for path in ("/audit", "/", f"/audit/{no}", f"/audit/{no - 1}"):
         page = Read(get(browser, path).text)
         assert "plans a concert" in page.text, path
         for item in (ended.id, segment.id, link.id):
@@ -597,7 +597,7 @@ def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.
     assert {"FactPinned", "FactDenied", "Erased", "TextsBarred", "FactExpires"} <= kinds
     assert {"FactsConflict", "ConflictSettled", "Linked", "Unlinked"} <= kinds
     for change in full.changes():
-        text = Read(get(browser, f"/changes/{change.no}").text).text
+        text = Read(get(browser, f"/audit/{change.no}").text).text
         assert not [kind for kind in kinds if re.search(rf"\b{kind}\b", text) and kind not in ("Embedded", "Undone")]
 
 
@@ -627,10 +627,10 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
 
 def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
     query = full.pages()[-1].query
-    assert Read(get(browser, "/recall", q=query).text).hooks("hit")
-    assert not Read(get(browser, "/recall", q=query, as_of="2020-01-01").text).hooks("hit")
-    assert not Read(get(browser, "/recall", q=query, valid_at="2020-01-01").text).hooks("hit")
-    assert get(browser, "/recall", q=query, valid_at="soon").status_code == 422
+    assert Read(get(browser, "/playground", q=query).text).hooks("hit")
+    assert not Read(get(browser, "/playground", q=query, as_of="2020-01-01").text).hooks("hit")
+    assert not Read(get(browser, "/playground", q=query, valid_at="2020-01-01").text).hooks("hit")
+    assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
 
 def test_a_conflict_is_shown_until_both_are_let_stand(full: OwnerMemory, browser: httpx2.Client) -> None:

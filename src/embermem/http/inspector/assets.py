@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,9 +23,10 @@ TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asset:
-    """One file: its content, its type, and the first 12 hexadecimal digits of its SHA-256."""
+    """One file: its content, plain and by gzip, its type, and the first 12 hexadecimal digits of its SHA-256."""
 
     content: bytes
+    compressed: bytes
     type: str
     mark: str
 
@@ -35,6 +37,7 @@ def assets() -> Mapping[str, Asset]:
     return {
         path.relative_to(STATIC).as_posix(): Asset(
             content=(content := path.read_bytes()),
+            compressed=gzip.compress(content, mtime=0),
             type=TYPES[path.suffix],
             mark=hashlib.sha256(content).hexdigest()[:12],
         )

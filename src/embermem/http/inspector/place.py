@@ -1,4 +1,4 @@
-"""Where a request stands: whose memory it looks at, and how its pages are made."""
+"""Where a request stands: on a page of the server or of one owner's memory, and how such pages are made."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote, urlencode
-from zoneinfo import ZoneInfo
+from urllib.parse import quote, unquote, urlencode
+from zoneinfo import ZoneInfo, available_timezones
 
 from fastapi import Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -17,64 +17,74 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from embermem.core.errors import EmberError
+from embermem.core.errors import EmberError, NotFound
 from embermem.http.access import Access, Accessible, Right, access, is_stranger
-from embermem.http.inspector import words
+from embermem.http.inspector import sections, words
 from embermem.http.inspector.assets import address
-from embermem.http.problems import Problem, Unauthorized, problem_of
+from embermem.http.problems import Forbidden, Problem, Unauthorized, problem_of
 from embermem.http.serving import serving_of
+from embermem.reports import show
 
 if TYPE_CHECKING:
+    from embermem.core.changes import Change
+    from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
 
-SECTIONS = (
-    ("/", "Overview"),
-    ("/pages", "Pages"),
-    ("/segments", "Segments"),
-    ("/persona", "Persona"),
-    ("/map", "Map"),
-    ("/recall", "Recall lab"),
-    ("/changes", "Changes"),
-    ("/import", "Import"),
-)
+ZONE_COOKIE = "ember_zone"
+"""The cookie in which a browser tells its time zone."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """One request for one owner's memory. `may_write` says whether the page offers to change anything."""
+class ServerPlace:
+    """One request for a page of the server. `may_write` says whether the page offers to change anything."""
 
     request: Request
     access: Access
     memory: Memory
-    mine: OwnerMemory
     may_write: bool
 
+    @property
+    def owner(self) -> Owner | None:
+        """Whose memory the page shows; None on a page of the server."""
+        return None
+
     def link(self, path: str, **query: object) -> str:
-        """An address of the inspector that keeps the owner. What is None or empty is left out."""
+        """An address of the inspector. What is None or empty is left out."""
         told = {key: str(value) for key, value in query.items() if value not in (None, "")}
-        owner = self.mine.owner
-        return f"{quote(path)}?{urlencode({'user': owner.user, 'agent': owner.agent, **told})}"
+        return quote(path) + (f"?{urlencode(told)}" if told else "")
 
     def page(self, template: str, **values: Any) -> HTMLResponse:
         """A page, or the part of one that the template makes."""
-        zone = self.zone
+        zone, own = self.zone, self.owner_zone
         now = self.memory.now()
         shared = {
-            "owner": self.mine.owner,
+            "owner": self.owner,
             "link": self.link,
             "may_write": self.may_write,
             "here": self.request.url.path,
+            "sections": tuple(sections.shown(owner=self.owner is not None, operates=self.access.operates())),
             "locked": serving_of(self.request).require_keys,
+            "done": self.done,
+            "done_here": self._without_done(),
+            "method": self.request.method,
             "zone": zone.key,
+            "owner_zone": own.key,
             "when": lambda moment: when(moment, zone),
             "day": lambda moment: "" if moment is None else f"{there(moment, zone):%Y-%m-%d}",
+            "valid_day": lambda moment: "" if moment is None else f"{there(moment, own):%Y-%m-%d}",
             "ago": lambda moment: ago(moment, now),
         }
         return HTMLResponse(environment().get_template(template).render(**shared, **values))
 
     def back(self, path: str, **query: object) -> RedirectResponse:
-        """After something was done: the page that shows it."""
+        """After something was done: the page that shows it. `done` is the number of the change that did it: the page
+        tells it, with its undo beside."""
         return RedirectResponse(self.link(path, **query), status_code=303)
+
+    @property
+    def done(self) -> tuple[Change, str] | None:
+        """The change that has just been made here, and what it did in words."""
+        return None
 
     @property
     def partial(self) -> bool:
@@ -83,9 +93,88 @@ class Place:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The zone in which this owner's times are shown."""
+        """The zone in which times are shown: the viewer's, as their browser tells it, else the owner's."""
+        told = unquote(self.request.cookies.get(ZONE_COOKIE, ""))
+        return ZoneInfo(told) if told in _zones() else self.owner_zone
+
+    @property
+    def owner_zone(self) -> ZoneInfo:
+        """The zone of the days since and until which facts hold; where there is no owner, that of the settings."""
+        return ZoneInfo(self.memory.settings.timezone)
+
+    def _without_done(self) -> str:
+        """The address of this page, without the change that it tells."""
+        kept = [(name, value) for name, value in self.request.query_params.multi_items() if name != "done"]
+        return self.request.url.path + (f"?{urlencode(kept)}" if kept else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place(ServerPlace):
+    """One request for one owner's memory."""
+
+    mine: OwnerMemory
+
+    @property
+    def owner(self) -> Owner:
+        """Whose memory the page shows."""
+        return self.mine.owner
+
+    def link(self, path: str, **query: object) -> str:
+        """An address of the inspector that keeps the owner. What is None or empty is left out."""
+        return super().link(path, user=self.mine.owner.user, agent=self.mine.owner.agent, **query)
+
+    @property
+    def done(self) -> tuple[Change, str] | None:
+        """The change that the address says was just made, and what it did in words."""
+        told = self.request.query_params.get("done", "")
+        if not (told.isascii() and told.isdigit()) or len(told) > _DIGITS or int(told) < 1:
+            return None
+        try:
+            change = self.mine.change(int(told))
+        except NotFound:
+            return None
+        return change, show.holds(change, {})
+
+    @property
+    def owner_zone(self) -> ZoneInfo:
+        """The owner's zone, else that of the settings."""
         state = self.mine.state()
-        return ZoneInfo(state.timezone if state is not None and state.timezone else self.memory.settings.timezone)
+        return ZoneInfo(state.timezone) if state is not None and state.timezone else super().owner_zone
+
+
+_DIGITS = 15
+"""Digits of a change's number in an address, at most."""
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def server_place(request: Request, access: Accessible) -> ServerPlace:
+    """A page of the server that shows only what the request may reach."""
+    return ServerPlace(
+        request=request,
+        access=access,
+        memory=serving_of(request).memory,
+        may_write=access.operates(Right.WRITE),
+    )
+
+
+def operator_place(request: Request, access: Accessible) -> ServerPlace:
+    """A page for those who run the server. Raises Forbidden."""
+    return _operating(request, access, Right.READ)
+
+
+def operator_place_to_change(request: Request, access: Accessible) -> ServerPlace:
+    """The same, for a request that changes something. Raises Forbidden."""
+    return _operating(request, access, Right.WRITE)
+
+
+def _operating(request: Request, access: Access, right: Right) -> ServerPlace:
+    if not access.operates(right):
+        raise Forbidden("this needs a key for all owners" + (" that may write" if right is Right.WRITE else ""))
+    return server_place(request, access)
 
 
 def place(request: Request, access: Accessible, user: str = "", agent: str = "") -> Place:
@@ -98,10 +187,16 @@ def place_to_change(request: Request, access: Accessible, user: str = "", agent:
     return _placed(request, access, user, agent, Right.WRITE)
 
 
+ServerContext = Annotated[ServerPlace, Depends(server_place)]
+"""A route's parameter, for pages of the server that anybody with access may see."""
+OperatorContext = Annotated[ServerPlace, Depends(operator_place)]
+"""A route's parameter, for pages of those who run the server."""
+Operating = Annotated[ServerPlace, Depends(operator_place_to_change)]
+"""A route's parameter, for their actions."""
 PageContext = Annotated[Place, Depends(place)]
-"""A route's parameter, for pages that only show."""
+"""A route's parameter, for pages of an owner that only show."""
 Changing = Annotated[Place, Depends(place_to_change)]
-"""A route's parameter, for actions."""
+"""A route's parameter, for actions on an owner's memory."""
 
 
 def _placed(request: Request, access: Access, user: str, agent: str, right: Right) -> Place:
@@ -184,11 +279,13 @@ def lost(problem: Problem, request: Request) -> Response:
 
 
 def _failed_in_place(request: Request, values: Mapping[str, str]) -> HTMLResponse:
-    """Within the pages of the owner that the address names; alone, where that owner cannot be shown."""
+    """Within the pages of the owner that the address names, or of the server; alone, where these cannot be shown."""
     asked = request.query_params
     try:
-        here = place(request, access(request), asked.get("user", ""), asked.get("agent", ""))
-        return here.page("failure.html", **values)
+        reached = access(request)
+        if not asked.get("user"):
+            return server_place(request, reached).page("failure.html", **values)
+        return place(request, reached, asked["user"], asked.get("agent", "")).page("failure.html", **values)
     except EmberError:
         return HTMLResponse(environment().get_template("failure_bare.html").render(**values))
 
@@ -216,7 +313,7 @@ def environment() -> Environment:
         number=lambda value: f"{value:,}",
         json=lambda value: json.dumps(value, ensure_ascii=False),
     )
-    made.globals.update(asset=address, sections=SECTIONS)
+    made.globals.update(asset=address)
     return made
 
 

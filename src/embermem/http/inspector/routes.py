@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Request
 from fastapi.responses import RedirectResponse, Response
 
-from embermem.http.inspector import (
+from embermem.http.inspector.assets import FOREVER, address, asset
+from embermem.http.inspector.owner import (
     atlas,
+    audit,
+    facts,
     forgetting,
     imports,
-    login,
     overview,
     pages,
     persona,
-    recall,
+    playground,
     search,
     segments,
-    timeline,
 )
-from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.place import PageRoute
+from embermem.http.inspector.server import login, owners
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @files.get("/assets/{mark}/{name:path}")
-def file(mark: str, name: str) -> Response:
-    """A file under its hash: it may be kept for ever."""
+def file(mark: str, name: str, accept_encoding: Annotated[str, Header()] = "") -> Response:
+    """A file under its hash: it may be kept for ever. It is sent compressed to those who take that."""
     found = asset(mark, name)
-    return Response(
-        found.content,
-        media_type=found.type,
-        headers={"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff"},
-    )
+    headers = {"Cache-Control": FOREVER, "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
+    if "gzip" in accept_encoding.lower():
+        return Response(found.compressed, media_type=found.type, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(found.content, media_type=found.type, headers=headers)
+
+
+@files.get("/recall")
+@files.get("/changes")
+@files.get("/changes/{no}")
+def once(request: Request) -> RedirectResponse:
+    """Addresses that pages had once lead to where they are now."""
+    path = request.url.path.replace("/recall", "/playground", 1).replace("/changes", "/audit", 1)
+    return RedirectResponse(path + (f"?{request.url.query}" if request.url.query else ""), status_code=308)
 
 
 @files.get("/favicon.ico")
@@ -42,6 +53,20 @@ def icon() -> RedirectResponse:
     return RedirectResponse(address("ember.svg"))
 
 
-for one in (overview, pages, segments, persona, atlas, recall, timeline, search, imports, forgetting, login):
+for one in (
+    owners,
+    login,
+    overview,
+    facts,
+    persona,
+    pages,
+    segments,
+    atlas,
+    playground,
+    audit,
+    imports,
+    search,
+    forgetting,
+):
     router.include_router(one.router)
 router.include_router(files)

@@ -78,6 +78,12 @@ def attribute(name: str) -> str:
     return "standing instruction" if is_instruction(name) else _ATTRIBUTES.get(name, name.replace("_", " "))
 
 
+def own_address(address: str) -> str:
+    """An address of this server, whatever was asked for."""
+    bad = not address.startswith("/") or address.startswith(("//", "/\\")) or not address.isprintable()
+    return "/" if bad else address
+
+
 def columns(text: str) -> int:
     """How wide a text is, in letters: a Chinese character takes the room of two."""
     return sum(_width(letter) for letter in text)

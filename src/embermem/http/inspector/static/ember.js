@@ -91,7 +91,6 @@
 
   // --------------------------------------------------------------------------------------------------- keys
 
-  const GO = { o: 0, p: 1, s: 2, k: 3, m: 4, r: 5, c: 6, i: 7 };
   let went = 0;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -115,8 +114,8 @@
     } else if (event.key === "g") {
       went = Date.now();
       return;
-    } else if (event.key in GO && Date.now() - went < 1500) {
-      document.querySelectorAll(".side a")[GO[event.key]]?.click();
+    } else if (/^[a-z]$/.test(event.key) && Date.now() - went < 1500) {
+      $(`.side a[data-go="${event.key}"]`)?.click();
     } else if (event.key === "t") {
       turn();
     }
@@ -128,8 +127,8 @@
   const charts = new Map();
   const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-  // Times are those of the owner's zone, as everywhere on the page, and not of the browser's.
-  const there = (second) => uPlot.tzDate(new Date(second * 1000), $("#main")?.dataset.zone || "UTC");
+  // Times are those of the zone that the page names.
+  const there = (second) => uPlot.tzDate(new Date(second * 1000), root.dataset.zone || "UTC");
   // Days as "24 Feb", months by name, and the year where it begins or the line does.
   const dates = (_, ticks, __, ___, step) =>
     ticks.map((second, k) => {
@@ -255,7 +254,7 @@
   }
 
   const here = $(".side [aria-current]");
-  const side = $(".side ul");
+  const side = $(".side");
   if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
 
   // A map wider than the page begins where most of it stands.

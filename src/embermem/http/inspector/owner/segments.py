@@ -7,7 +7,8 @@ from itertools import pairwise
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from embermem.http.inspector import charts, reading
+from embermem.http.inspector import reading
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.memoryos.ingest.mid_term import accessed_at
 

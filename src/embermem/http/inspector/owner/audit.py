@@ -12,7 +12,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from embermem.core.changes import Cause, Change, Decision, FactAdded, Linked, Say, Sort, Undone, Unlinked, ids, kind_of
 from embermem.core.errors import InputError, NotFound
-from embermem.http.inspector import charts, reading
+from embermem.http.inspector import reading, words
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import Changing, PageContext, PageRoute
 from embermem.memory import OwnerMemory
 from embermem.reports import render, show
@@ -42,7 +43,7 @@ class Step:
     path: str = ""
 
 
-@router.get("/changes")
+@router.get("/audit")
 def changes(here: PageContext, before: int = 0, cause: str = "") -> HTMLResponse:
     """The log, newest first."""
     state = here.mine.state()
@@ -53,8 +54,8 @@ def changes(here: PageContext, before: int = 0, cause: str = "") -> HTMLResponse
         chosen = here.mine.changes(before=top + 1, limit=A_PAGE + 1, cause=cause or None)
     shown = chosen[-A_PAGE:]
     return here.page(
-        "changes.html",
-        title="Changes",
+        "audit.html",
+        title="Audit log",
         changes=change_lines(here.mine, shown)[::-1],
         causes=list(Cause),
         cause=cause,
@@ -64,7 +65,7 @@ def changes(here: PageContext, before: int = 0, cause: str = "") -> HTMLResponse
     )
 
 
-@router.get("/changes/{no}")
+@router.get("/audit/{no}")
 def change(here: PageContext, no: int) -> HTMLResponse:
     """One change, opened, with what undoing it would do."""
     if no < 1:
@@ -92,10 +93,15 @@ def change(here: PageContext, no: int) -> HTMLResponse:
     )
 
 
-@router.post("/changes/{no}/undo")
-def undo(here: Changing, no: int, sure: Annotated[str, Form()] = "") -> RedirectResponse:
-    """Take back what a change taught; shows the change that did so."""
-    return here.back(f"/changes/{here.mine.undo(no)}")
+@router.post("/audit/{no}/undo")
+def undo(here: Changing, no: int, then: Annotated[str, Form()] = "") -> RedirectResponse:
+    """Take back what a change taught; shows the change that did so, or tells it on the page of which `then` is the
+    address."""
+    undone = here.mine.undo(no)
+    if not then:
+        return here.back(f"/audit/{undone}")
+    back = words.own_address(then)
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}done={undone}", status_code=303)
 
 
 def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLine]:
@@ -156,7 +162,7 @@ def _path(sort: Sort, item: object) -> str:
         case Sort.ITEM:
             return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
         case Sort.CHANGE:
-            return f"/changes/{item}"
+            return f"/audit/{item}"
         case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
             return ""
         case _:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from embermem.core.config import Settings
 from embermem.core.types import OwnerStats
-from embermem.http.inspector.charts import Heat
+from embermem.http.inspector.drawing.charts import Heat
 
 BARS = 28
 """Segments drawn inside the box of mid-term memory."""

@@ -8,7 +8,8 @@ from typing import TypeVar
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from embermem.http.inspector import charts, reading
+from embermem.http.inspector import reading
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute
 from embermem.languages.words import terms
 

@@ -1,4 +1,4 @@
-"""Where a server that requires keys asks for one; and the list of owners that it reaches."""
+"""Where a server that requires keys asks for one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.requests import HTTPConnection
 
 from embermem.http.access import access
-from embermem.http.inspector.place import PageContext, PageRoute, environment
+from embermem.http.inspector import words
+from embermem.http.inspector.place import PageRoute, environment
 from embermem.http.problems import Unauthorized
 from embermem.http.serving import serving_of
 
 COOKIE = "ember_key"
-OWNERS = 200
-"""Owners listed in the header; the others are opened by name."""
 _STAYS_S = 30 * 86_400
 """How long a browser keeps the key: 30 days."""
 
@@ -34,7 +33,7 @@ def login(request: Request, key: Annotated[str, Form()] = "", next: Annotated[st
     given = key.strip()
     if not _is_good(request, given):
         return _form(request, next, wrong=True)
-    answer = RedirectResponse(_own(next), status_code=303)
+    answer = RedirectResponse(words.own_address(next), status_code=303)
     answer.set_cookie(
         COOKIE,
         given,
@@ -55,13 +54,6 @@ def logout() -> RedirectResponse:
     return answer
 
 
-@router.get("/owners")
-def owners(here: PageContext) -> HTMLResponse:
-    """The owners that the request may reach: the part that opens in the header."""
-    known = here.access.owners()
-    return here.page("owners_part.html", owners=known[:OWNERS], more=max(0, len(known) - OWNERS))
-
-
 def _over_tls(request: Request) -> bool:
     """Whether the browser speaks TLS, which a proxy before us may have taken off: it says so itself, by the Origin of a
     form that it sends. A cookie that is marked so guards nobody but that browser."""
@@ -70,7 +62,7 @@ def _over_tls(request: Request) -> bool:
 
 def _form(request: Request, next: str, *, wrong: bool = False) -> HTMLResponse:
     needed = serving_of(request).require_keys
-    text = environment().get_template("login.html").render(next=_own(next), wrong=wrong, needed=needed)
+    text = environment().get_template("login.html").render(next=words.own_address(next), wrong=wrong, needed=needed)
     return HTMLResponse(text, status_code=401 if wrong else 200)
 
 
@@ -84,9 +76,3 @@ def _is_good(request: Request, key: str) -> bool:
     except Unauthorized:
         return False
     return True
-
-
-def _own(address: str) -> str:
-    """An address of this server, whatever was asked for."""
-    bad = not address.startswith("/") or address.startswith(("//", "/\\")) or not address.isprintable()
-    return "/" if bad else address

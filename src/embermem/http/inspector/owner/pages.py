@@ -6,7 +6,8 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from embermem.core.types import Page, Tier
-from embermem.http.inspector import charts, reading
+from embermem.http.inspector import reading
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 
 A_PAGE = 40

@@ -15,7 +15,8 @@ from fastapi.responses import HTMLResponse
 
 from embermem.core.errors import EmbedderError
 from embermem.core.types import Fact
-from embermem.http.inspector import charts, words
+from embermem.http.inspector import words
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.http.inspector.words import columns, plain
 from embermem.http.serving import kept

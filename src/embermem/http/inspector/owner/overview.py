@@ -10,9 +10,10 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.core.types import OwnerStats, Page, Tier
-from embermem.http.inspector import charts, reading, tiers
+from embermem.http.inspector import reading
+from embermem.http.inspector.drawing import charts, tiers
+from embermem.http.inspector.owner.audit import change_lines
 from embermem.http.inspector.place import PageContext, PageRoute, Place
-from embermem.http.inspector.timeline import change_lines
 from embermem.protocols import Call
 from embermem.reports import cost, waiting
 
@@ -28,7 +29,7 @@ DRAWN = 100
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/")
+@router.get("/overview")
 def overview(here: PageContext) -> HTMLResponse:
     """The first page."""
     mine, settings, now = here.mine, here.memory.settings, here.memory.now()

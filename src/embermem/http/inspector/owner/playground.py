@@ -1,4 +1,4 @@
-"""The recall lab: what would be recalled for a query, why, and what was left out. It counts no visit."""
+"""The playground: what would be recalled for a query, why, and what was left out. It counts no visit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.core.config import PRESETS
-from embermem.http.inspector import charts
+from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute
 
 LEFT_OUT = 40
@@ -19,7 +19,7 @@ MOST = 50
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-@router.get("/recall")
+@router.get("/playground")
 def recall(
     here: PageContext,
     q: str = "",
@@ -31,7 +31,7 @@ def recall(
     as_of: str = "",
     valid_at: str = "",
 ) -> HTMLResponse:
-    """The lab. Without a query it says what to try."""
+    """The playground. Without a query it says what to try."""
     settings = here.memory.settings
     shown = min(max(k, 1), MOST)
     tokens = budget if budget > 0 else settings.budget
@@ -50,8 +50,8 @@ def recall(
         )
     bars, zero = charts.hit_bars(context.hits[:shown] if context else ())
     return here.page(
-        "recall.html",
-        title="Recall lab",
+        "playground.html",
+        title="Playground",
         q=q,
         k=shown,
         budget=tokens,

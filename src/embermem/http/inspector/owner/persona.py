@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from embermem.core.changes import PersonRelated
-from embermem.core.errors import InputError, NotFound
+from embermem.core.errors import NotFound
 from embermem.core.text import fold
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import About, Fact, Link, Person, Trait
-from embermem.http.inspector import charts, reading
+from embermem.core.types import About, Fact, Person, Trait
+from embermem.http.inspector import reading
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
-from embermem.memory import OwnerMemory
 from embermem.reports import show
 
 STATES = {"current": "current", "past": "past", "archived": "archive"}
@@ -60,10 +58,9 @@ class TraitGroup:
 
 @router.get("/persona")
 def persona(
-    here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "", person: str = "", ruled: int = 0
+    here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "", person: str = ""
 ) -> HTMLResponse:
-    """Long-term memory of one owner, or of one person in it; as it was known, or was true, at a time. `ruled` is the
-    number of a change that has just said who is who."""
+    """Long-term memory of one owner, or of one person in it; as it was known, or was true, at a time."""
     mine = here.mine
     chosen = state if state in STATES else "current"
     known, true = as_of.strip() or None, valid_at.strip() or None
@@ -82,7 +79,6 @@ def persona(
         other_names=_other_names,
         person=person,
         chosen=_chosen(people, person),
-        ruled=_ruling(mine, ruled),
         of_person=mine.profile(person, as_of=known, valid_at=true) if person else (),
         profile=then.profile,
         agent_profile=then.agent_profile,
@@ -100,38 +96,6 @@ def persona(
     )
 
 
-@router.get("/facts/{fact_id}")
-def fact(here: PageContext, fact_id: str) -> HTMLResponse:
-    """One fact: what it rests on, and what may be done with it."""
-    one, why = here.mine.fact(fact_id), here.mine.why(fact_id)
-    return here.page(
-        "fact.html",
-        title=one.text,
-        fact=one,
-        why=why,
-        newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
-        sources=reading.said_for(here.mine, one.sources),
-        history=here.mine.history(fact_id),
-        linked=_linked(here, why.links) if why.links else {},
-    )
-
-
-def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:
-    """What the facts and segments at the ends of links are called, by their ids."""
-    ends = {end for link in links for end in (link.from_id, link.to_id)}
-    segments = (*here.mine.segments(), *here.mine.segments(archived=True))
-    facts = reading.every_fact(here.mine)
-    return {one.id: charts.label(one) for one in segments if one.id in ends} | {
-        one.id: one.text for one in facts if one.id in ends
-    }
-
-
-@router.get("/facts/{fact_id}/sources")
-def sources(here: PageContext, fact_id: str) -> HTMLResponse:
-    """What was said that a fact rests on: the part of a page that opens in place."""
-    return reading.sources_page(here, here.mine.fact(fact_id).sources, back="/persona")
-
-
 @router.get("/traits/{dimension}/sources")
 def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
     """What was said that a trait rests on: the part of a page that opens in place."""
@@ -141,39 +105,10 @@ def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
     return reading.sources_page(here, found.sources, back="/persona")
 
 
-@router.post("/facts/{fact_id}/correct")
-def correct(here: Changing, fact_id: str, text: Annotated[str, Form()] = "") -> RedirectResponse:
-    """The words of the owner in place of a fact's."""
-    if not text.strip():
-        raise InputError("give the correct text; to remove the fact, retire it")
-    return here.back(f"/facts/{here.mine.correct(fact_id, text.strip()).id}")
-
-
-@router.post("/facts/{fact_id}/pin")
-def pin(here: Changing, fact_id: str, pinned: Annotated[str, Form()] = "1") -> RedirectResponse:
-    """Keep a fact from the cap, or no longer."""
-    here.mine.pin(fact_id, pinned == "1")
-    return here.back(f"/facts/{fact_id}")
-
-
-@router.post("/facts/{fact_id}/retire")
-def retire(here: Changing, fact_id: str) -> RedirectResponse:
-    """A fact no longer holds; it stays answerable by date."""
-    here.mine.retire(fact_id)
-    return here.back(f"/facts/{fact_id}")
-
-
 @router.post("/instructions")
 def add_instruction(here: Changing, text: Annotated[str, Form()] = "") -> RedirectResponse:
     """What the owner wants of the agent, in words."""
     here.mine.add_instruction(text)
-    return here.back("/persona")
-
-
-@router.post("/facts/{fact_id}/settle")
-def settle(here: Changing, fact_id: str, other: Annotated[str, Form()] = "") -> RedirectResponse:
-    """Both facts of a conflict may stand."""
-    here.mine.settle_conflict(fact_id, other)
     return here.back("/persona")
 
 
@@ -260,21 +195,6 @@ def _other_names(person: Person) -> list[str]:
     return [name for name in person.names if fold(name) != fold(person.name)]
 
 
-def _ruling(mine: OwnerMemory, no: int) -> tuple[int, str] | None:
-    """A change that said who is who and can be undone, in words."""
-    change = mine.change(no) if no > 0 else None
-    if change is None or not any(isinstance(one, PersonRelated) for one in change.decisions):
-        return None
-    return no, show.holds(change, {})
-
-
 def _after(here: Place, change: int, person: str = "") -> RedirectResponse:
     """The page after a ruling, which offers to undo it."""
-    return here.back("/persona", person=person, ruled=change)
-
-
-def _fact_or_none(here: Place, fact_id: str) -> Fact | None:
-    try:
-        return here.mine.fact(fact_id)
-    except NotFound:
-        return None
+    return here.back("/persona", person=person, done=change)

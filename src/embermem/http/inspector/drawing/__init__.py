@@ -1,0 +1,1 @@
+"""Where lines, bars, boxes and dots stand."""

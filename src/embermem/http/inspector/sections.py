@@ -1,0 +1,43 @@
+"""The pages that the navigation leads to: those of one owner's memory, and those of the whole server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """One page of the navigation: its address, what it is called, and the letter that opens it after `g`."""
+
+    path: str
+    name: str
+    key: str
+
+
+def _sections(*some: tuple[str, str, str]) -> tuple[Section, ...]:
+    return tuple(Section(path=path, name=name, key=key) for path, name, key in some)
+
+
+OF_OWNER = {
+    "Memory": _sections(
+        ("/overview", "Overview", "o"),
+        ("/persona", "Persona", "k"),
+        ("/pages", "Pages", "p"),
+        ("/segments", "Segments", "s"),
+        ("/map", "Map", "m"),
+    ),
+    "Try": _sections(("/playground", "Playground", "r")),
+    "Record": _sections(("/audit", "Audit log", "a"), ("/import", "Import", "i")),
+}
+"""By the heading under which they stand."""
+OWNERS = Section(path="/", name="Owners", key="h")
+OPERATIONS: tuple[Section, ...] = ()
+"""Only for those who run the server."""
+
+
+def shown(*, owner: bool, operates: bool) -> Iterator[tuple[str, tuple[Section, ...]]]:
+    """The navigation of a page: of an owner or of none, for somebody who may run the server or may not."""
+    if owner:
+        yield from OF_OWNER.items()
+    yield "Server", (OWNERS, *(OPERATIONS if operates else ()))
