@@ -236,7 +236,7 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
         *(f"/segments/{one.id}" for one in mine.segments()),
         *(f"/facts/{one.id}" for one in facts[-3:]),
         *(f"/facts/{one.id}/sources" for one in facts[-3:]),
-        *(f"/changes/{one.no}" for one in mine.changes()[-3:]),
+        *(f"/audit/{one.no}" for one in mine.changes()[-3:]),
         *(
             f"{path}={asked}"
             for path in ("/search?q", "/playground?q", "/playground?preset=paper&q", "/playground?q=tea&preset")
