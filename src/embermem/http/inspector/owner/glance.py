@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
-from embermem.core.attributes import Kind, is_instruction
+from embermem.core.attributes import Kind, attributes, is_instruction
 from embermem.core.changes import (
     Change,
     Erased,
@@ -23,16 +24,18 @@ from embermem.core.changes import (
 from embermem.core.errors import NotFound
 from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
-from embermem.core.types import Fact, Person, ProfileField
+from embermem.core.types import Fact, FactStatus, Person, ProfileField
 from embermem.http.inspector.place import Place
 from embermem.languages.people import called
 from embermem.memory import OwnerMemory
 from embermem.reports import render, show
 
+_PLANS_READ = 30
+"""Plans of each sort that are looked at, the newest."""
 LINES, PEOPLE, INSTRUCTIONS, PLANS, NEWS = 5, 5, 3, 6, 9
 """How many of each are shown at a glance."""
-_LOOK, _FAR = 20, 160
-"""Changes read at once, and looked through at most, for what was learnt lately."""
+_LOOK, _LOOKS = 20, 8
+"""Changes read at once, and how often, for what was learnt lately."""
 _OVERDUE = timedelta(days=30)
 """For so long a plan is told whose day has passed."""
 _FIRST = ("name", "home", "occupation")
@@ -96,38 +99,35 @@ def who(here: Place, people: Sequence[Person]) -> Who:
 
 def plans(here: Place) -> list[Plan]:
     """What is planned and wished, and what is to come: the next first, then what is overdue, then what has no date."""
-    now, attributes = here.memory.now(), here.memory.settings.attributes
-
-    def planned(fact: Fact) -> bool:
-        return attributes.kind(fact.attribute) is Kind.PLAN
-
-    made = [
-        Plan(fact=fact, due=due, overdue=due is not None and due < now)
-        for fact in here.mine.facts()
-        if (due := _due(fact, now)) is not None or planned(fact)
-    ]
-    made = [one for one in made if planned(one.fact) or not one.overdue]
-    made += [
-        Plan(fact=fact, due=_due(fact, now), overdue=True)
-        for fact in here.mine.past_facts()
-        if planned(fact) and _lapsed(fact, now)
-    ]
-    return sorted(made, key=lambda one: _in_order(one, now))
+    mine, now = here.mine, here.memory.now()
+    kinds = [one.name for one in attributes().values() if one.kind is Kind.PLAN]
+    lately = now - _OVERDUE
+    facts = (
+        *mine.find_facts(state=FactStatus.EXPIRING, limit=_PLANS_READ).facts,
+        *mine.find_facts(attribute=kinds, limit=_PLANS_READ).facts,
+        *mine.find_facts(state=FactStatus.PAST, attribute=kinds, held_since=lately, limit=_PLANS_READ).facts,
+    )
+    made = [_planned(fact, now) for fact in {fact.id: fact for fact in facts}.values() if _stands(fact, now)]
+    shown = [one for one in made if one.fact.attribute in kinds or (one.due is not None and not one.overdue)]
+    return sorted(shown, key=lambda one: _in_order(one, now))
 
 
 def news(mine: OwnerMemory, count: int = NEWS) -> list[News]:
     """What was learnt, corrected and forgotten last, the newest first; what is only bookkeeping is left out."""
+    texts = {one.id: one.text for one in mine.find_facts(state=None, limit=2 * count).facts}
+    return list(islice((one for change in _newest(mine) for one in _told(mine, change, texts)), count))
+
+
+def _newest(mine: OwnerMemory) -> Iterator[Change]:
+    """The changes that are looked through, the newest first."""
     state = mine.state()
-    before, found = 1 if state is None else state.revision + 1, list[News]()
-    least = before - _FAR
-    while len(found) < count and before > max(1, least):
+    before = 1 if state is None else state.revision + 1
+    for _ in range(_LOOKS):
         changes = mine.changes(before=before, limit=_LOOK)
-        if not changes:
-            break
-        for change in reversed(changes):
-            found += _told(mine, change)
+        yield from reversed(changes)
+        if len(changes) < _LOOK:
+            return
         before = changes[0].no
-    return found[:count]
 
 
 def _place(name: str) -> int:
@@ -147,10 +147,17 @@ def _due(fact: Fact, now: datetime) -> datetime | None:
     return None if ends is None else ends - timedelta(microseconds=1)
 
 
-def _lapsed(fact: Fact, now: datetime) -> bool:
-    """Whether a fact ended by itself, because its time was over, not long ago."""
-    ended = fact.expires_at is not None and fact.valid_to == fact.expires_at and fact.superseded_by is None
-    return ended and fact.expires_at is not None and now - _OVERDUE < fact.expires_at <= now
+def _planned(fact: Fact, now: datetime) -> Plan:
+    due = _due(fact, now)
+    return Plan(fact=fact, due=due, overdue=due is not None and due < now)
+
+
+def _stands(fact: Fact, now: datetime) -> bool:
+    """Whether a fact holds, or ended by itself, because its time was over, not long ago."""
+    if fact.retired_at is None:
+        return not fact.archived
+    by_itself = fact.expires_at is not None and fact.valid_to == fact.expires_at and fact.superseded_by is None
+    return by_itself and fact.expires_at is not None and now - _OVERDUE < fact.expires_at <= now
 
 
 def _in_order(one: Plan, now: datetime) -> tuple[int, float, str]:
@@ -161,25 +168,30 @@ def _in_order(one: Plan, now: datetime) -> tuple[int, float, str]:
     return 0, (one.due - now).total_seconds(), one.fact.id
 
 
-def _told(mine: OwnerMemory, change: Change) -> Iterator[News]:
-    """What a change taught. A fact that took the place of another one is told once, with the other one."""
+def _told(mine: OwnerMemory, change: Change, texts: Mapping[str, str]) -> Iterator[News]:
+    """What a change taught; `texts` are those of some facts. A fact that took the place of another one is told once,
+    with the other one."""
     added = {one.fact_id: one for one in change.decisions if isinstance(one, FactAdded)}
     ended = [one for one in change.decisions if isinstance(one, FactRetired)]
     instead = {one.superseded_by: one.fact_id for one in ended if one.superseded_by in added}
+
+    def text_of(fact_id: str) -> str:
+        return texts[fact_id] if fact_id in texts else _text(mine, fact_id)
+
     say = Say({one.fact_id: one.text for one in added.values()}, render.when)
     for decision in change.decisions:
         match decision:
             case FactAdded():
-                former = _text(mine, instead[decision.fact_id]) if decision.fact_id in instead else ""
+                former = text_of(instead[decision.fact_id]) if decision.fact_id in instead else ""
                 what = "corrected" if former else "instruction" if is_instruction(decision.attribute) else "learnt"
-                text = decision.text + (f" (before: {former})" if former else "")
+                text = text_of(decision.fact_id) + (f" (before: {former})" if former else "")
                 yield News(change=change, what=what, text=text, path=f"/facts/{decision.fact_id}")
             case FactRetired() if decision.superseded_by not in added:
                 path = f"/facts/{decision.fact_id}"
-                yield News(change=change, what="ended", text=_text(mine, decision.fact_id), path=path)
+                yield News(change=change, what="ended", text=text_of(decision.fact_id), path=path)
             case FactRestored():
                 path = f"/facts/{decision.fact_id}"
-                yield News(change=change, what="holds again", text=_text(mine, decision.fact_id), path=path)
+                yield News(change=change, what="holds again", text=text_of(decision.fact_id), path=path)
             case TraitSet():
                 of = dimensions_by_name()[decision.dimension]
                 text = f"{of.name.replace('_', ' ')}: {of.high if decision.level >= 0 else of.low}"
