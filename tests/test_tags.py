@@ -76,6 +76,11 @@ DECISIONS = {
     "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
     "Evicted": ("evicted", "segment_id"),
     "SegmentEnded": ("segment_ended", "segment_id"),
+    "CaseAdded": (
+        "case_added",
+        "case_id query asked_at budget preset thread as_of valid_at expected unwanted note",
+    ),
+    "CaseDropped": ("case_dropped", "case_id"),
 }
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
@@ -258,8 +263,8 @@ GROUPS = {
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link overview recall"
-    " search unlink update"
+    "add add_case add_document add_messages correct drop_case expire fade forget forget_owner forget_pages learn link"
+    " overview recall search unlink update"
 )
 """The operations that `ember_operations_total` counts."""
 
