@@ -227,7 +227,7 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
+    CaseBody Cases RecallCase GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
@@ -247,7 +247,7 @@ TOOLS = {
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
     get items edits update webhooks document
-    add bench chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
+    add bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
     instructions keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
@@ -255,6 +255,7 @@ COMMANDS = """
 GROUPS = {
     "document": "add forget list show",
     "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
+    "cases": "add drop export list",
     "keys": "add list revoke",
     "webhooks": "add list remove replay",
     "people": "merge set-user split",

@@ -36,16 +36,15 @@ class RecallCase(Record):
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What `recall` is given to ask the query again."""
-        return {
-            "query": self.query,
-            "at": self.asked_at,
+        """What `recall` is given to ask the query again: the query, its time, and whatever else was given."""
+        given = {
             "budget": self.budget,
             "preset": self.preset,
             "thread": self.thread,
             "as_of": self.as_of,
             "valid_at": self.valid_at,
         }
+        return {"query": self.query, "at": self.asked_at, **{k: one for k, one in given.items() if one is not None}}
 
     def missing(self, context: Context) -> tuple[UtteranceId, ...]:
         """The expected utterances on which nothing in a context rests."""
