@@ -33,6 +33,7 @@ from embermem.core.types import (
     thread_of,
 )
 from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.cases import AsyncCases, Cases
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
@@ -55,7 +56,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 @checked
-class Items(Ruling, Documents, Linking, Retaining):
+class Items(Ruling, Documents, Linking, Cases, Retaining):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -316,7 +317,7 @@ class Items(Ruling, Documents, Linking, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
+class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncCases, AsyncRetaining):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
+from embermem.store.queries.cases import Cases
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
@@ -26,9 +27,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Cases):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents and originals."""
+    calls, webhooks, documents, originals and cases."""
 
 
 @each_again

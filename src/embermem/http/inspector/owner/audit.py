@@ -10,7 +10,20 @@ from typing import Annotated, assert_never
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from embermem.core.changes import Cause, Change, Decision, FactAdded, Linked, Say, Sort, Undone, Unlinked, ids, kind_of
+from embermem.core.changes import (
+    CaseAdded,
+    Cause,
+    Change,
+    Decision,
+    FactAdded,
+    Linked,
+    Say,
+    Sort,
+    Undone,
+    Unlinked,
+    ids,
+    kind_of,
+)
 from embermem.core.errors import InputError, NotFound
 from embermem.http.inspector import reading, words
 from embermem.http.inspector.drawing import charts
@@ -114,6 +127,7 @@ def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLin
 def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
     """What facts, segments and links are called, by their ids; facts that are no more as these decisions say."""
     names: dict[str, str] = {one.fact_id: one.text for one in decisions if isinstance(one, FactAdded)}
+    names |= {one.case_id: one.query for one in decisions if isinstance(one, CaseAdded)}
     names |= {one.id: one.text for one in reading.every_fact(mine)}
     names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
     ends = _link_ends(mine, decisions)
@@ -163,6 +177,8 @@ def _path(sort: Sort, item: object) -> str:
             return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
         case Sort.CHANGE:
             return f"/audit/{item}"
+        case Sort.CASE:
+            return "/playground/cases"
         case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
             return ""
         case _:
