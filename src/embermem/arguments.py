@@ -213,6 +213,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Forgotten | str": _one_of("the receipt of a forgetting, or its JSON", Forgotten, str),
     "Scope | None": _scope,
     "Iterable[str]": _many("several ids, such as a list", str),
+    "Iterable[int]": _many("several whole numbers, such as a list", int),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),

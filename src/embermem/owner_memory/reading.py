@@ -274,11 +274,13 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         thread: str | None = None,
+        segment: str | None = None,
         scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Page, ...]:
-        """Return pages in order of arrival, of one tier or thread; the newest `limit` with a number below `before`.
+        """Return pages in order of arrival, of one tier, thread or segment (by its id; none for an unknown one); the
+        newest `limit` with a number below `before`.
         `scope`: those of which something is in scope, with that part. `as_of` a time: as they were known then;
         `valid_at`: what was said by then."""
         if tier is not None:
@@ -298,6 +300,7 @@ class Reading(Handle):
             before=before,
             limit=limit,
             thread=own,
+            segment=None if segment is None else SegmentId(segment),
             within=None if seen is None else seen.within,
         )
         shown = self._hidden().shown_pages(found)
@@ -305,7 +308,7 @@ class Reading(Handle):
             return shown
         left = limit - len(shown)  # of a list in parts: as many as were asked for
         then = {"as_of": as_of, "valid_at": valid_at}
-        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, scope=scope, **then)
+        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, segment=segment, scope=scope, **then)
         return (*rest, *shown)
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
@@ -437,6 +440,17 @@ class Reading(Handle):
         found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, moment))
         seen = self._in_scope(scope, moment)
         return self._of_person(found if seen is None else seen.facts(found), person, as_of)
+
+    def facts_resting_on(self, seqs: Iterable[int]) -> tuple[Fact, ...]:
+        """Return the facts, current, archived and past, that rest on any of these utterances (by `seq`), the most
+        recently confirmed last."""
+        wanted = frozenset(seqs)
+        for seq in wanted:
+            messages.whole(seq, "seqs", 0)
+        if not wanted:
+            return ()
+        found = self._store.facts(self.owner.id, FactSelection(resting_on=wanted))
+        return self._of_person(self._hidden().shown_facts(found), None, None)
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
@@ -662,6 +676,7 @@ class AsyncReading(Awaits):
     facts = awaited("read", Reading.facts)
     instructions = awaited("read", Reading.instructions)
     past_facts = awaited("read", Reading.past_facts)
+    facts_resting_on = awaited("read", Reading.facts_resting_on)
     fact = awaited("read", Reading.fact)
     traits = awaited("read", Reading.traits)
     profile = awaited("read", Reading.profile)
