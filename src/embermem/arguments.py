@@ -211,6 +211,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Forgotten | str": _one_of("the receipt of a forgetting, or its JSON", Forgotten, str),
     "Scope | None": _scope,
     "Iterable[str]": _many("several ids, such as a list", str),
+    "Iterable[str] | None": _many("several names, such as a list", str, none=True),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),

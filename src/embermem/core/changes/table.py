@@ -14,11 +14,12 @@ from typing import Any, get_args
 
 from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
-from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
 from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
+    "BY_API_KIND",
     "BY_TAG",
     "KINDS",
     "api_kind",
@@ -103,6 +104,7 @@ def _related(one: d.PersonRelated) -> str:
 _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.Embedded,
+        heading=Heading.BOOKKEEPING,
         labels=("embedder",),
         forgotten=Stays(),
         undone=Undoing.NOTHING,
@@ -112,6 +114,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Noted,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "chain_id": _CHAIN, "facts.replaces": _FACT, "traits.dimension": Sort.DIMENSION},
         unnamed=frozenset({"facts.replaces"}),
         sources=("facts.sources", "traits.sources", "profile.sources"),
@@ -130,6 +133,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ChainSummarised,
+        heading=Heading.BOOKKEEPING,
         ids={"chain_id": _CHAIN},
         sources=("sources",),
         texts=("summary",),
@@ -143,6 +147,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Placed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "segment_id": _SEGMENT},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -154,6 +159,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentWritten,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT, "parts.chain_id": _CHAIN},
         sources=("parts.sources",),
         texts=("parts.text", "parts.phrases", "keywords.word", "title", "shown"),
@@ -167,6 +173,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Analysed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -177,6 +184,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEvolved,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         sources=("sources",),
         texts=("keywords", "tags", "context", "reason"),
@@ -193,6 +201,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Evicted,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.LOST,
@@ -203,6 +212,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEnded,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.NOTHING,
@@ -217,6 +227,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
 _FACTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.FactAdded,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT},
         sources=("sources",),
         texts=("subject", "value", "text", "metadata"),
@@ -231,6 +242,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactStrengthened,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         sources=("sources",),
         forgotten=Rests(("fact_id",)),
@@ -243,6 +255,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRetired,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "superseded_by": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -257,6 +270,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactArchived,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -268,6 +282,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRestored,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -279,6 +294,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactPinned,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -290,6 +306,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactExpires,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -303,6 +320,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactsConflict,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "other_id": _FACT},
         labels=("reason",),
         forgotten=Falls(("fact_id", "other_id")),
@@ -316,6 +334,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ConflictSettled,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT, "other_id": _FACT},
         forgotten=Falls(("fact_id", "other_id")),
         undone=Undoing.RESTORED,
@@ -327,6 +346,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactAffirmed,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.LIFTED,
@@ -337,6 +357,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactDenied,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         texts=("subject", "value"),
         labels=("attribute",),
@@ -352,6 +373,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactBarred,
+        heading=Heading.FORGOTTEN,
         labels=("mark",),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -367,6 +389,7 @@ _FACTS: tuple[Kind[Any], ...] = (
 _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TraitSet,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         sources=("sources",),
         forgotten=Rests(),
@@ -382,6 +405,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.TraitCleared,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         forgotten=Stays(),
         undone=Undoing.RESTORED,
@@ -392,6 +416,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ProfileSet,
+        heading=Heading.PROFILE,
         sources=("sources",),
         texts=("value",),
         labels=("name", "set_by"),
@@ -408,6 +433,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.PersonRelated,
+        heading=Heading.PEOPLE,
         sources=("sources",),
         texts=("one", "other"),
         forgotten=ByRule(),
@@ -420,6 +446,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Linked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK, "from_id": Sort.ITEM, "to_id": Sort.ITEM},
         sources=("sources",),
         texts=("reason",),
@@ -434,6 +461,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Unlinked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK},
         forgotten=Falls(("link_id",)),
         undone=Undoing.RESTORED,
@@ -447,6 +475,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
 _OF_THE_LOG: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TextsBarred,
+        heading=Heading.FORGOTTEN,
         labels=("messages", "texts"),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -456,6 +485,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Erased,
+        heading=Heading.FORGOTTEN,
         ids={"pages": _PAGE, "facts": _FACT},
         unnamed=frozenset({"pages", "facts"}),
         forgotten=Stays(),
@@ -468,6 +498,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Undone,
+        heading=Heading.CORRECTED,
         ids={"no": Sort.CHANGE},
         forgotten=Stays(),
         undone=Undoing.MARK,
@@ -478,6 +509,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.BegunAnew,
+        heading=Heading.CORRECTED,
         forgotten=Stays(),
         undone=Undoing.MARK,
         moves=Moves.ALL,
@@ -509,6 +541,10 @@ def kind_of(decision: Decision) -> Kind[Any]:
 def api_kind(kind: type[Decision]) -> str:
     """What the HTTP API calls a kind of decision: its tag in snake_case."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.tag).lower()
+
+
+BY_API_KIND: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in KINDS}
+"""The kinds of decisions by what the HTTP API calls them."""
 
 
 def ids(decision: Decision) -> Iterator[tuple[Sort, str]]:
