@@ -214,6 +214,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Scope | None": _scope,
     "Iterable[str]": _many("several ids, such as a list", str),
     "Iterable[int]": _many("several whole numbers, such as a list", int),
+    "Iterable[str] | None": _many("several names, such as a list", str, none=True),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
