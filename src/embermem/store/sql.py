@@ -12,6 +12,7 @@ from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
+from embermem.store.queries.oversight import Oversight
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
@@ -26,9 +27,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Oversight):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents and originals."""
+    calls, webhooks, documents and originals; the work on it, and what leaves it."""
 
 
 @each_again
