@@ -14,6 +14,7 @@ from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
+from embermem.store.queries.oversight import Oversight
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
@@ -29,10 +30,10 @@ from embermem.store.transactions import each_again
 
 
 class Administration(
-    Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Cases, FactLists
+    Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Cases, FactLists, Oversight
 ):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals, cases and lists of facts."""
+    calls, webhooks, documents, originals, cases and lists of facts; the work on it, and what leaves it."""
 
 
 @each_again
