@@ -37,6 +37,7 @@ from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
+from embermem.owner_memory.timelines import AsyncTimelines, Timelines
 from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 @checked
-class Items(Ruling, Documents, Linking, Retaining):
+class Items(Ruling, Documents, Linking, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -316,7 +317,7 @@ class Items(Ruling, Documents, Linking, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
+class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining, AsyncTimelines):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)

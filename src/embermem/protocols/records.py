@@ -30,6 +30,7 @@ from embermem.core.types import (
     Scope,
     Segment,
     SegmentId,
+    ThreadId,
     Trait,
     Utterance,
     Webhook,
@@ -79,6 +80,7 @@ __all__ = [
     "SegmentTimeline",
     "SegmentVectors",
     "Stats",
+    "TimelineSelection",
     "Trail",
     "Unread",
     "Use",
@@ -192,6 +194,27 @@ class FactSelection:
     resting_on: frozenset[int] | None = None
     superseded_by: frozenset[FactId] | None = None
     expired_by: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimelineSelection:
+    """The filter of a read of a timeline: all conditions must hold; None means any value.
+
+    `edges` are the bounds of its buckets, ascending; without any there is one bucket of all that was said. `subjects`
+    are those by which facts name a person, `speakers` those who said something, by name and role; in what was said, a
+    title, a summary or a fact each of `words` stands. Pages `without` are not looked at, nor facts that expired by
+    `now`. At most `limit` segments, facts and changes are given.
+    """
+
+    edges: Sequence[datetime]
+    now: datetime
+    limit: int
+    subjects: frozenset[str] | None = None
+    speakers: frozenset[tuple[str, Role]] | None = None
+    attribute: str | None = None
+    words: Sequence[str] = ()
+    thread: ThreadId | None = None
+    without: frozenset[PageId] = frozenset()
 
 
 HELD = FactSelection(states=frozenset({FactState.HELD}))

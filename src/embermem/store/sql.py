@@ -18,6 +18,7 @@ from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
+from embermem.store.queries.spans import Spans
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.webhooks import Webhooks
@@ -26,9 +27,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
+class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Spans):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents and originals."""
+    calls, webhooks, documents, originals and spans of time."""
 
 
 @each_again

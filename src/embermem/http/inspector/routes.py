@@ -20,6 +20,7 @@ from embermem.http.inspector.owner import (
     playground,
     search,
     segments,
+    timeline,
 )
 from embermem.http.inspector.place import PageRoute
 from embermem.http.inspector.server import login, owners
@@ -62,6 +63,7 @@ for one in (
     pages,
     segments,
     atlas,
+    timeline,
     playground,
     audit,
     imports,

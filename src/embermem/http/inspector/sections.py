@@ -23,6 +23,7 @@ OF_OWNER = {
     "Memory": _sections(
         ("/overview", "Overview", "o"),
         ("/persona", "Persona", "k"),
+        ("/timeline", "Timeline", "l"),
         ("/pages", "Pages", "p"),
         ("/segments", "Segments", "s"),
         ("/map", "Map", "m"),
