@@ -125,7 +125,7 @@ def _function(what: str, *, none: bool) -> _Check:
     return check
 
 
-def _many(what: str, kind: type, of: Any = Iterable, *, none: bool = False) -> _Check:
+def _many(what: str, kind: type | tuple[type, ...], of: Any = Iterable, *, none: bool = False) -> _Check:
     """Several of a type, as a tuple. A text is not several texts."""
 
     def check(value: Any, name: str) -> Any:
@@ -216,6 +216,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Iterable[int]": _many("several whole numbers, such as a list", int),
     "Iterable[str] | None": _many("several names, such as a list", str, none=True),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
+    "Sequence[At]": _many("a list of times", (str, date), Sequence),
     "Sequence[str]": _many("a list of texts", str, Sequence),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
     "Mapping[str, FieldValue | None] | None": _fields,

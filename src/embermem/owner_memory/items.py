@@ -40,6 +40,7 @@ from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
+from embermem.owner_memory.timelines import AsyncTimelines, Timelines
 from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _STEP = 64
 
 
 @checked
-class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining):
+class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -318,7 +319,14 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining)
 
 
 class AsyncItems(
-    AsyncFactLists, AsyncCorrecting, AsyncRuling, AsyncDocuments, AsyncLinking, AsyncCases, AsyncRetaining
+    AsyncFactLists,
+    AsyncCorrecting,
+    AsyncRuling,
+    AsyncDocuments,
+    AsyncLinking,
+    AsyncCases,
+    AsyncRetaining,
+    AsyncTimelines,
 ):
     """`Items`, awaited."""
 

@@ -31,6 +31,7 @@ from embermem.core.types import (
     Scope,
     Segment,
     SegmentId,
+    ThreadId,
     Trait,
     Utterance,
     Webhook,
@@ -81,6 +82,7 @@ __all__ = [
     "SegmentVectors",
     "Span",
     "Stats",
+    "TimelineSelection",
     "Trail",
     "Unread",
     "Use",
@@ -205,6 +207,27 @@ class FactSelection:
     true: Span | None = None
     pinned: bool | None = None
     expiring: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimelineSelection:
+    """The filter of a read of a timeline: all conditions must hold; None means any value.
+
+    `edges` are the bounds of its buckets, ascending; without any there is one bucket of all that was said. `subjects`
+    are those by which facts name a person, `speakers` those who said something, by name and role; in what was said, a
+    title, a summary or a fact each of `words` stands. Pages `without` are not looked at, nor facts that expired by
+    `now`. At most `limit` segments, facts and changes are given.
+    """
+
+    edges: Sequence[datetime]
+    now: datetime
+    limit: int
+    subjects: frozenset[str] | None = None
+    speakers: frozenset[tuple[str, Role]] | None = None
+    attribute: str | None = None
+    words: Sequence[str] = ()
+    thread: ThreadId | None = None
+    without: frozenset[PageId] = frozenset()
 
 
 HELD = FactSelection(states=frozenset({FactState.HELD}))

@@ -21,6 +21,7 @@ from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
+from embermem.store.queries.spans import Spans
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.webhooks import Webhooks
@@ -30,10 +31,23 @@ from embermem.store.transactions import each_again
 
 
 class Administration(
-    Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Cases, FactLists, Oversight
+    Checking,
+    Ledger,
+    Keys,
+    Shares,
+    Transferring,
+    Receipts,
+    Webhooks,
+    Documents,
+    Originals,
+    Cases,
+    FactLists,
+    Spans,
+    Oversight,
 ):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals, cases and lists of facts; the work on it, and what leaves it."""
+    calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what leaves
+    it."""
 
 
 @each_again

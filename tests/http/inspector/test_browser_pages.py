@@ -36,6 +36,8 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
     "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
     "map": lambda mei: "/map",
+    "timeline": lambda mei: "/timeline",
+    "timeline of a month": lambda mei: "/timeline?from=2026-03-01&to=2026-03-31&person=Mei",
     "recall lab": lambda mei: "/playground",
     "recall": lambda mei: f"/playground?q={QUERY}&budget=300",
     "changes": lambda mei: "/audit",

@@ -32,6 +32,8 @@ PAGES = (
     "/persona?state=past",
     "/persona?state=archived",
     "/map",
+    "/timeline",
+    "/timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello",
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
