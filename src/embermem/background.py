@@ -34,12 +34,17 @@ class Background:
         """Whether `stop` was called; long work checks it between steps."""
         return self._stop.is_set()
 
+    @property
+    def runs(self) -> bool:
+        """Whether the thread was started and has not ended."""
+        return self._thread is not None and self._thread.is_alive()
+
     def wake(self) -> None:
         """Tell the thread about new work."""
         self._wake.set()
-        if self._thread is None or not self._thread.is_alive():
+        if not self.runs:
             with self._starting:
-                if (self._thread is None or not self._thread.is_alive()) and not self._stop.is_set():
+                if not self.runs and not self._stop.is_set():
                     self._thread = threading.Thread(target=self._run, name="embermem-background", daemon=True)
                     self._thread.start()
                     # A thread that is killed inside native code at exit takes the process down with it.

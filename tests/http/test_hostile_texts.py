@@ -241,10 +241,7 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
             f"{path}={asked}"
             for path in ("/search?q", "/playground?q", "/playground?preset=paper&q", "/playground?q=tea&preset")
         ),
-        *(
-            f"{path}={asked}"
-            for path in ("/persona?state", "/segments?by", "/audit?cause", "/playground?q=tea&thread")
-        ),
+        *(f"{path}={asked}" for path in ("/persona?state", "/segments?by", "/audit?cause", "/playground?q=tea&thread")),
         "/persona?state=past",
     ]
     return [f"{path}{'&' if '?' in path else '?'}{names}" for path in paths]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.changes import Changes
@@ -26,9 +27,9 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents and originals."""
+class Administration(Owners, Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals):
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
+    receipts of calls, webhooks, documents and originals."""
 
 
 @each_again
