@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.cases import Cases
@@ -31,6 +32,7 @@ from embermem.store.transactions import each_again
 
 
 class Administration(
+    Owners,
     Checking,
     Ledger,
     Keys,
@@ -45,7 +47,7 @@ class Administration(
     Spans,
     Oversight,
 ):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies; receipts of
     calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what leaves
     it."""
 
