@@ -33,12 +33,14 @@ from embermem.core.types import (
     thread_of,
 )
 from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.cases import AsyncCases, Cases
 from embermem.owner_memory.correcting import AsyncCorrecting, Correcting
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
+from embermem.owner_memory.timelines import AsyncTimelines, Timelines
 from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ _STEP = 64
 
 
 @checked
-class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining):
+class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -316,7 +318,16 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncFactLists, AsyncCorrecting, AsyncRuling, AsyncDocuments, AsyncLinking, AsyncRetaining):
+class AsyncItems(
+    AsyncFactLists,
+    AsyncCorrecting,
+    AsyncRuling,
+    AsyncDocuments,
+    AsyncLinking,
+    AsyncCases,
+    AsyncRetaining,
+    AsyncTimelines,
+):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)

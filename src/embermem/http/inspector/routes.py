@@ -21,6 +21,7 @@ from embermem.http.inspector.owner import (
     playground,
     search,
     segments,
+    timeline,
 )
 from embermem.http.inspector.place import PageRoute
 from embermem.http.inspector.server import login, owners
@@ -64,6 +65,7 @@ for one in (
     pages,
     segments,
     atlas,
+    timeline,
     playground,
     audit,
     imports,

@@ -24,6 +24,7 @@ OF_OWNER = {
         ("/overview", "Overview", "o"),
         ("/facts", "Facts", "f"),
         ("/persona", "Persona", "k"),
+        ("/timeline", "Timeline", "l"),
         ("/pages", "Pages", "p"),
         ("/segments", "Segments", "s"),
         ("/map", "Map", "m"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from datetime import timedelta
 
 from fastapi import APIRouter
@@ -61,25 +59,12 @@ def overview(here: PageContext) -> HTMLResponse:
         failed=_failed(here, stats),
         waits=waiting.sentences(stats.waiting, now),
         spend=_spend(here),
-        first_command=_first_command(here),
+        first_command=here.first_command(mine.owner.user, mine.owner.agent),
     )
 
 
 def _newest(mine: OwnerMemory, heat: charts.Heat) -> tuple[Page, ...]:
     return mine.pages(segment=heat.segment.id, limit=DRAWN)
-
-
-def _first_command(here: Place) -> str:
-    """What a new user may paste into a shell to see something here."""
-    owner = here.mine.owner
-    body = {
-        "messages": [{"role": "user", "content": "I live in Lyon and I play the cello."}],
-        "user_id": owner.user,
-        "agent_id": owner.agent,
-    }
-    address = f"{here.request.url.scheme}://{here.request.url.netloc}/v1/memories"
-    said = shlex.quote(json.dumps(body, ensure_ascii=False))
-    return f"curl {shlex.quote(address)} -H 'Content-Type: application/json' -d {said}"
 
 
 def _failed(here: Place, stats: OwnerStats) -> list[Page]:
