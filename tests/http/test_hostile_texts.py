@@ -241,10 +241,7 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
             f"{path}={asked}"
             for path in ("/search?q", "/playground?q", "/playground?preset=paper&q", "/playground?q=tea&preset")
         ),
-        *(
-            f"{path}={asked}"
-            for path in ("/persona?state", "/segments?by", "/changes?cause", "/playground?q=tea&thread")
-        ),
+        *(f"{path}={asked}" for path in ("/persona?state", "/segments?by", "/audit?cause", "/playground?q=tea&thread")),
         "/persona?state=past",
     ]
     return [f"{path}{'&' if '?' in path else '?'}{names}" for path in paths]
@@ -284,7 +281,7 @@ def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service
         assert template not in text or template in shown
 
 
-@pytest.mark.parametrize("path", ["/pages", "/facts", "/segments", "/changes", "/utterances", "/import", "/nowhere"])
+@pytest.mark.parametrize("path", ["/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"])
 def test_a_failure_echoes_a_hostile_address_as_text(service: Service, path: str) -> None:
     for text in ATTACKS[:: bounded(5, proofs=1)]:
         for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):

@@ -230,6 +230,8 @@ class SegmentTimeline:
     placings: tuple[Version[Placing], ...]
     keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
     evicted: Mapping[SegmentId, int]
+    summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
+    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

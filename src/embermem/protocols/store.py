@@ -251,8 +251,9 @@ class WorkingSetSource(Protocol):
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
 
-    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
-        """All versions of what a recall looks at of segments: any moment is a choice among them."""
+    def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
+        """All versions of what a recall looks at of segments: any moment is a choice among them. With `summaries`, for
+        those whose vectors are of these."""
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
         """The same of facts, traits and profiles."""
