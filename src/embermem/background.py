@@ -44,11 +44,6 @@ class Background:
         """Whether `stop` was called; long work checks it between steps."""
         return self._stop.is_set()
 
-    @property
-    def runs(self) -> bool:
-        """Whether the thread was started and has not ended."""
-        return self._thread is not None and self._thread.is_alive()
-
     def wake(self) -> None:
         """Tell the thread about new work."""
         self._wake.set()
