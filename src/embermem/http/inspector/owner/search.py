@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from embermem.core.attributes import is_instruction
 from embermem.core.text import fold
 from embermem.core.types import ProfileField, Segment
 from embermem.http.inspector.drawing import charts
@@ -32,7 +33,7 @@ def search(here: PageContext, q: str = "") -> HTMLResponse:
     known = mine.find_facts(asked[:LONGEST], state=None, limit=SHOWN) if asked else None
     facts = {} if known is None else {one.id: one for one in known.facts}
     if context is not None:  # those that bear on it, whatever their words
-        facts |= {one.id: one for one in context.facts if one.id not in facts}
+        facts |= {one.id: one for one in context.facts if one.id not in facts and not is_instruction(one.attribute)}
     segments = _segments(mine, asked) if asked else []
     return here.page(
         "search.html",
