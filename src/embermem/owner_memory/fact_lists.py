@@ -74,7 +74,9 @@ class FactLists(Reading):
         selection = replace(
             ALL_FACTS if status is None else _STATUS[status],
             about=None if about is None else messages.one_of(About, about, "about"),
-            attributes=None if attribute is None else frozenset([attribute] if isinstance(attribute, str) else attribute),
+            attributes=None
+            if attribute is None
+            else frozenset([attribute] if isinstance(attribute, str) else attribute),
             origin=None if origin is None else messages.one_of(Origin, origin, "origin"),
             recorded=_span(inbox, recorded_since, recorded_until, "recorded"),
             true=_span(inbox, held_since, held_until, "held"),
@@ -150,6 +152,10 @@ class _Wanted:
         if person not in self._names:
             self._names[person] = bare(fold(self.people.name_of(person)))
         return self._names[person]
+
+
+def _several(given: str | Iterable[str] | None) -> frozenset[str] | None:
+    return None if given is None else frozenset([given] if isinstance(given, str) else given)
 
 
 def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
