@@ -11,6 +11,7 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    cases,
     facts,
     forgetting,
     imports,
@@ -67,6 +68,7 @@ for one in (
     atlas,
     timeline,
     playground,
+    cases,
     audit,
     imports,
     search,
