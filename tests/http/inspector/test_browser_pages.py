@@ -44,6 +44,9 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "timeline of a month": lambda mei: "/timeline?from=2026-03-01&to=2026-03-31&person=Mei",
     "recall lab": lambda mei: "/playground",
     "recall": lambda mei: f"/playground?q={QUERY}&budget=300",
+    "chat": lambda mei: f"/chat?thread={mei.pages()[-1].thread}",
+    "chat before a message": lambda mei: f"/chat?text={QUERY}",
+    "recalled again": lambda mei: f"/chat/again?answer={mei.pages()[-1].id}",
     "changes": lambda mei: "/audit",
     "change": lambda mei: "/audit/2",
     "what was learnt": lambda mei: "/audit?what=learnt&q=cello",
@@ -120,6 +123,7 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
         "k": "/persona",
         "m": "/map",
         "r": "/playground",
+        "c": "/chat",
         "i": "/import",
     }
     for key, path in {**keys, "a": "/audit"}.items():

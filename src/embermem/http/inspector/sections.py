@@ -29,7 +29,7 @@ OF_OWNER = {
         ("/segments", "Segments", "s"),
         ("/map", "Map", "m"),
     ),
-    "Try": _sections(("/playground", "Playground", "r")),
+    "Try": _sections(("/playground", "Playground", "r"), ("/chat", "Chat", "c")),
     "Record": _sections(("/audit", "Audit log", "a"), ("/import", "Import", "i")),
 }
 """By the heading under which they stand."""
