@@ -190,6 +190,8 @@ _CHECKS: Mapping[str, _Check] = {
     "Tier | str | None": _text_or_none,
     "Cause | str | None": _text_or_none,
     "About | str | None": _text_or_none,
+    "FactStatus | str | None": _text_or_none,
+    "Origin | str | None": _text_or_none,
     "str | int | None": _one_of("a text or a whole number", str, int, none=True),
     "FieldValue | None": _field,
     "int": _number,

@@ -189,7 +189,7 @@ def test_the_ids_cursors_and_names_of_another_s_memory_lead_nowhere(opened: Open
 
 def kind_of(item_id: str) -> str:
     """Where the inspector shows such an item."""
-    return {"p": "pages", "s": "segments", "f": "facts"}.get(item_id[:1], "changes")
+    return {"p": "pages", "s": "segments", "f": "facts"}.get(item_id[:1], "audit")
 
 
 def test_the_same_idempotency_key_of_two_owners_is_two_keys(memory: Memory) -> None:
@@ -464,7 +464,16 @@ def test_the_first_and_the_last_moment_can_be_shown_in_every_zone(opened: Opener
         alice.add(f"I like tea {number}.", "Noted.")
     alice.settle()
     with running(memory) as url, client(url) as c:
-        for path in ("/", "/pages", "/segments", "/persona", "/map", "/changes", "/search?q=tea", "/playground?q=Lyon"):
+        for path in (
+            "/overview",
+            "/pages",
+            "/segments",
+            "/persona",
+            "/map",
+            "/audit",
+            "/search?q=tea",
+            "/playground?q=Lyon",
+        ):
             got = c.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "alice"})
             assert got.status_code == 200, path
         for path in ("/v1/pages", "/v1/facts", "/v1/segments"):
@@ -514,7 +523,7 @@ def test_an_odd_address_leads_nowhere_and_tells_nothing_of_the_server(server: Se
 def test_a_page_tells_of_a_store_that_failed_in_our_words(memory: Memory) -> None:
     with running(memory) as url, client(url) as c:
         memory.close()
-        got = c.get("/", params={"user": "alice"})
+        got = c.get("/overview", params={"user": "alice"})
     assert got.status_code >= 500
     assert "the server is stopping" in got.text
 

@@ -32,7 +32,7 @@ def test_every_face_tells_what_waits_and_why(tmp_path: Path) -> None:
             assert all(one.until > clock.now and "heron" not in one.reason for one in told)
             web = httpx2.Client(base_url=url, verify=NO_TLS)
             page = web.get(
-                "/",
+                "/overview",
                 params={"user": "alice", "agent": "default"},
                 headers={"Accept": "text/html"},
                 follow_redirects=True,

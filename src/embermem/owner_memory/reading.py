@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -60,6 +60,9 @@ _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
 @checked
 class Reading(Handle):
     """Recall, lists, single items, and the log."""
+
+    _people_known: tuple[OwnerState | None, People] | None = None
+    """Whom this memory knew in which state."""
 
     @telemetry.spanned(telemetry.SEARCH, "recall")
     def recall(
@@ -564,10 +567,36 @@ class Reading(Handle):
         return in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
-        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said."""
+        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. Of now, it is
+        worked out once for each state of the memory, and not all facts are read for it."""
         from embermem.memoryos.people import People
 
-        return People(self.owner, self._persona_then(as_of))
+        if as_of is not None:
+            return People(self.owner, self._persona_then(as_of))
+        state = self.state()
+        if self._people_known is None or self._people_known[0] != state:
+            self._people_known = state, self._people_now()
+        return self._people_known[1]
+
+    def _people_now(self) -> People:
+        from embermem.memoryos.people import NAMING, names_relative
+
+        owner_id, admin = self.owner.id, self._parts.admin
+        subjects = admin.subjects(owner_id)
+        naming = set(admin.fact_ids(owner_id, replace(HELD, attributes=NAMING)))
+        if in_full := frozenset(filter(names_relative, subjects)):
+            naming.update(admin.fact_ids(owner_id, replace(HELD, subjects=in_full)))
+        people = self._people_told_of(naming, subjects)
+        if unclear := frozenset(filter(people.is_unclear, subjects)):
+            naming.update(admin.fact_ids(owner_id, replace(HELD, subjects=unclear)))
+            people = self._people_told_of(naming, subjects)
+        return people
+
+    def _people_told_of(self, facts: Iterable[FactId], subjects: Mapping[str, int]) -> People:
+        from embermem.memoryos.people import People
+
+        persona = self._store.persona(self.owner.id, NOW, replace(HELD, ids=frozenset(facts)))
+        return People(self.owner, persona, subjects)
 
     def _persona_then(self, as_of: At = None) -> Persona:
         return self._store.persona(self.owner.id, self._moment(as_of))

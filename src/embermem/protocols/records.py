@@ -16,6 +16,7 @@ from embermem.core.types import (
     ChainId,
     Fact,
     FactId,
+    Origin,
     Owner,
     OwnerId,
     Page,
@@ -79,6 +80,7 @@ __all__ = [
     "SegmentState",
     "SegmentTimeline",
     "SegmentVectors",
+    "Span",
     "Stats",
     "TimelineSelection",
     "Trail",
@@ -178,13 +180,18 @@ class FactState(StrEnum):
     ENDED = "ended"
 
 
+Span = tuple[datetime | None, datetime | None]
+"""From a time on, and before another one; None: no bound."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactSelection:
     """The filter of a read of facts: all conditions must hold; None means any value.
 
     `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
-    one of these took the place; `expired_by`: those that expired by then.
+    one of these took the place; `expired_by`: those that expired by then; `recorded` and `true`: those that were
+    recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time.
     """
 
     states: frozenset[FactState] | None = None
@@ -194,6 +201,12 @@ class FactSelection:
     resting_on: frozenset[int] | None = None
     superseded_by: frozenset[FactId] | None = None
     expired_by: datetime | None = None
+    subjects: frozenset[str] | None = None
+    origin: Origin | None = None
+    recorded: Span | None = None
+    true: Span | None = None
+    pinned: bool | None = None
+    expiring: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -253,6 +266,8 @@ class SegmentTimeline:
     placings: tuple[Version[Placing], ...]
     keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
     evicted: Mapping[SegmentId, int]
+    summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
+    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

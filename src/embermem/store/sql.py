@@ -8,6 +8,7 @@ from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
 from embermem.store.queries.documents import Documents
+from embermem.store.queries.fact_lists import FactLists
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
@@ -27,9 +28,11 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Spans):
+class Administration(
+    Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, FactLists, Spans
+):
     """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals and spans of time."""
+    calls, webhooks, documents, originals, lists of facts and spans of time."""
 
 
 @each_again

@@ -22,7 +22,8 @@ STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa
 CONTRAST = {"type": "rule", "values": ["color-contrast"]}
 QUERY = "Where+do+I+live,+and+where+did+I+live+before%3F"
 PAGES: dict[str, Callable[[OwnerMemory], str]] = {
-    "overview": lambda mei: "/",
+    "owners": lambda mei: "/",
+    "overview": lambda mei: "/overview",
     "pages": lambda mei: "/pages",
     "page": lambda mei: f"/pages/{mei.pages()[3].id}",
     "segments": lambda mei: "/segments",
@@ -47,7 +48,7 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "not there": lambda mei: "/pages/none",
     "lost": lambda mei: "/nowhere/at/all",
     "login": lambda mei: "/login",
-    "nobody": lambda mei: "/?user=nobody",
+    "nobody": lambda mei: "/overview?user=nobody",
 }
 NOT_FOUND = ("404 (Not Found)",)
 
@@ -105,8 +106,16 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
             break
     page.keyboard.press("Enter")
     page.wait_for_url("**/segments?**")
-    keys = {"o": "/", "p": "/pages", "s": "/segments", "k": "/persona", "m": "/map", "r": "/playground", "i": "/import"}
-    for key, path in {**keys, "c": "/audit"}.items():
+    keys = {
+        "o": "/overview",
+        "p": "/pages",
+        "s": "/segments",
+        "k": "/persona",
+        "m": "/map",
+        "r": "/playground",
+        "i": "/import",
+    }
+    for key, path in {**keys, "a": "/audit"}.items():
         if page.evaluate("document.activeElement.matches('input')"):
             page.keyboard.press("Tab")
             page.evaluate("document.activeElement.blur()")
@@ -114,7 +123,7 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
         page.keyboard.press(key)
         page.wait_for_url(f"{shown.url}{path}?**")
         page.wait_for_load_state()
-    assert page.locator("nav [aria-current=page]").inner_text() == "Changes"
+    assert page.locator("nav [aria-current=page]").inner_text() == "Audit log"
 
 
 @pytest.mark.proof
@@ -235,7 +244,15 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     page = tab(own)
     page.on("dialog", alerted)
     expect(page.locator("#heat-time .u-legend")).to_contain_text(text)
-    for path in ("/", "/segments", "/map", "/persona", f"/segments/{_titled(mei, text)}", "/audit", "/search?q=bold"):
+    for path in (
+        "/overview",
+        "/segments",
+        "/map",
+        "/persona",
+        f"/segments/{_titled(mei, text)}",
+        "/audit",
+        "/search?q=bold",
+    ):
         page.goto(at(own, path))
         page.wait_for_load_state()
         expect(page.locator("#main")).to_contain_text(text[:20])

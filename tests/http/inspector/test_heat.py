@@ -54,7 +54,7 @@ def test_the_same_heat_is_told_everywhere(warm: OwnerMemory, http: httpx2.Client
 
 
 def test_the_timeline_ends_at_the_heat_of_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:
-    page = _page(http, "/")
+    page = _page(http, "/overview")
     (drawn,) = re.findall(r'data-plot="([^"]*)"', page)
     lines = json.loads(html.unescape(drawn))
     listed = re.findall(

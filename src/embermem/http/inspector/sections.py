@@ -22,6 +22,7 @@ def _sections(*some: tuple[str, str, str]) -> tuple[Section, ...]:
 OF_OWNER = {
     "Memory": _sections(
         ("/overview", "Overview", "o"),
+        ("/facts", "Facts", "f"),
         ("/persona", "Persona", "k"),
         ("/timeline", "Timeline", "l"),
         ("/pages", "Pages", "p"),

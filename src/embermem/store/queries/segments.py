@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.changes import KeywordCount
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -103,8 +103,8 @@ def segments_now(
         page.c.owner_id == owner_id,
         page.c.segment_id.is_not(None) if ids is None else page.c.segment_id.in_(ids),
     )
-    for row in c.execute(members.order_by(page.c.no)):
-        of.setdefault(row.segment_id, []).append(PageId(row.page_id))
+    for segment_id, page_id in c.execute(members.order_by(page.c.no)).all():  # at once: there may be many
+        of.setdefault(segment_id, []).append(page_id)
     return tuple(
         reads.segment_from(
             row,
@@ -225,7 +225,7 @@ def _text_from(row: Row[Any]) -> _Text:
     return record(
         _Text,
         row,
-        summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
+        summary=reads.summary_from(row.parts),
         title=row.title or "",
         shown=row.shown,
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),

@@ -19,7 +19,11 @@ def start(here: ServerContext, request: Request, user: str = "", agent: str = ""
     if user:
         return RedirectResponse(here.link("/overview", user=user, agent=agent), status_code=303)
     known = here.access.owners()
-    return here.page("owners.html", title="Owners", owners=known[:OWNERS], more=max(0, len(known) - OWNERS))
+    key = here.access.key
+    named = [] if key is None else [(one.user, one.agent or "default") for one in key.of_users if one.user is not None]
+    return here.page(
+        "owners.html", title="Owners", owners=known[:OWNERS], more=max(0, len(known) - OWNERS), named=named
+    )
 
 
 @router.get("/owners")
