@@ -20,7 +20,7 @@ from embermem.core.types import About, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.correcting import LONGEST_FACT
 from embermem.owner_memory.reading import AsyncReading, Reading
-from embermem.protocols import ENDED
+from embermem.protocols import ENDED, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.attributes import Attributes
@@ -112,7 +112,9 @@ class Ruling(Reading):
         return self._brought(became if once is None else json.loads(once.result or "[]"))
 
     def _brought(self, became: Sequence[FactId]) -> tuple[Fact, ...]:
-        return tuple(self.fact(fact_id) for fact_id in became)
+        found = self._store.facts(self.owner.id, FactSelection(ids=frozenset(became)))
+        told = {fact.id: fact for fact in self._of_person(self._hidden().shown_facts(found), None, None)}
+        return tuple(told.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
     def add_instruction(self, text: str, *, expires_at: Expiry = None, key: str | None = None) -> Fact:
         """Add a standing instruction of the user's, in the user's words: "Always answer in metric units." Returns the

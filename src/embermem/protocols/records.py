@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -34,6 +35,7 @@ from embermem.core.types import (
     ThreadId,
     Trait,
     Utterance,
+    Waiting,
     Webhook,
 )
 
@@ -54,6 +56,7 @@ __all__ = [
     "ApiKey",
     "Backlog",
     "Bounds",
+    "Census",
     "Delivery",
     "Delta",
     "Erasure",
@@ -67,6 +70,8 @@ __all__ = [
     "NewDocument",
     "NewPassage",
     "NotedPage",
+    "OwnerEntry",
+    "OwnerOrder",
     "OwnerState",
     "PageMark",
     "PagesToRead",
@@ -476,6 +481,58 @@ class Stats(Record):
     webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
+
+
+class OwnerOrder(StrEnum):
+    """What comes first in a list of owners: whose memory was added to last, the name, the most pages, or the most work
+    that failed."""
+
+    RECENT = "recent"
+    NAME = "name"
+    SIZE = "size"
+    TROUBLE = "trouble"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerEntry(Record):
+    """One owner in a list: `last_at` is when something was recorded last, `facts` are those held of the user's side,
+    `waiting` pages that left short-term memory and have no segment yet, `failed` pages have an error. `error` is that
+    of the owner's work as a whole. `position` is where it stands in the order asked for."""
+
+    owner: Owner
+    created_at: datetime
+    last_at: datetime
+    pages: int
+    facts: int
+    waiting: int
+    failed: int
+    due_at: datetime | None
+    error: str | None
+    position: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Census(Record):
+    """Counts over many owners. `new` began in the time that is looked at, in which `said` says how many utterances and
+    passages were recorded, in spans of a quarter of an hour by when these began. The work of `failing` owners failed;
+    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC)."""
+
+    owners: int
+    new: int
+    failing: int
+    due: int
+    due_since: datetime | None
+    said: tuple[tuple[datetime, int], ...]
+    waiting: tuple[Waiting, ...]
+    calls: int
+    failed_calls: int
+
+    def by_day(self, zone: tzinfo) -> Mapping[date, int]:
+        """What was recorded by day in a zone; days without anything are not in it."""
+        days: Counter[date] = Counter()
+        for at, said in self.said:
+            days[at.astimezone(zone).date()] += said
+        return days
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
+from embermem.store.queries.cases import Cases
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
@@ -13,6 +15,7 @@ from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
+from embermem.store.queries.oversight import Oversight
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
@@ -29,10 +32,24 @@ from embermem.store.transactions import each_again
 
 
 class Administration(
-    Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, FactLists, Spans
+    Owners,
+    Checking,
+    Ledger,
+    Keys,
+    Shares,
+    Transferring,
+    Receipts,
+    Webhooks,
+    Documents,
+    Originals,
+    Cases,
+    FactLists,
+    Spans,
+    Oversight,
 ):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals, lists of facts and spans of time."""
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
+    receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what
+    leaves it."""
 
 
 @each_again
