@@ -35,6 +35,8 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
     "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
+    "documents": lambda mei: "/documents",
+    "spaces": lambda mei: "/spaces",
     "map": lambda mei: "/map",
     "recall lab": lambda mei: "/playground",
     "recall": lambda mei: f"/playground?q={QUERY}&budget=300",

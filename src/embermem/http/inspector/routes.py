@@ -11,6 +11,7 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    documents,
     facts,
     forgetting,
     imports,
@@ -22,7 +23,7 @@ from embermem.http.inspector.owner import (
     segments,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners
+from embermem.http.inspector.server import login, owners, spaces
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -55,12 +56,14 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
     facts,
     persona,
     pages,
     segments,
+    documents,
     atlas,
     playground,
     audit,
