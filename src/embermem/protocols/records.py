@@ -17,6 +17,7 @@ from embermem.core.types import (
     ChainId,
     Fact,
     FactId,
+    Origin,
     Owner,
     OwnerId,
     Page,
@@ -31,6 +32,7 @@ from embermem.core.types import (
     Scope,
     Segment,
     SegmentId,
+    ThreadId,
     Trait,
     Utterance,
     Waiting,
@@ -83,7 +85,9 @@ __all__ = [
     "SegmentState",
     "SegmentTimeline",
     "SegmentVectors",
+    "Span",
     "Stats",
+    "TimelineSelection",
     "Trail",
     "Unread",
     "Use",
@@ -181,13 +185,18 @@ class FactState(StrEnum):
     ENDED = "ended"
 
 
+Span = tuple[datetime | None, datetime | None]
+"""From a time on, and before another one; None: no bound."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactSelection:
     """The filter of a read of facts: all conditions must hold; None means any value.
 
     `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
-    one of these took the place; `expired_by`: those that expired by then.
+    one of these took the place; `expired_by`: those that expired by then; `recorded` and `true`: those that were
+    recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time.
     """
 
     states: frozenset[FactState] | None = None
@@ -197,6 +206,33 @@ class FactSelection:
     resting_on: frozenset[int] | None = None
     superseded_by: frozenset[FactId] | None = None
     expired_by: datetime | None = None
+    subjects: frozenset[str] | None = None
+    origin: Origin | None = None
+    recorded: Span | None = None
+    true: Span | None = None
+    pinned: bool | None = None
+    expiring: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimelineSelection:
+    """The filter of a read of a timeline: all conditions must hold; None means any value.
+
+    `edges` are the bounds of its buckets, ascending; without any there is one bucket of all that was said. `subjects`
+    are those by which facts name a person, `speakers` those who said something, by name and role; in what was said, a
+    title, a summary or a fact each of `words` stands. Pages `without` are not looked at, nor facts that expired by
+    `now`. At most `limit` segments, facts and changes are given.
+    """
+
+    edges: Sequence[datetime]
+    now: datetime
+    limit: int
+    subjects: frozenset[str] | None = None
+    speakers: frozenset[tuple[str, Role]] | None = None
+    attribute: str | None = None
+    words: Sequence[str] = ()
+    thread: ThreadId | None = None
+    without: frozenset[PageId] = frozenset()
 
 
 HELD = FactSelection(states=frozenset({FactState.HELD}))
@@ -235,6 +271,8 @@ class SegmentTimeline:
     placings: tuple[Version[Placing], ...]
     keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
     evicted: Mapping[SegmentId, int]
+    summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
+    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,10 +24,10 @@ from embermem.core.types import NO_USER
 from embermem.http.access import Access, Accessible, Right, access, is_stranger
 from embermem.http.inspector import sections, words
 from embermem.http.inspector.assets import address
+from embermem.http.inspector.entries import in_words
 from embermem.http.problems import Forbidden, Problem, Unauthorized, problem_of
 from embermem.http.serving import serving_of
 from embermem.protocols import OwnerOrder
-from embermem.reports import show
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change
@@ -158,7 +158,7 @@ class Place(ServerPlace):
             change = self.mine.change(int(told))
         except NotFound:
             return None
-        return change, show.holds(change, {})
+        return change, in_words(self.mine, change)
 
     @property
     def owner_zone(self) -> ZoneInfo:

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.changes import KeywordCount
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -38,7 +38,7 @@ class Segments(Transactions):
         archived: bool | None = None,
         ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
-        read = _segments_now if moment.is_now else _segments_then
+        read = segments_now if moment.is_now else _segments_then
         with self._read() as c:
             return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
@@ -85,7 +85,7 @@ def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources:
 # ----------------------------------------------------------------------------------------------------------------- now
 
 
-def _segments_now(
+def segments_now(
     c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
     segment, page = schema.segment, schema.page
@@ -225,7 +225,7 @@ def _text_from(row: Row[Any]) -> _Text:
     return record(
         _Text,
         row,
-        summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
+        summary=reads.summary_from(row.parts),
         title=row.title or "",
         shown=row.shown,
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
