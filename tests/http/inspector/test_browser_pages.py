@@ -39,6 +39,8 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
     "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
+    "documents": lambda mei: "/documents",
+    "spaces": lambda mei: "/spaces",
     "map": lambda mei: "/map",
     "timeline": lambda mei: "/timeline",
     "timeline of a month": lambda mei: "/timeline?from=2026-03-01&to=2026-03-31&person=Mei",

@@ -49,6 +49,8 @@ PAGES = (
     "/audit?what=bookkeeping",
     "/audit/steps?first=1&last=9",
     "/import",
+    "/documents",
+    "/documents?q=lease",
     "/search",
     "/search?q=cello",
     "/owners",
@@ -146,7 +148,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"]
+    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
 )
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")

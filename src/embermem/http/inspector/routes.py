@@ -13,6 +13,7 @@ from embermem.http.inspector.owner import (
     audit,
     cases,
     chat,
+    documents,
     facts,
     forgetting,
     imports,
@@ -26,7 +27,7 @@ from embermem.http.inspector.owner import (
     timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners
+from embermem.http.inspector.server import login, owners, spaces
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -59,6 +60,7 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
     many_facts,
@@ -66,6 +68,7 @@ for one in (
     persona,
     pages,
     segments,
+    documents,
     atlas,
     timeline,
     playground,

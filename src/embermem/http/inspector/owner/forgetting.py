@@ -11,7 +11,7 @@ from embermem.core.errors import InputError
 from embermem.core.types import Forgotten
 from embermem.http.inspector.place import Changing, PageRoute, Place
 
-KINDS = ("page", "fact", "segment", "thread")
+KINDS = ("page", "fact", "segment", "thread", "document")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -44,5 +44,7 @@ def _forget(here: Place, kind: str, id: str, *, dry_run: bool) -> Forgotten:
             return here.mine.forget(segment=id, dry_run=dry_run)
         case "thread":
             return here.mine.forget(thread=id, dry_run=dry_run)
+        case "document":
+            return here.mine.forget_document(id, dry_run=dry_run)
         case _:
             raise InputError(f"cannot forget {kind!r}; one of: {', '.join(KINDS)}")
