@@ -32,7 +32,7 @@ OF_OWNER = {
 }
 """By the heading under which they stand."""
 OWNERS = Section(path="/", name="Owners", key="h")
-OPERATIONS: tuple[Section, ...] = ()
+OPERATIONS = _sections(("/operations", "Operations", "e"))
 """Only for those who run the server."""
 
 
