@@ -20,6 +20,7 @@ from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
+from embermem.owner_memory.census import Owners
 from embermem.owner_memory.overseeing import Overseeing
 from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
@@ -43,7 +44,7 @@ _REINDEXING = "reindexing"
 
 
 @checked
-class Memory(Overseeing):
+class Memory(Overseeing, Owners):
     """A store of memories: a path or URL, and settings.
 
     Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
@@ -257,6 +258,11 @@ class Memory(Overseeing):
     def idle_s(self) -> float:
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
         return self._parts.system.idle_s(self.settings.poll_s)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether the background thread of this object runs. Work may be done by other processes too."""
+        return self._background.running
 
     def wake(self) -> None:
         """Let the background thread look for due work now, and from now on; without `background`, do nothing."""

@@ -46,6 +46,12 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 
 WHOLE: Mapping[str, str] = {
     "store_admin.Whole.owners": "lists who has a memory here",
+    "census.Owners.census": "counts over all owners, for those who run the store",
+    "census.Owners.find_owners": "finds owners by name and in order, for those who run the store",
+    "census._entries": "tells when owners that were found were active last",
+    "census._by_owner": "counts what is of owners that were found",
+    "waits._for_a_place": "sums over owners what waits for the model, for `census`",
+    "waits._placed": "sums over owners what waits for the model, for `census`",
     "worker_queries.Work.due": "finds owners with work to do, for a worker",
     "shares.Shares.forget_shares": "lists the spaces: a user who is forgotten takes the grants to them along",
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
@@ -184,6 +190,8 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.rebuild()
     memory.nonce_key()
     memory.stats()
+    memory.census()
+    memory.find_owners("a")
     mine.stats()
     memory.check(deep=True)
     memory.repair()
@@ -202,6 +210,8 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.grants("team")
     memory.revoke("team", user="bob")
     mine.recall("Where do I live?")
+    mine.timeline()
+    mine.timeline(["2026-01-01", NOW], person="alice", attribute="lives_in", words=["live"], thread="main")
     mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
     assert mine.conflicts() == mine.conflicts(as_of=clock())
     mine.undo(mine.undo(mine.changes()[-1].no))
