@@ -54,6 +54,14 @@ PAGES = (
     "/search",
     "/search?q=cello",
     "/owners",
+    "/operations",
+    "/operations/keys",
+    "/operations/settings",
+    "/operations/requests",
+    "/operations/workers",
+    "/operations/models",
+    "/operations/retention",
+    "/operations/backups",
 )
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),

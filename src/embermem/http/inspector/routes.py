@@ -27,7 +27,19 @@ from embermem.http.inspector.owner import (
     timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners, spaces
+from embermem.http.inspector.server import (
+    backups,
+    keys,
+    login,
+    models,
+    operations,
+    owners,
+    requests,
+    retention,
+    settings,
+    spaces,
+    workers,
+)
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -78,6 +90,14 @@ for one in (
     imports,
     search,
     forgetting,
+    operations,
+    keys,
+    settings,
+    requests,
+    workers,
+    models,
+    retention,
+    backups,
 ):
     router.include_router(one.router)
 router.include_router(files)

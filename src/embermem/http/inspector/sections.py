@@ -37,7 +37,7 @@ OF_OWNER = {
 OWNERS = Section(path="/", name="Owners", key="h")
 SPACES = Section(path="/spaces", name="Spaces", key="b")
 """Only for those who may reach one."""
-OPERATIONS: tuple[Section, ...] = ()
+OPERATIONS = _sections(("/operations", "Operations", "e"))
 """Only for those who run the server."""
 
 
