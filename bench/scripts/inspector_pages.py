@@ -135,9 +135,7 @@ def items_of(owner: OwnerMemory) -> Mapping[str, str]:
     return {
         "fact": facts[-1].id if facts else "",
         "past": past[-1].id if past else "",
-        "person": quote(
-            next((one.name for one in owner.people() if one.facts and one.id not in ("user", "agent")), "")
-        ),
+        "person": quote(next(others, "")),
         "page": pages[0].id if pages else "",
         "middle": str(pages[0].no) if pages else "",
         "segment": segments[0].id if segments else "",
