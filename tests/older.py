@@ -87,7 +87,7 @@ NEWER = {
 
 NEW = (
     *("call", "api_key", "record", "record_state", "record_value"),
-    *("fact_state", "conflict", "link", "evolution", "barred", "person"),
+    *("fact_state", "conflict", "link", "evolution", "barred", "person", "recall_case"),
     *("utterance_value", "share", "document", "original", "webhook"),
 )
 """Tables that a migration made."""

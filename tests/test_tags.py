@@ -76,6 +76,11 @@ DECISIONS = {
     "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
     "Evicted": ("evicted", "segment_id"),
     "SegmentEnded": ("segment_ended", "segment_id"),
+    "CaseAdded": (
+        "case_added",
+        "case_id query asked_at budget preset thread as_of valid_at expected unwanted note",
+    ),
+    "CaseDropped": ("case_dropped", "case_id"),
 }
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
@@ -222,7 +227,7 @@ BODIES = """
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
+    CaseBody Cases RecallCase GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
@@ -242,7 +247,7 @@ TOOLS = {
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
     get items edits update webhooks document
-    add bench chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
+    add bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
     instructions keys learn links
     mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
     why worker
@@ -250,6 +255,7 @@ COMMANDS = """
 GROUPS = {
     "document": "add forget list show",
     "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
+    "cases": "add drop export list",
     "keys": "add list revoke",
     "webhooks": "add list remove replay",
     "people": "merge set-user split",
@@ -258,8 +264,8 @@ GROUPS = {
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link overview recall"
-    " search unlink update"
+    "add add_case add_document add_messages correct drop_case expire fade forget forget_owner forget_pages learn link"
+    " overview recall search unlink update"
 )
 """The operations that `ember_operations_total` counts."""
 

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from embermem.cli.commands import (
     adding,
+    cases,
     correcting,
     documents,
     fields,
@@ -128,6 +129,7 @@ for command in (
 app.command("import")(importing.import_files)
 app.add_typer(people.app, name="people")
 app.add_typer(documents.app, name="document")
+app.add_typer(cases.app, name="cases")
 app.add_typer(keys.app, name="keys")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(spaces.app, name="space")

@@ -17,6 +17,7 @@ from embermem.client.exchange import Pause, Request, Steps, read
 from embermem.client.handles import call
 from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
+from embermem.core.config import Preset
 from embermem.core.errors import InputError, KeyReused
 from embermem.core.fields import FieldValue
 from embermem.core.messages import At, Expiry, whole
@@ -31,6 +32,7 @@ from embermem.core.types import (
     Link,
     Page,
     PageId,
+    RecallCase,
     Retention,
     Scope,
     Share,
@@ -198,6 +200,26 @@ class OwnerCalls(ReadCalls):
         return fact_of((yield self._write(path, {}, key)))
 
     @call
+    def pin_facts(self, fact_ids: Sequence[str], pinned: bool = True, *, key: str | None = None) -> Steps[int]:
+        """Pin several facts in one change, or no longer; the number of the change, 0 if there was nothing to change.
+        Raises NotFound, InputError."""
+        told = {"fact_ids": arguments.several(fact_ids, "fact_ids"), "pinned": bool(pinned)}
+        return read((yield self._write("/v1/facts/pin", told, key)), answers.FactsChanged).change_no
+
+    @call
+    def retire_facts(self, fact_ids: Sequence[str], *, key: str | None = None) -> Steps[int]:
+        """Several facts are true no longer, from now on, in one change; its number. Raises NotFound, InputError."""
+        told = {"fact_ids": arguments.several(fact_ids, "fact_ids")}
+        return read((yield self._write("/v1/facts/retire", told, key)), answers.FactsChanged).change_no
+
+    @call
+    def merge_facts(self, keep: str, others: Sequence[str], *, key: str | None = None) -> Steps[Fact]:
+        """Make one fact of several that say the same, in one change: with the words of `keep`, and what all of them
+        rest on. Raises NotFound, InputError."""
+        told = {"keep": keep, "others": arguments.several(others, "others")}
+        return fact_of((yield self._write("/v1/facts/merge", told, key)))
+
+    @call
     def forget(
         self,
         *,
@@ -351,11 +373,14 @@ class OwnerCalls(ReadCalls):
         return read((yield self._get("/v1/conflicts", arguments.moment(as_of, None))), answers.Conflicts).results
 
     @call
-    def settle_conflict(self, fact_id: str, other_id: str, *, key: str | None = None) -> Steps[None]:
-        """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
-        facts, InputError if they are not in conflict."""
+    def settle_conflict(
+        self, fact_id: str, other_id: str, *, wrong: str | None = None, key: str | None = None
+    ) -> Steps[int]:
+        """Say that both facts of a conflict may stay, or which of them is `wrong`: the pair is not reported again. The
+        number of the change. Raises NotFound for unknown facts, InputError if they are not in conflict."""
         both = {"fact_id": arguments.id_path(fact_id, "fact"), "other_id": arguments.id_path(other_id, "fact")}
-        yield self._write("/v1/conflicts/settle", both, key)
+        told = both if wrong is None else {**both, "wrong": wrong}
+        return read((yield self._write("/v1/conflicts/settle", told, key)), answers.ConflictSettled).change_no
 
     @call
     def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Steps[tuple[Fact, ...]]:
@@ -391,6 +416,51 @@ class OwnerCalls(ReadCalls):
     def unlink(self, link_id: str, *, key: str | None = None) -> Steps[Link]:
         """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
         return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False, key)), Link)
+
+    @call
+    def cases(self) -> Steps[tuple[RecallCase, ...]]:
+        """The queries whose recall was wrong, oldest first. `recall(**case.arguments)` asks one again (its preset only
+        where there is none), and `case.passes(context)` says whether the context is as it should be."""
+        return read((yield self._get("/v1/cases")), answers.Cases).results
+
+    @call
+    def case(self, case_id: str) -> Steps[RecallCase]:
+        """One case, also one that was dropped. Raises NotFound."""
+        return read((yield self._get(f"/v1/cases/{arguments.id_path(case_id, 'case')}")), RecallCase)
+
+    @call
+    def add_case(
+        self,
+        query: str,
+        *,
+        expected: Sequence[str] = (),
+        unwanted: Sequence[str] = (),
+        note: str = "",
+        at: At = None,
+        budget: int | None = None,
+        preset: Preset | None = None,
+        thread: str | None = None,
+        as_of: At = None,
+        valid_at: At = None,
+        key: str | None = None,
+    ) -> Steps[RecallCase]:
+        """Keep a query as a case: its context should rest on the utterances `expected`, and on none of those that are
+        `unwanted` (their ids). `at` is when it was asked, now if missing; the other arguments are those of `recall`.
+        Raises NotFound for an unknown utterance, InputError for a case that marks none."""
+        marked = {
+            "expected": arguments.several(expected, "expected"),
+            "unwanted": arguments.several(unwanted, "unwanted"),
+        }
+        if budget is not None:
+            whole(budget, "budget", 1)
+        times = {"at": at, "as_of": as_of, "valid_at": valid_at}
+        told = {"query": query, **marked, "note": note, "budget": budget, "preset": preset, "run_id": thread, **times}
+        return read((yield self._write("/v1/cases", told, key)), RecallCase)
+
+    @call
+    def drop_case(self, case_id: str, *, key: str | None = None) -> Steps[RecallCase]:
+        """Drop a case; the case as it was. Raises NotFound, InputError for one that was dropped before."""
+        return read((yield self._delete(f"/v1/cases/{arguments.id_path(case_id, 'case')}", {}, False, key)), RecallCase)
 
     @call
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:

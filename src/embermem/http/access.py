@@ -14,12 +14,13 @@ from embermem.core import messages
 from embermem.http.problems import Forbidden, TooManyRequests, Unauthorized
 from embermem.http.serving import serving_of
 from embermem.owner_memory.sharing import SharedMemory
+from embermem.protocols import OwnerOrder
 
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
-    from embermem.protocols import ApiKey
+    from embermem.protocols import ApiKey, Grant, OwnerEntry
 
 COOKIE = "ember_key"
 """The cookie by which the inspector's pages send their key: HttpOnly, SameSite=Strict."""
@@ -97,6 +98,22 @@ class Access:
     def owners(self) -> tuple[Owner, ...]:
         """Every user's memory here that the request may reach."""
         return tuple(owner for owner in self._memory.owners() if owner.space is None and self.may(owner))
+
+    @property
+    def among(self) -> tuple[Grant, ...] | None:
+        """What bounds the owners that the request may reach; None: nothing does."""
+        return None if self.key is None or api_keys.is_for_all(self.key) else self.key.grants
+
+    def find_owners(
+        self,
+        text: str = "",
+        *,
+        order: OwnerOrder | str = OwnerOrder.RECENT,
+        limit: int = 50,
+        after: str | None = None,
+    ) -> tuple[OwnerEntry, ...]:
+        """`Memory.find_owners`, among the owners that the request may reach. Raises InputError."""
+        return self._memory.find_owners(text, order=order, limit=limit, after=after, among=self.among)
 
     def spaces(self) -> tuple[str, ...]:
         """The spaces here that the request may read."""

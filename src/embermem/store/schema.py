@@ -31,7 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -420,6 +420,22 @@ person = _versions(
     Column("holds", Boolean),
 )
 
+# What callers say that a recall should have told, and should not: `expected` and `unwanted` are sources, as JSON.
+recall_case = _versions(
+    "recall_case",
+    [_key("case_id")],
+    Column("query", Text, nullable=False),
+    *_zoned("asked_at", empty=False),
+    Column("budget", Integer),
+    Column("preset", String(16)),
+    Column("thread", Text),
+    *_zoned("as_of"),
+    *_zoned("valid_at"),
+    Column("expected", Text, nullable=False),
+    Column("unwanted", Text, nullable=False),
+    Column("note", Text, nullable=False),
+)
+
 # Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
 # dimension or name.
 source = _owned(
@@ -494,6 +510,7 @@ DERIVED = (
     trait,
     profile,
     person,
+    recall_case,
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

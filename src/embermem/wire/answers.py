@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
+from embermem.core.types import Conflict, Document, Edit, Link, PageId, RecallCase, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -150,6 +150,13 @@ class PeopleRuled:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactsChanged:
+    """That several facts were changed at once."""
+
+    change_no: Annotated[int, Doc("The change; undoing it takes it back. 0 if there was nothing to change.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Instructions:
     """The user's standing instructions, oldest first."""
 
@@ -194,10 +201,25 @@ class Conflicts:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ConflictSettled:
+    """The conflicts that are left after one was settled."""
+
+    change_no: Annotated[int, Doc("The change that settled it; undoing it takes it back.")]
+    results: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Links:
     """Links between facts and segments."""
 
     results: tuple[Link, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cases:
+    """Queries whose recall was wrong."""
+
+    results: tuple[RecallCase, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

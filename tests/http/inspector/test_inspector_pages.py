@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from read_page import Read
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -32,11 +32,16 @@ PAGES = (
     "/persona?state=past",
     "/persona?state=archived",
     "/map",
+    "/timeline",
+    "/timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello",
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
     "/audit",
     "/audit?cause=consolidation",
+    "/audit?what=learnt&person=alice&q=cello",
+    "/audit?what=bookkeeping",
+    "/audit/steps?first=1&last=9",
     "/import",
     "/search",
     "/search?q=cello",
@@ -97,32 +102,6 @@ def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
 def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
     """An action on alice's memory."""
     return browser.post(path, params=OWNER, data=fields)
-
-
-class Read(HTMLParser):
-    """A page as a browser takes it in: its elements with their attributes, and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._editing = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._editing = self._editing or tag == "textarea"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._editing = self._editing and tag != "textarea"
-
-    def handle_data(self, data: str) -> None:
-        if not self._editing:  # what may be edited stands there as it is
-            self.text += data
-
-    def hooks(self, name: str) -> list[dict[str, str | None]]:
-        """The elements with this `data-test`."""
-        return [attrs for _, attrs in self.elements if attrs.get("data-test") == name]
 
 
 def every_page(alice: OwnerMemory) -> list[str]:

@@ -103,7 +103,7 @@ def export(
             owners = [one for one in owners if one.space == session.space]
         if not owners:
             raise NotFound(f"there is no memory of {user or 'anyone'} / {agent or 'any agent'}")
-        with _Output(out) as file, ExitStack() as opened:
+        with Output(out) as file, ExitStack() as opened:
             now, seen = bootstrap.wall_clock(), None
             if limits is not None:
                 seen = partial(_seen, opened.enter_context(session.for_reading(read_only=True)), limits)
@@ -184,7 +184,7 @@ def _named(ctx: typer.Context, option: str) -> str | None:
     return value
 
 
-class _Output:
+class Output:
     """A new file that only its maker may read, under its name when it is whole; or stdout. What a killed run left of it
     (`NAME.part`) is thrown away."""
 

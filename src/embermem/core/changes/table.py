@@ -14,11 +14,12 @@ from typing import Any, get_args
 
 from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
-from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
-from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
+from embermem.core.types import About, CaseId, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
+    "BY_API_KIND",
     "BY_TAG",
     "KINDS",
     "api_kind",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 _PAGE, _CHAIN, _SEGMENT, _FACT = Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT
-_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM)
+_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM, Sort.CASE)
 """The sorts of ids that have a history."""
 
 
@@ -98,11 +99,17 @@ def _related(one: d.PersonRelated) -> str:
             return f"{one.one} and {one.other}: not ruled any more"
 
 
+def _asked(one: d.CaseAdded) -> str:
+    told = [f"{len(some)} {what}" for some, what in ((one.expected, "expected"), (one.unwanted, "unwanted")) if some]
+    return f"{one.query} ({', '.join(told)})"
+
+
 # --------------------------------------------------------------------------------------------------------- the entries
 
 _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.Embedded,
+        heading=Heading.BOOKKEEPING,
         labels=("embedder",),
         forgotten=Stays(),
         undone=Undoing.NOTHING,
@@ -112,6 +119,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Noted,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "chain_id": _CHAIN, "facts.replaces": _FACT, "traits.dimension": Sort.DIMENSION},
         unnamed=frozenset({"facts.replaces"}),
         sources=("facts.sources", "traits.sources", "profile.sources"),
@@ -130,6 +138,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ChainSummarised,
+        heading=Heading.BOOKKEEPING,
         ids={"chain_id": _CHAIN},
         sources=("sources",),
         texts=("summary",),
@@ -143,6 +152,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Placed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "segment_id": _SEGMENT},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -154,6 +164,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentWritten,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT, "parts.chain_id": _CHAIN},
         sources=("parts.sources",),
         texts=("parts.text", "parts.phrases", "keywords.word", "title", "shown"),
@@ -167,6 +178,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Analysed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -177,6 +189,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEvolved,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         sources=("sources",),
         texts=("keywords", "tags", "context", "reason"),
@@ -193,6 +206,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Evicted,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.LOST,
@@ -203,6 +217,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEnded,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.NOTHING,
@@ -217,6 +232,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
 _FACTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.FactAdded,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT},
         sources=("sources",),
         texts=("subject", "value", "text", "metadata"),
@@ -231,6 +247,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactStrengthened,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         sources=("sources",),
         forgotten=Rests(("fact_id",)),
@@ -243,6 +260,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRetired,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "superseded_by": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -257,6 +275,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactArchived,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -268,6 +287,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRestored,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -279,6 +299,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactPinned,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -290,6 +311,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactExpires,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -303,6 +325,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactsConflict,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "other_id": _FACT},
         labels=("reason",),
         forgotten=Falls(("fact_id", "other_id")),
@@ -316,6 +339,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ConflictSettled,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT, "other_id": _FACT},
         forgotten=Falls(("fact_id", "other_id")),
         undone=Undoing.RESTORED,
@@ -327,6 +351,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactAffirmed,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.LIFTED,
@@ -337,6 +362,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactDenied,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         texts=("subject", "value"),
         labels=("attribute",),
@@ -352,6 +378,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactBarred,
+        heading=Heading.FORGOTTEN,
         labels=("mark",),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -367,6 +394,7 @@ _FACTS: tuple[Kind[Any], ...] = (
 _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TraitSet,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         sources=("sources",),
         forgotten=Rests(),
@@ -382,6 +410,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.TraitCleared,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         forgotten=Stays(),
         undone=Undoing.RESTORED,
@@ -392,6 +421,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ProfileSet,
+        heading=Heading.PROFILE,
         sources=("sources",),
         texts=("value",),
         labels=("name", "set_by"),
@@ -408,6 +438,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.PersonRelated,
+        heading=Heading.PEOPLE,
         sources=("sources",),
         texts=("one", "other"),
         forgotten=ByRule(),
@@ -420,6 +451,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Linked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK, "from_id": Sort.ITEM, "to_id": Sort.ITEM},
         sources=("sources",),
         texts=("reason",),
@@ -434,6 +466,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Unlinked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK},
         forgotten=Falls(("link_id",)),
         undone=Undoing.RESTORED,
@@ -444,9 +477,39 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
 )
 
+_CASES: tuple[Kind[Any], ...] = (
+    Kind(
+        of=d.CaseAdded,
+        ids={"case_id": Sort.CASE},
+        sources=("expected", "unwanted"),
+        texts=("query", "note"),
+        labels=("preset", "thread"),
+        forgotten=ByRule(),
+        undone=Undoing.RESTORED,
+        moves=Moves.NOTHING,
+        sets=(Item.CASE, ("case_id",)),
+        unset=lambda names, now: d.CaseDropped(case_id=CaseId(names[0])),
+        told=lambda one, say: ("case added", _asked(one)),
+        about="case_id",
+        taught=lambda one, say: f"case: {one.query}",
+    ),
+    Kind(
+        of=d.CaseDropped,
+        ids={"case_id": Sort.CASE},
+        forgotten=Falls(("case_id",)),
+        undone=Undoing.RESTORED,
+        moves=Moves.NOTHING,
+        ends=(Item.CASE, ("case_id",)),
+        told=lambda one, say: ("case dropped", say(one.case_id)),
+        about="case_id",
+        taught=lambda one, say: f"case dropped: {say(one.case_id)}",
+    ),
+)
+
 _OF_THE_LOG: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TextsBarred,
+        heading=Heading.FORGOTTEN,
         labels=("messages", "texts"),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -456,6 +519,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Erased,
+        heading=Heading.FORGOTTEN,
         ids={"pages": _PAGE, "facts": _FACT},
         unnamed=frozenset({"pages", "facts"}),
         forgotten=Stays(),
@@ -468,6 +532,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Undone,
+        heading=Heading.CORRECTED,
         ids={"no": Sort.CHANGE},
         forgotten=Stays(),
         undone=Undoing.MARK,
@@ -478,6 +543,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.BegunAnew,
+        heading=Heading.CORRECTED,
         forgotten=Stays(),
         undone=Undoing.MARK,
         moves=Moves.ALL,
@@ -486,7 +552,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
 )
 
-KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_OF_THE_LOG))
+KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_CASES, *_OF_THE_LOG))
 """The entry of each kind of decision."""
 BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
 """The kinds of decisions by the tags that they are stored under."""
@@ -509,6 +575,10 @@ def kind_of(decision: Decision) -> Kind[Any]:
 def api_kind(kind: type[Decision]) -> str:
     """What the HTTP API calls a kind of decision: its tag in snake_case."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.tag).lower()
+
+
+BY_API_KIND: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in KINDS}
+"""The kinds of decisions by what the HTTP API calls them."""
 
 
 def ids(decision: Decision) -> Iterator[tuple[Sort, str]]:

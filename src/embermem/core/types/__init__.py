@@ -5,11 +5,13 @@ Two times stand everywhere: `said_at` (when it was said or true, given by the ca
 `recorded_at` (when Ember wrote it).
 """
 
+from embermem.core.types.cases import *  # noqa: F403
 from embermem.core.types.context import *  # noqa: F403
 from embermem.core.types.documents import *  # noqa: F403
 from embermem.core.types.history import *  # noqa: F403
 from embermem.core.types.ids import *  # noqa: F403
 from embermem.core.types.memories import *  # noqa: F403
+from embermem.core.types.oversight import *  # noqa: F403
 from embermem.core.types.people import *  # noqa: F403
 from embermem.core.types.proposals import *  # noqa: F403
 from embermem.core.types.removals import *  # noqa: F403

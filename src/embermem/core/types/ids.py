@@ -51,6 +51,7 @@ SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
 LinkId = NewType("LinkId", str)
 DocumentId = NewType("DocumentId", str)
+CaseId = NewType("CaseId", str)
 ItemId = FactId | SegmentId
 """What a link joins."""
 

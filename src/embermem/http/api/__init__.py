@@ -10,6 +10,7 @@ from fastapi import APIRouter
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
     from embermem.http.api import (
+        cases,
         changes,
         documents,
         memories,
@@ -23,5 +24,6 @@ def routers() -> Iterator[APIRouter]:
         webhooks,
     )
 
-    for module in (memories, documents, search, persona, segments, past, changes, webhooks, operations, owners, spaces):
+    of_memory = (memories, documents, search, cases, persona, segments, past, changes, webhooks)
+    for module in (*of_memory, operations, owners, spaces):
         yield module.routes

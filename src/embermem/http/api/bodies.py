@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from embermem.core import metadata
+from embermem.core.config import Preset
 from embermem.core.errors import InputError
 from embermem.core.types import About, Forgotten, Scope, Tier
 
@@ -98,6 +99,7 @@ def _identifier(name: str) -> str:
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+FactIds = Annotated[list[Name], Field(min_length=1, max_length=MOST_FACTS)]
 Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Moment = Annotated[
     str,
@@ -484,16 +486,42 @@ class RetireBody(OwnerBody):
     model_config = _example({"user_id": "alice"})
 
 
+class FactsBody(OwnerBody):
+    """Facts, by their ids."""
+
+    model_config = _example({"user_id": "alice", "fact_ids": ["f3-000", "f7-001"]})
+
+    fact_ids: FactIds
+
+
+class PinFactsBody(FactsBody):
+    """Whether the cap may never take these facts."""
+
+    model_config = _example({"user_id": "alice", "fact_ids": ["f3-000", "f7-001"], "pinned": True})
+
+    pinned: bool = True
+
+
+class MergeFactsBody(OwnerBody):
+    """A fact, and others that say the same."""
+
+    model_config = _example({"user_id": "alice", "keep": "f3-000", "others": ["f7-001"]})
+
+    keep: Name
+    others: FactIds
+
+
 # ------------------------------------------------------------------- where memory comes from, and when it ends
 
 
 class SettleConflictBody(OwnerBody):
-    """Two facts of a conflict that may both stand."""
+    """Two facts of a conflict that may both stand, or one of which is wrong."""
 
     model_config = _example({"user_id": "alice", "fact_id": "f3-000", "other_id": "f7-001"})
 
     fact_id: Name
     other_id: Name
+    wrong: Name | None = None
 
 
 class Brought(Body):
@@ -567,6 +595,29 @@ class LinkBody(OwnerBody):
     from_id: Name
     to_id: Name
     reason: Line
+
+
+class CaseBody(OwnerBody):
+    """A query whose recall was wrong: how it was asked, and which utterances its context should rest on or not."""
+
+    model_config = _example(
+        {"user_id": "alice", "query": "Where does she live?", "expected": ["u06h0…"], "note": "the move is missing"}
+    )
+
+    query: Annotated[Text, StringConstraints(min_length=1)]
+    expected: Annotated[list[Name], Field(max_length=MOST_NAMES)] = Field(
+        default=[], description="Ids of utterances that the context should rest on."
+    )
+    unwanted: Annotated[list[Name], Field(max_length=MOST_NAMES)] = Field(
+        default=[], description="Ids of utterances that it should not rest on."
+    )
+    note: Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] = Field(default="", description="Your own words.")
+    at: Moment | None = Field(default=None, description="When the query was asked. Default: now.")
+    budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(default=None, description="As it was asked.")
+    preset: Preset | None = Field(default=None, description="As it was asked.")
+    run_id: RunId | None = Field(default=None, description="The thread of the query.")
+    as_of: Moment | None = Field(default=None, description="By what was known at this time.")
+    valid_at: Moment | None = Field(default=None, description="By what was true at this time.")
 
 
 class ExpireBody(OwnerBody):

@@ -14,12 +14,14 @@ from embermem.http.inspector.owner import (
     facts,
     forgetting,
     imports,
+    many_facts,
     overview,
     pages,
     persona,
     playground,
     search,
     segments,
+    timeline,
 )
 from embermem.http.inspector.place import PageRoute
 from embermem.http.inspector.server import login, owners
@@ -57,11 +59,13 @@ for one in (
     owners,
     login,
     overview,
+    many_facts,
     facts,
     persona,
     pages,
     segments,
     atlas,
+    timeline,
     playground,
     audit,
     imports,

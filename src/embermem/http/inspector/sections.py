@@ -22,7 +22,9 @@ def _sections(*some: tuple[str, str, str]) -> tuple[Section, ...]:
 OF_OWNER = {
     "Memory": _sections(
         ("/overview", "Overview", "o"),
+        ("/facts", "Facts", "f"),
         ("/persona", "Persona", "k"),
+        ("/timeline", "Timeline", "l"),
         ("/pages", "Pages", "p"),
         ("/segments", "Segments", "s"),
         ("/map", "Map", "m"),

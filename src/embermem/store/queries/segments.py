@@ -38,7 +38,7 @@ class Segments(Transactions):
         archived: bool | None = None,
         ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
-        read = _segments_now if moment.is_now else _segments_then
+        read = segments_now if moment.is_now else _segments_then
         with self._read() as c:
             return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
@@ -85,7 +85,7 @@ def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources:
 # ----------------------------------------------------------------------------------------------------------------- now
 
 
-def _segments_now(
+def segments_now(
     c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
     segment, page = schema.segment, schema.page

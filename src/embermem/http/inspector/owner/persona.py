@@ -105,6 +105,16 @@ def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
     return reading.sources_page(here, found.sources, back="/persona")
 
 
+@router.get("/profile/{whose}/{name}/sources")
+def line_sources(here: PageContext, whose: str, name: str) -> HTMLResponse:
+    """What was said that a line of a profile rests on."""
+    lines = here.mine.agent_profile() if whose == About.AGENT else here.mine.profile()
+    found = next((line for line in lines if line.name == name), None)
+    if found is None:
+        raise NotFound(f"there is no line {name!r} in the profile of the {whose}")
+    return reading.sources_page(here, found.sources, back="/persona")
+
+
 @router.post("/instructions")
 def add_instruction(here: Changing, text: Annotated[str, Form()] = "") -> RedirectResponse:
     """What the owner wants of the agent, in words."""

@@ -89,6 +89,8 @@
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
 
+  $("#owner")?.addEventListener("toggle", () => $("#owner").open && $("#owner-find").focus());
+
   // --------------------------------------------------------------------------------------------------- keys
 
   let went = 0;
