@@ -1,4 +1,4 @@
-"""What all pages share, in a real browser: the menu, the keys, the viewer's zone, what was done, print, and the bytes."""
+"""What all pages share, in a real browser: menu, keys, the viewer's zone, what was done, print, and bytes."""
 
 from __future__ import annotations
 
