@@ -131,7 +131,6 @@ def items_of(owner: OwnerMemory) -> Mapping[str, str]:
     pages = owner.pages(limit=40)
     segments = owner.items("segment", limit=5)
     change = owner.changes(limit=400, before=10**9)
-    others = (one.name for one in owner.people() if one.facts and one.id not in ("user", "agent"))
     return {
         "fact": facts[-1].id if facts else "",
         "past": past[-1].id if past else "",

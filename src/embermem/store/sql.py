@@ -47,9 +47,9 @@ class Administration(
     Spans,
     Oversight,
 ):
-    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what leaves
-    it."""
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
+    receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what
+    leaves it."""
 
 
 @each_again

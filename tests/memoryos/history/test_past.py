@@ -281,7 +281,9 @@ def test_a_recall_as_of_a_moment_scores_as_it_did_then(opened: Opener, clock: Cl
     for text in (*told, "I like figs."):
         mine.add(text, "I see, tell me more of it.")
         mine.settle()
-    asked = [(query, preset) for query in ("Where was the heron?", "And the cello?") for preset in PRESETS]
+    asked: list[tuple[str, Any]] = [
+        (query, preset) for query in ("Where was the heron?", "And the cello?") for preset in PRESETS
+    ]
     then = {one: mine.recall(one[0], preset=one[1]).hits for one in asked}
     at = clock.now
     clock.go(60)

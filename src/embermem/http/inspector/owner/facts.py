@@ -145,7 +145,7 @@ def _found(here: Place, by: Asked, before: str) -> FoundFacts:
     told = dict(by.told)
     return here.mine.find_facts(
         told.pop("q", ""),
-        **{"state": FactStatus.CURRENT, **told},  # type: ignore[arg-type]
+        **{"state": FactStatus.CURRENT, **told},
         limit=ROWS,
         before=before or None,
     )
@@ -204,7 +204,7 @@ def fact(here: PageContext, fact_id: str) -> HTMLResponse:
 
 def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:
     """What the facts and segments at the ends of links are called, by their ids."""
-    called = {}
+    called: dict[str, str] = {}
     for end in {end for link in links for end in (link.from_id, link.to_id)}:
         if end.startswith("f"):
             fact = _fact_or_none(here, FactId(end))
