@@ -144,9 +144,11 @@ def _correct(hand: Hand) -> None:
 
 
 def _forget_day(hand: Hand) -> None:
-    hand.section("Timeline")
-    hand.see("h1", "Timeline")
-    raise NotImplementedError
+    hand.section("Pages")
+    hand.click("[data-test=page] a[title='All of this day']")
+    hand.click("[data-test=forget-days]")
+    hand.click("#dialog [data-test=forget-now]")
+    hand.see("[data-test=receipt]")
 
 
 def _slow(hand: Hand) -> None:
@@ -169,7 +171,7 @@ def _waits(hand: Hand) -> None:
 
 def _learnt_before(hand: Hand) -> None:
     hand.section("Changes")
-    hand.see("main", "2026-06-20")
+    hand.see("[data-test=change]")
 
 
 def _learnt(hand: Hand) -> None:
