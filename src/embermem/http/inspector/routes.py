@@ -11,6 +11,7 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    cases,
     facts,
     forgetting,
     imports,
@@ -63,6 +64,7 @@ for one in (
     segments,
     atlas,
     playground,
+    cases,
     audit,
     imports,
     search,
