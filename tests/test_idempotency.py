@@ -101,7 +101,8 @@ def test_any_calls_made_again_with_their_keys_change_nothing(
         before = standing(session.alice)
         refused = [why for made in session.made if (why := refusal(made))]
         assert standing(session.alice) == before
-        gone = ("forgotten", "no fact", "no page", "no link", "no case", "no utterance")  # what the call made was forgotten since
+        # what the call made, or was given, was forgotten since
+        gone = ("forgotten", "no fact", "no page", "no link", "no case", "no utterance")
         assert all(any(word in why for word in gone) for why in refused), refused
         assert all(finding.level == "ok" for finding in memory.check())
 

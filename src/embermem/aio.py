@@ -210,6 +210,11 @@ class AsyncMemory(_Async):
         return self._reached().pages_placed
 
     @property
+    def is_working(self) -> bool:
+        """Whether the background thread of this object runs."""
+        return self._reached().is_working
+
+    @property
     def heat(self) -> HeatSample:
         """The heat of segments as the background work of this object saw it last."""
         return self._reached().heat
@@ -228,6 +233,8 @@ class AsyncMemory(_Async):
 
     better_embedder = awaited("read", Memory.better_embedder)
     owners = awaited("read", Memory.owners)
+    find_owners = awaited("read", Memory.find_owners)
+    census = awaited("read", Memory.census)
     spaces = awaited("read", Memory.spaces)
     grant = awaited("write", Memory.grant)
     revoke = awaited("write", Memory.revoke)
@@ -243,6 +250,13 @@ class AsyncMemory(_Async):
     stats = awaited("read", Memory.stats)
     replica_lag_s = awaited("read", Memory.replica_lag_s)
     calls = awaited("read", Memory.calls)
+    call_sums = awaited("read", Memory.call_sums)
+    settings_in_use = awaited("read", Memory.settings_in_use)
+    model_breaker = awaited("read", Memory.model_breaker)
+    work_state = awaited("read", Memory.work_state)
+    leaving = awaited("read", Memory.leaving)
+    copies = awaited("work", Memory.copies)
+    background_state = awaited("read", Memory.background_state)
     check = awaited("work", Memory.check)
     repair = awaited("work", Memory.repair)
     renew_forgotten_key = awaited("work", Memory.renew_forgotten_key)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.types import Forgotten, Hit, Owner, Scope, Segment
+from embermem.protocols import Grant
 
 __all__ = ["checked", "checked_call"]
 
@@ -125,7 +126,7 @@ def _function(what: str, *, none: bool) -> _Check:
     return check
 
 
-def _many(what: str, kind: type, of: Any = Iterable, *, none: bool = False) -> _Check:
+def _many(what: str, kind: type | tuple[type, ...], of: Any = Iterable, *, none: bool = False) -> _Check:
     """Several of a type, as a tuple. A text is not several texts."""
 
     def check(value: Any, name: str) -> Any:
@@ -140,6 +141,16 @@ def _many(what: str, kind: type, of: Any = Iterable, *, none: bool = False) -> _
             if isinstance(one, str):
                 messages.checked(one, f"{name}[{place}]", sys.maxsize)
         return found
+
+    return check
+
+
+def _text_or_many(what: str) -> _Check:
+    """A text, or several of them as a tuple."""
+    one, many = _one_of(what, str, none=True), _many(what, str)
+
+    def check(value: Any, name: str) -> Any:
+        return one(value, name) if value is None or isinstance(value, str) else many(value, name)
 
     return check
 
@@ -189,7 +200,10 @@ _CHECKS: Mapping[str, _Check] = {
     "Preset | None": _text_or_none,
     "Tier | str | None": _text_or_none,
     "Cause | str | None": _text_or_none,
+    "OwnerOrder | str": _text,
     "About | str | None": _text_or_none,
+    "FactStatus | str | None": _text_or_none,
+    "Origin | str | None": _text_or_none,
     "str | int | None": _one_of("a text or a whole number", str, int, none=True),
     "FieldValue | None": _field,
     "int": _number,
@@ -211,8 +225,13 @@ _CHECKS: Mapping[str, _Check] = {
     "Forgotten | str": _one_of("the receipt of a forgetting, or its JSON", Forgotten, str),
     "Scope | None": _scope,
     "Iterable[str]": _many("several ids, such as a list", str),
+    "str | Iterable[str] | None": _text_or_many("a text, or several"),
+    "Iterable[int]": _many("several whole numbers, such as a list", int),
+    "Iterable[str] | None": _many("several names, such as a list", str, none=True),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),
+    "Sequence[At]": _many("a list of times", (str, date), Sequence),
     "Sequence[str]": _many("a list of texts", str, Sequence),
+    "Sequence[Grant] | None": _many("a list of grants, as a key has them", Grant, Sequence, none=True),
     "Sequence[str] | None": _many("a list of texts", str, Sequence, none=True),
     "Mapping[str, FieldValue | None] | None": _fields,
     "Mapping[str, Any] | None": _anything,

@@ -6,6 +6,7 @@ import atexit
 import logging
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from embermem.core.errors import kind
 
@@ -15,6 +16,8 @@ logger = logging.getLogger(__name__)
 class Background:
     """Runs `work` when woken, when it is due again, and every `poll_s` seconds for what others added. Starts with the
     first wake. `work` returns the seconds until it is due again.
+
+    `worked_at` is when work ended last, `failed` the kind of error that ended it ("": none).
 
     It waits `pause_s` seconds after a wake, so that a question and its answer are processed together and the caller
     does not share a core with it.
@@ -28,6 +31,13 @@ class Background:
         self._stop = threading.Event()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
+        self.worked_at: datetime | None = None
+        self.failed = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether the thread runs: it begins with the first wake."""
+        return self._thread is not None and self._thread.is_alive()
 
     @property
     def stopping(self) -> bool:
@@ -37,9 +47,9 @@ class Background:
     def wake(self) -> None:
         """Tell the thread about new work."""
         self._wake.set()
-        if self._thread is None or not self._thread.is_alive():
+        if not self.running:
             with self._starting:
-                if (self._thread is None or not self._thread.is_alive()) and not self._stop.is_set():
+                if not self.running and not self._stop.is_set():
                     self._thread = threading.Thread(target=self._run, name="embermem-background", daemon=True)
                     self._thread.start()
                     # A thread that is killed inside native code at exit takes the process down with it.
@@ -64,5 +74,8 @@ class Background:
             wait_s = self._poll_s
             try:
                 wait_s = min(wait_s, self._work())
+                self.failed = ""
             except Exception as error:  # noqa: BLE001 - the thread must outlive any one failure; what failed is due again
+                self.failed = type(error).__name__
                 logger.error("background work failed; it will be tried again: %s", kind(error))
+            self.worked_at = datetime.now(UTC)

@@ -20,11 +20,13 @@ from embermem.core.errors import StoreError
 from embermem.core.sensitive import Finder
 from embermem.core.types import Owner
 from embermem.owner_memory import OwnerMemory, Parts, zone_of
-from embermem.owner_memory.granting import Granting
+from embermem.owner_memory.census import Owners
+from embermem.owner_memory.overseeing import Overseeing
 from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 
 if TYPE_CHECKING:
     from embermem.core.fields import Field
+    from embermem.core.types import Background as BackgroundState
     from embermem.core.types import Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
@@ -42,7 +44,7 @@ _REINDEXING = "reindexing"
 
 
 @checked
-class Memory(Granting):
+class Memory(Overseeing, Owners):
     """A store of memories: a path or URL, and settings.
 
     Settings come from argument > `EMBERMEM_*` > file > preset; see `embermem.core.config.Settings`. `clock` returns the
@@ -75,7 +77,9 @@ class Memory(Granting):
         from embermem.background import Background
 
         named = model if isinstance(model, str) else None
-        self.settings: Settings = configuration.load(preset, config=config, model=named, **settings)
+        loaded = configuration.load_with_origins(preset, config=config, model=named, **settings)
+        self.settings: Settings = loaded.settings
+        self._origins = loaded.origins
         self.read_only = read_only
         self.finders = bootstrap.finders(self.settings, filter)
         clock = clock or bootstrap.wall_clock
@@ -255,6 +259,11 @@ class Memory(Granting):
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
         return self._parts.system.idle_s(self.settings.poll_s)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether the background thread of this object runs. Work may be done by other processes too."""
+        return self._background.running
+
     def wake(self) -> None:
         """Let the background thread look for due work now, and from now on; without `background`, do nothing."""
         self._added()
@@ -294,6 +303,17 @@ class Memory(Granting):
         owners = self.owners() if owner is None else (owner,)
         return tuple(
             rebuild.replay(self._store, one, self.settings.short_term_pages, self._store.replay) for one in owners
+        )
+
+    def background_state(self) -> BackgroundState:
+        """Return whether the background thread of this object may run, and does, and how its last work ended."""
+        from embermem.core.types import Background as BackgroundState
+
+        return BackgroundState(
+            on=self.settings.background and not self.read_only,
+            running=self._background.running,
+            worked_at=self._background.worked_at,
+            failed=self._background.failed,
         )
 
     def stats(self) -> Stats:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from embermem.core.errors import ModelReplyError
-from embermem.core.types import Owner
+from embermem.core.types import Breaking, Owner
 from embermem.llms.structured import read_answer
 from embermem.protocols import AnswerForm, ChatMessage, Purpose
 
@@ -20,6 +20,7 @@ class ScriptedAsker:
 
     model = "scripted"
     context_tokens: int | None = None
+    breaking = Breaking(failures=0, until=None)
 
     def __init__(self, *replies: Reply) -> None:
         self._replies = list(replies)

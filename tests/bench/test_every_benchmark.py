@@ -58,6 +58,8 @@ COMMANDS = {
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
+    "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
+    "inspector_pages.py": "{store} --requests 1",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",

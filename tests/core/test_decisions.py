@@ -27,6 +27,7 @@ from embermem.core.changes import (
     Change,
     Decision,
     Falls,
+    Heading,
     Item,
     Kind,
     Moves,
@@ -209,6 +210,7 @@ def dreamt(**said: Any) -> Kind[Dreamt]:
         "sources": ("sources",),
         "texts": ("text",),
         "forgotten": Rests(("page_id",)),
+        "heading": Heading.BOOKKEEPING,
         "undone": Undoing.NOTHING,
         "moves": Moves.NOTHING,
         "told": lambda one, say: ("dreamt", one.text),
@@ -220,7 +222,7 @@ def test_a_kind_with_an_entry_of_its_own_is_in_the_table() -> None:
     assert table([Dreamt], [dreamt()]).keys() == {Dreamt}
 
 
-@pytest.mark.parametrize("left_out", ["forgotten", "undone", "moves", "told"])
+@pytest.mark.parametrize("left_out", ["forgotten", "undone", "moves", "told", "heading"])
 def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: str) -> None:
     with pytest.raises(TypeError, match=left_out):
         dreamt(**{left_out: None})

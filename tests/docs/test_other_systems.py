@@ -50,7 +50,7 @@ for module in pkgutil.walk_packages(embermem.__path__, "embermem."):
         try:
             importlib.import_module(module.name)
             count += 1
-        except (ModuleNotFoundError, embermem.ConfigError) as error:  # a framework that is not installed here
+        except (ModuleNotFoundError, embermem.errors.ConfigError) as error:  # a framework that is not installed here
             assert ".integrations." in module.name and "fcntl" not in str(error), (module.name, error)
 print(count)
 """

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
+import pytest
 from serving import Server, client, key_for, running
 
 from embermem import Memory
@@ -319,3 +320,10 @@ def test_messages_of_other_tools_are_taken_as_they_are(http: httpx2.Client) -> N
     kept = http.post("/v1/memories", json={"messages": messages, **ALICE}).json()["results"]
     assert [one["role"] for one in kept] == ["system", "user", "assistant", "tool"]
     assert "see({})" in kept[2]["memory"]
+
+
+@pytest.mark.parametrize("file", ["\x9f", "no base64", "A", "é"])
+def test_a_document_s_file_that_is_no_base64_is_refused(http: httpx2.Client, file: str) -> None:
+    answer = http.post("/v1/documents", json={"file": file, "title": "Notes", **ALICE})
+    assert answer.status_code == 422, answer.text
+    assert "base64" in answer.json()["detail"]

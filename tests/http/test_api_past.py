@@ -146,7 +146,7 @@ def test_facts_are_learnt_all_or_none_and_conflicts_are_settled(http: httpx2.Cli
     (conflict,) = get(http, "/v1/conflicts")["results"]
     both = {"fact_id": conflict["older"]["id"], "other_id": conflict["newer"]["id"]}
     assert [both["fact_id"], both["other_id"]] == [one["id"] for one in learnt]
-    assert post(http, "/v1/conflicts/settle", **both) == {"results": []}
+    assert post(http, "/v1/conflicts/settle", **both) == {"change_no": 2, "results": []}
     post(http, "/v1/conflicts/settle", 422, **both)
     post(http, "/v1/conflicts/settle", 404, fact_id="f98-000", other_id="f99-000")
     post(http, "/v1/facts", 422, facts=[{"text": "sails"}, {"text": " "}])

@@ -19,7 +19,7 @@ from scripted import Opener
 _EXPORTER = InMemorySpanExporter()
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def _provider() -> None:
     """OpenTelemetry takes one provider a process: whoever is first sets it."""
     provider = trace.get_tracer_provider()

@@ -22,7 +22,7 @@ from embermem import Memory, open_system
 from embermem.bootstrap import SYSTEMS, copy_store
 from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
-from embermem.core.types import PageId, SegmentId
+from embermem.core.types import CallsBy, PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
 from embermem.store import schema
@@ -46,11 +46,17 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 
 WHOLE: Mapping[str, str] = {
     "store_admin.Whole.owners": "lists who has a memory here",
+    "census.Owners.census": "counts over all owners, for those who run the store",
+    "census.Owners.find_owners": "finds owners by name and in order, for those who run the store",
+    "census._entries": "tells when owners that were found were active last",
+    "census._by_owner": "counts what is of owners that were found",
+    "waits._for_a_place": "sums over owners what waits for the model, for `census`",
+    "waits._placed": "sums over owners what waits for the model, for `census`",
     "worker_queries.Work.due": "finds owners with work to do, for a worker",
     "shares.Shares.forget_shares": "lists the spaces: a user who is forgotten takes the grants to them along",
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
     "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
-    "erasing._marked": "looks whether anything was hashed with a key that is gone, before another is made",
+    "erasing.is_marked": "looks whether anything was hashed with a key that is gone, before another is made",
     "checking.Checking._owners_to_check": "lists whose rows `doctor` looks at, without those that cannot be read",
     "checking._ownerless": "looks for rows of owners that are not there, for `doctor`",
     "checking._failed": "tells what waits for another try, for `doctor`",
@@ -58,6 +64,14 @@ WHOLE: Mapping[str, str] = {
     "waits.end_all": "ends every wait where memory is processed with another analyst than before",
     "usage_log.Ledger.calls": "reads the ledger of all owners, for `cost`",
     "usage_log._sums": "adds up a day's calls, only where a limit over all owners is set",
+    "usage_log.Ledger.call_sums": "adds up the ledger of all owners, for metrics, `cost` and who runs the server",
+    "oversight._owners": "lists who is worked on, is due or failed, for who runs the server",
+    "oversight._waiting": "lists whose pages wait for the model, for who runs the server",
+    "oversight._troubled": "lists webhooks that fail, for who runs the server",
+    "oversight._expired": "counts what has expired and waits for a worker, for who runs the server",
+    "oversight._forgotten": "lists forgettings by number and time, for who runs the server",
+    "oversight.Oversight._forgotten_ids": "gathers what was forgotten, to look for it in copies",
+    "oversight.Oversight._born": "lists who has a memory, to find those in copies who have none any more",
     "webhooks.Webhooks.claim_delivery": "finds webhooks whose owners are ahead of what was delivered, for a worker",
     "webhooks.Webhooks.has_webhooks": "looks whether there is anything to deliver at all",
     "webhooks.webhook_counts": "counts webhooks by their state, for metrics and `stats`",
@@ -176,11 +190,16 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.rebuild()
     memory.nonce_key()
     memory.stats()
+    memory.census()
+    memory.find_owners("a")
     mine.stats()
     memory.check(deep=True)
     memory.repair()
     memory.work()
     memory.calls(NOW)
+    memory.call_sums(NOW, by=[*CallsBy], owner=mine.owner, most=3)
+    memory.call_sums(NOW)
+    memory.work_state(limit=1)
     memory.reindex()
     store.all_keys()
     store.key("k1")
@@ -191,6 +210,8 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.grants("team")
     memory.revoke("team", user="bob")
     mine.recall("Where do I live?")
+    mine.timeline()
+    mine.timeline(["2026-01-01", NOW], person="alice", attribute="lives_in", words=["live"], thread="main")
     mine.learn([{"text": home, "attribute": "lives_in", "valid_from": "2020-05-03"} for home in ("Lyon", "Nantes")])
     assert mine.conflicts() == mine.conflicts(as_of=clock())
     mine.undo(mine.undo(mine.changes()[-1].no))
@@ -228,6 +249,8 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     mine.settle()
     assert mine.verify(receipt).found == ()
     store.remember_copy(tmp_path / "no such copy.db")
+    memory.copies(look=True)
+    memory.leaving(limit=1)
     assert memory.scrub()
     assert not store.scrub_due()
     memory.renew_forgotten_key()

@@ -200,6 +200,26 @@ class OwnerCalls(ReadCalls):
         return fact_of((yield self._write(path, {}, key)))
 
     @call
+    def pin_facts(self, fact_ids: Sequence[str], pinned: bool = True, *, key: str | None = None) -> Steps[int]:
+        """Pin several facts in one change, or no longer; the number of the change, 0 if there was nothing to change.
+        Raises NotFound, InputError."""
+        told = {"fact_ids": arguments.several(fact_ids, "fact_ids"), "pinned": bool(pinned)}
+        return read((yield self._write("/v1/facts/pin", told, key)), answers.FactsChanged).change_no
+
+    @call
+    def retire_facts(self, fact_ids: Sequence[str], *, key: str | None = None) -> Steps[int]:
+        """Several facts are true no longer, from now on, in one change; its number. Raises NotFound, InputError."""
+        told = {"fact_ids": arguments.several(fact_ids, "fact_ids")}
+        return read((yield self._write("/v1/facts/retire", told, key)), answers.FactsChanged).change_no
+
+    @call
+    def merge_facts(self, keep: str, others: Sequence[str], *, key: str | None = None) -> Steps[Fact]:
+        """Make one fact of several that say the same, in one change: with the words of `keep`, and what all of them
+        rest on. Raises NotFound, InputError."""
+        told = {"keep": keep, "others": arguments.several(others, "others")}
+        return fact_of((yield self._write("/v1/facts/merge", told, key)))
+
+    @call
     def forget(
         self,
         *,
@@ -353,11 +373,14 @@ class OwnerCalls(ReadCalls):
         return read((yield self._get("/v1/conflicts", arguments.moment(as_of, None))), answers.Conflicts).results
 
     @call
-    def settle_conflict(self, fact_id: str, other_id: str, *, key: str | None = None) -> Steps[None]:
-        """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
-        facts, InputError if they are not in conflict."""
+    def settle_conflict(
+        self, fact_id: str, other_id: str, *, wrong: str | None = None, key: str | None = None
+    ) -> Steps[int]:
+        """Say that both facts of a conflict may stay, or which of them is `wrong`: the pair is not reported again. The
+        number of the change. Raises NotFound for unknown facts, InputError if they are not in conflict."""
         both = {"fact_id": arguments.id_path(fact_id, "fact"), "other_id": arguments.id_path(other_id, "fact")}
-        yield self._write("/v1/conflicts/settle", both, key)
+        told = both if wrong is None else {**both, "wrong": wrong}
+        return read((yield self._write("/v1/conflicts/settle", told, key)), answers.ConflictSettled).change_no
 
     @call
     def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> Steps[tuple[Fact, ...]]:

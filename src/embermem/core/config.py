@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,10 @@ logger = logging.getLogger(__name__)
 
 ENV_PREFIX = "EMBERMEM_"
 CONFIG_FILE = "embermem.toml"
-_SECRETS = frozenset({"embedder_key", "model_key", "proxy_key", "proxy_anthropic_key", "proxy_ollama_key"})
-"""Settings whose values are never shown in a message."""
+SECRETS = frozenset({"embedder_key", "model_key", "proxy_key", "proxy_anthropic_key", "proxy_ollama_key"})
+"""Settings whose values are never shown."""
+_FILE = "file "
+"""Begins the origin of a setting that a file gives."""
 _RETIRED = frozenset({"recall_fact", "standing_theme"})
 """Settings of the version before that have no effect any more; the next version does not know them."""
 
@@ -407,7 +410,9 @@ class Settings:
     # The service
     http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
     http_answer_bytes: int = _number(8 * 2**20, "largest page of a list; a single item may be larger", low=1024)
-    http_import_bytes: int = _number(64 * 2**20, "largest file that the inspector imports", low=1024)
+    http_import_bytes: int = _number(
+        64 * 2**20, "largest file that the inspector takes: an import, a document", low=1024
+    )
     http_threads: int = _number(
         8, "threads for requests: with 50 clients on two cores a third faster than 40 threads", low=1
     )
@@ -615,12 +620,27 @@ class ModelReadingSettings:
     """Most facts and traits kept from one answer, the first ones."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """Settings, and by name where those were given that are not the preset's: "argument", "environment variable NAME"
+    or "file PATH, line N"."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
 def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:
     """Settings from argument > environment > file > preset.
 
     Raises ConfigError that names the setting, what is allowed, and where the value came from.
     """
-    layers = (_from_file(config), _from_environment())
+    return load_with_origins(preset, config=config, **arguments).settings
+
+
+def load_with_origins(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Loaded:
+    """The same, with where each was given. Raises as `load`."""
+    of_file, text = _from_file(config)
+    layers = (of_file, _from_environment())
     given = {name: (value, "argument") for name, value in arguments.items() if value is not None}
     if preset is not None:
         given["preset"] = (preset, "argument")
@@ -630,7 +650,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     known = {f.name: f for f in settings_of(Settings)}
     for name in _RETIRED & merged.keys():
         warnings.warn(
-            f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=2
+            f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=3
         )
     for name, (_, origin) in merged.items():
         if name not in known:
@@ -647,7 +667,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
             value,
             known[name].metadata,
             origin=f" (from {origin})",
-            secret=name in _SECRETS,
+            secret=name in SECRETS,
         )
         for name, (value, origin) in merged.items()
     }
@@ -660,7 +680,16 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
         if isinstance(path := merged.get("fields", (None,))[0], (str, Path)):
             origins = dict.fromkeys((f"file {path}", *origins))
         raise ConfigError(f"{error} (from {', '.join(origins)})") from error
-    return settings
+    given_by = {name: origin for name, (_, origin) in merged.items()}
+    placed = {name: _line_of(name, text) for name, origin in given_by.items() if origin.startswith(_FILE)}
+    return Loaded(settings=settings, origins={name: by + placed.get(name, "") for name, by in given_by.items()})
+
+
+def _line_of(name: str, text: str) -> str:
+    """Where a setting stands in the text of a settings file: ", line 3"; "" where that cannot be told."""
+    head = re.compile(rf"\s*{re.escape(name)}\s*[=.]|\s*\[{re.escape(name)}\b")
+    line = next((no for no, one in enumerate(text.splitlines(), 1) if head.match(one)), None)
+    return "" if line is None else f", line {line}"
 
 
 def _fields(value: object, origin: str) -> tuple[Field, ...] | None:
@@ -668,10 +697,10 @@ def _fields(value: object, origin: str) -> tuple[Field, ...] | None:
     if value is None:
         return None
     if isinstance(value, (str, Path)):
-        beside = Path(origin.removeprefix("file ")).parent if origin.startswith("file ") else Path()
+        beside = Path(origin.removeprefix(_FILE)).parent if origin.startswith(_FILE) else Path()
         return fields_from_file(beside / Path(value).expanduser())
     if isinstance(value, Mapping):
-        text = Path(origin.removeprefix("file ")).read_text(encoding="utf-8") if origin.startswith("file ") else ""
+        text = Path(origin.removeprefix(_FILE)).read_text(encoding="utf-8") if origin.startswith(_FILE) else ""
         return fields_from_table(value, origin, line_finder(text, "fields."))
     if not isinstance(value, Sequence) or not all(isinstance(one, Field) for one in value):
         raise ConfigError(
@@ -712,15 +741,17 @@ def _from_environment() -> dict[str, tuple[object, str]]:
     return found
 
 
-def _from_file(config: str | Path | None) -> dict[str, tuple[object, str]]:
+def _from_file(config: str | Path | None) -> tuple[dict[str, tuple[object, str]], str]:
+    """The settings of the file, and its text."""
     named = config or os.environ.get(ENV_PREFIX + "CONFIG")
     path = Path(named) if named else Path(CONFIG_FILE)
     if not named and not path.is_file():
-        return {}
+        return {}, ""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
     except OSError as error:
         raise ConfigError(f"cannot read the configuration file {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"the configuration file {path} is not valid TOML: {error}") from error
-    return {name: (value, f"file {path}") for name, value in content.items()}
+    return {name: (value, f"{_FILE}{path}") for name, value in content.items()}, text

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import time
 
 from embermem.core.types import OwnerId
 
+MADE_ID = re.compile(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
+"""An id of a memory."""
+_NUMBER = re.compile(r"[0-9]+")
+_OF_A_CHANGE = re.compile(r"[fscl]([0-9]{1,9})-[0-9]+$")
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
@@ -15,6 +20,20 @@ def new_id(kind: str) -> str:
     """A new id: `kind`, 48 bits of milliseconds and 72 bits of chance; ids made later sort later."""
     number = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 72 | secrets.randbits(72)
     return kind + "".join(_DIGITS[number >> shift & 31] for shift in range(115, -1, -5))
+
+
+def made_order(item_id: str) -> tuple[tuple[int, ...], str]:
+    """The order of ids such as f12-003, which are numbered as they are made; others sort by themselves."""
+    if not MADE_ID.fullmatch(item_id):
+        return (), item_id
+    return tuple(int(digits) for digits in _NUMBER.findall(item_id)), item_id
+
+
+def made_in(item_id: str) -> int:
+    """The number of the change that made a fact, segment, chain or link, as its id says; 0 for all other ids. No change
+    before it names the item."""
+    found = _OF_A_CHANGE.match(item_id)
+    return int(found.group(1)) if found else 0
 
 
 def owner_id(user: str, agent: str) -> OwnerId:

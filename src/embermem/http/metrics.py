@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,8 @@ class _OfMemory(Collector):
         yield placed
         yield from _of_heat(self._memory.heat)
         try:
-            stats, calls = self._memory.stats(), self._memory.calls(midnight_of(self._memory.now()))
+            stats, today = self._memory.stats(), midnight_of(self._memory.now())
+            calls = self._memory.call_sums(today, by=("purpose", "outcome"))
             lag_s = self._memory.replica_lag_s()
         except StoreError:
             yield _gauge("ember_store_up", "Whether the store could be read.", 0)
@@ -103,10 +103,10 @@ class _OfMemory(Collector):
             "Requests to the model since midnight, UTC.",
             labels=("purpose", "outcome"),
         )
-        for (purpose, outcome), count in sorted(Tally((call.purpose.value, call.outcome) for call in calls).items()):
-            asked.add_metric((purpose, outcome), count)
+        for one in sorted(calls, key=lambda one: (one.purpose or "", one.outcome or "")):
+            asked.add_metric((one.purpose or "", one.outcome or ""), one.calls)
         yield asked
-        spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
+        spent = sum(one.tokens for one in calls)
         yield _gauge("ember_model_tokens_today", "Tokens of those requests and their answers.", spent)
 
 

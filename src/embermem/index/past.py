@@ -19,7 +19,7 @@ import numpy as np
 from embermem.core.equations import f_score, jaccard_of_counts
 from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
-from embermem.index.products import direction
+from embermem.index.products import cosines, direction
 from embermem.index.snapshot import Snapshot
 from embermem.languages.words import terms
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from embermem.core.types import Vector
     from embermem.index.facts import Rows
+    from embermem.index.vectors import TextVectors
     from embermem.protocols import PersonaTimeline, SegmentTimeline, Version
 
     Floats = NDArray[np.float64]
@@ -45,8 +46,8 @@ _ARCHIVED = 2
 _NEVER = np.iinfo(np.int64).max
 _AT_ONCE = 1024
 """Pages whose vectors are added up at once: what is held meanwhile stays small."""
-_FACT_BYTES, _KEYWORD_BYTES, _LINE_BYTES = 1500, 70, 700
-"""Estimated bytes of a version of a fact with its terms, of a keyword, of a trait or line."""
+_FACT_BYTES, _KEYWORD_BYTES, _LINE_BYTES, _SUMMARY_BYTES = 1500, 70, 700, 200
+"""Estimated bytes of a version of a fact with its terms, a keyword, a trait or line, a summary without its text."""
 
 
 class SegmentHistory:
@@ -56,8 +57,11 @@ class SegmentHistory:
     since needs a new one.
     """
 
-    def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot) -> None:
+    def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot, vectors: TextVectors | None = None) -> None:
+        """`vectors` makes those of the summaries in the timeline, where segments have these."""
         self.revision = min(timeline.revision, snapshot.revision)
+        self._vectors = vectors
+        self._summaries = timeline.summaries
         self._places = _places(timeline)
         self._placings = _Placings(timeline, self._places, snapshot)
         self._keywords = _Keywords(timeline, self._places)
@@ -76,13 +80,25 @@ class SegmentHistory:
             row_dots=then.dots,
             placings=self._placings,
             keywords=self._keywords,
+            summaries=self._told(then.revision),
+            vectors=self._vectors,
         )
         return then.placed(segments, self._placings.by_page(then.pages, then.revision))
+
+    def _told(self, revision: int) -> Mapping[int, str]:
+        """By its place, the summary of each segment that told something at a revision."""
+        return {
+            self._places[name]: summary
+            for version in self._summaries
+            for name, summary in (version.item,)
+            if name in self._places and version.no <= revision < _until(version) and summary.strip()
+        }
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held."""
-        return self._placings.nbytes + self._keywords.nbytes
+        told = sum(_SUMMARY_BYTES + len(version.item[1]) for version in self._summaries)
+        return self._placings.nbytes + self._keywords.nbytes + told
 
 
 class PersonaHistory:
@@ -148,7 +164,8 @@ class SegmentsThen:
     """An owner's segments at one revision, those opened since too, which hold no page yet.
 
     Sums of page vectors are not kept for each moment: a segment's cosine is the sum of its pages' products with the
-    query over the length of the sum, and of the lengths one is kept for each page that came.
+    query over the length of the sum, and of the lengths one is kept for each page that came. Where segments have the
+    vectors of their summaries (`vectors`), those of the summaries of then are made when they are asked for.
     """
 
     dim: int
@@ -158,6 +175,8 @@ class SegmentsThen:
     row_dots: Callable[[Vector], Floats]
     placings: _Placings
     keywords: _Keywords
+    summaries: Mapping[int, str]
+    vectors: TextVectors | None
 
     def f_scores(self, e_q: Vector | None, K_q: AbstractSet[str]) -> Floats:
         """Eq. 2 of every segment against the query, as `SegmentTable.f_scores`."""
@@ -167,7 +186,11 @@ class SegmentsThen:
         towards = direction(e_q)
         if towards is None or not self.ids:
             return np.zeros(len(self.ids))
-        return self.placings.cosines(self.row_dots(towards), self.revision, len(self.ids))
+        found = self.placings.cosines(self.row_dots(towards), self.revision, len(self.ids))
+        if self.vectors is not None and self.summaries:
+            made = self.vectors.of(list(self.summaries.values()))
+            found[list(self.summaries)] = np.clip(cosines(made, towards[None])[:, 0], -1.0, 1.0)
+        return found
 
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""

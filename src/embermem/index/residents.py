@@ -12,6 +12,7 @@ from dataclasses import replace
 from embermem.core.types import OwnerId, Utterance
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
+from embermem.index.vectors import TextVectors
 from embermem.protocols import NOW, Delta, Moment, VectorBatch, WorkingSetSource
 
 _MOMENTS_KEPT = 4
@@ -24,8 +25,19 @@ class Residents:
     """The snapshots of some owners, with vectors of one embedder. The source is asked what is newer, and for what was
     when a moment is asked for that its last answer does not reach; one writer an owner, readers never wait."""
 
-    def __init__(self, source: WorkingSetSource, embedder: str, dim: int, limit_bytes: int, token_dim: int = 0) -> None:
+    def __init__(
+        self,
+        source: WorkingSetSource,
+        embedder: str,
+        dim: int,
+        limit_bytes: int,
+        token_dim: int = 0,
+        summaries: TextVectors | None = None,
+    ) -> None:
+        """`summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
+        of their pages'."""
         self._source = source
+        self._summaries = summaries
         self._embedder = embedder
         self._dim = dim
         self._token_dim = token_dim
@@ -77,7 +89,8 @@ class Residents:
 
     def _segments(self, owner_id: OwnerId, resident: _Resident, revision: int) -> SegmentHistory:
         if resident.segments is None or resident.segments.revision < revision:
-            resident.segments = SegmentHistory(self._source.segment_timeline(owner_id), resident.snapshot)
+            timeline = self._source.segment_timeline(owner_id, summaries=self._summaries is not None)
+            resident.segments = SegmentHistory(timeline, resident.snapshot, self._summaries)
         return resident.segments
 
     def _persona(self, owner_id: OwnerId, resident: _Resident, revision: int) -> PersonaHistory:

@@ -33,7 +33,7 @@ from embermem.core.errors import (
     ModelWait,
     StoreError,
 )
-from embermem.core.types import Owner
+from embermem.core.types import Breaking, Owner
 from embermem.llms import estimate
 from embermem.llms.breaker import Breaker
 from embermem.llms.endings import repeats
@@ -128,6 +128,11 @@ class ModelAsker:
     def model(self) -> str:
         """The model's name."""
         return self._model.name
+
+    @property
+    def breaking(self) -> Breaking:
+        """See Asker.breaking."""
+        return self._breaker.state
 
     @property
     def context_tokens(self) -> int | None:

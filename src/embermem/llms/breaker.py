@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from embermem.core.errors import ModelResting
+from embermem.core.types import Breaking
 
 __all__ = ["Breaker", "Permit"]
 
@@ -50,6 +51,12 @@ class Breaker:
                 )
             self._until = now + self._rest
             return Permit(trial=self._until)
+
+    @property
+    def state(self) -> Breaking:
+        """How it stands. A rest that has ended leaves it open until a request came back."""
+        with self._lock:
+            return Breaking(failures=self._failed, until=self._until)
 
     def succeeded(self) -> None:
         """The server answered, be it with a refusal: closed."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
@@ -34,8 +35,10 @@ from embermem.languages.people import AGENT, USER, called, label, mentions, no_n
 from embermem.memoryos.names import Names, folded
 from embermem.memoryos.namesakes import NAMES, RELATIVES, Namesakes
 
-__all__ = ["People", "profile_from", "profile_value", "shown", "speaker_of"]
+__all__ = ["NAMING", "People", "names_relative", "profile_from", "profile_value", "shown", "speaker_of"]
 
+NAMING = NAMES | RELATIVES
+"""The attributes of facts that say who is who."""
 _NAME_CHARS = 60
 """Characters of a speaker's name by which the speaker is known."""
 _BORN = re.compile(r"(?:19|20)\d\d$")
@@ -69,9 +72,13 @@ def _one_at_a_time(
 
 class People:
     """The persons of one owner's memory at a moment: everybody whom a persona knows. Safe to call from several
-    threads."""
+    threads.
 
-    def __init__(self, owner: Owner, persona: Persona) -> None:
+    `subjects`: whom all facts speak of, in their order, with how many do, where the persona has only those facts that
+    say who is who (`NAMING`, `names_relative`), and those with a subject that `is_unclear`.
+    """
+
+    def __init__(self, owner: Owner, persona: Persona, subjects: Mapping[str, int] | None = None) -> None:
         self.lock = threading.RLock()
         names = self._names = Names(persona.relations)
         self._ids: dict[str, str] = {}
@@ -84,8 +91,9 @@ class People:
         self._user = self._find_user(owner)
         self._find_agent(owner)
         self._namesakes = Namesakes(names, self._facts)
-        for fact in self._facts:
-            self._subject(fact.subject)
+        self._subjects = subjects
+        for subject in (fact.subject for fact in self._facts) if subjects is None else subjects:
+            self._subject(subject)
         self._join_names(persona.profile)
         self._join_kin()
         self._join_relatives()
@@ -94,6 +102,11 @@ class People:
     def user(self) -> str | None:
         """The id of the user, None while nobody is known to be."""
         return self._user
+
+    @_one_at_a_time
+    def is_unclear(self, subject: str) -> bool:
+        """Whether a subject is a name of several people: then only a fact itself says whom it is about."""
+        return self._namesakes.is_open(folded(subject))
 
     @_one_at_a_time
     def id_of(self, subject: str) -> str:
@@ -241,10 +254,12 @@ class People:
         members: dict[str, list[str]] = {}
         for node in self._names:
             members.setdefault(self.id_of(self._names.written[node]), []).append(node)
-        counts: dict[str, int] = {}
-        for fact in self._facts:
-            if fact.current:
-                counts[self.of(fact)] = counts.get(self.of(fact), 0) + 1
+        all_here = self._subjects is None
+        told = (fact for fact in self._facts if fact.current and (all_here or self.is_unclear(fact.subject)))
+        counts = Counter(map(self.of, told))
+        for subject, count in (self._subjects or {}).items():
+            if not self.is_unclear(subject):
+                counts[self.id_of(subject)] += count
         undecided = self._undecided()
         found = (
             Person(
@@ -252,7 +267,7 @@ class People:
                 name=self.name_of(person_id),
                 names=tuple(self._names_of(nodes)),
                 roles=tuple(dict.fromkeys(role for node in nodes for role in self._names.roles.get(node, ()))),
-                facts=counts.get(person_id, 0),
+                facts=counts[person_id],
                 undecided=person_id in undecided,
             )
             for person_id, nodes in members.items()
@@ -381,6 +396,12 @@ class People:
         speaks = [name for name in names if fold(name) in self._names.roles and fold(name) != self._owner]
         told = [name for node, name in reversed(self._told.items()) if self._names.root(node) == root]
         return next(iter((*speaks, *told, *names)), "")
+
+
+def names_relative(subject: str) -> bool:
+    """Whether a subject has a name and a kin word: "Bob's sister Ana"."""
+    told = called(subject)
+    return bool(told.kin and told.name)
 
 
 def profile_value(attribute: str, value: str, known: Attributes = BUILT_IN) -> tuple[str, str] | None:

@@ -74,6 +74,8 @@ _QUERIES_KEPT = 256
 """Vectors of the last queries: asking the same again embeds nothing."""
 _FACTS_KEPT = 10_000
 """Vectors of facts: of about 50 owners with full knowledge bases, 15 MB with MiniLM."""
+_SUMMARIES_KEPT = 2000
+"""Vectors of segments' summaries that are not of now: of about 10 owners with full mid-term memories."""
 _QUERY_KEYWORDS = 8
 _CLAIM_PAUSE_S = 0.05
 _PATIENCE = 2
@@ -102,6 +104,7 @@ class MemoryOS:
             embedder.dim,
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
+            TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
         )
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -12,6 +11,7 @@ from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError, NotFound, Unchangeable
+from embermem.core.ids import MADE_ID, made_order
 from embermem.core.messages import At, Expiry
 from embermem.core.types import (
     Chain,
@@ -34,10 +34,13 @@ from embermem.core.types import (
 )
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.cases import AsyncCases, Cases
+from embermem.owner_memory.correcting import AsyncCorrecting, Correcting
 from embermem.owner_memory.documents import AsyncDocuments, Documents
+from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
 from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
+from embermem.owner_memory.timelines import AsyncTimelines, Timelines
 from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
@@ -50,13 +53,10 @@ KINDS = ("page", "utterance", "fact", "segment", "chain", "link", "document")
 ORDERS = ("newest", "oldest")
 _STEP = 64
 """Pages and utterances read at once."""
-_ID = re.compile(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
-"""An id; all else names a trait or a profile line."""
-_NUMBER = re.compile(r"[0-9]+")
 
 
 @checked
-class Items(Ruling, Documents, Linking, Cases, Retaining):
+class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -171,9 +171,10 @@ class Items(Ruling, Documents, Linking, Cases, Retaining):
                 "link": self.links,
                 "document": self.documents,
             }
-            items = sorted(made[kind](), key=lambda item: _made(item.id), reverse=newest)
+            items = sorted(made[kind](), key=lambda item: made_order(item.id), reverse=newest)
+            start = None if after is None else made_order(after)
             found = (
-                one for one in items if after is None or ((_made(one.id) < _made(after)) is newest and one.id != after)
+                one for one in items if start is None or ((made_order(one.id) < start) is newest and one.id != after)
             )
         return tuple(islice(found, limit))
 
@@ -186,7 +187,7 @@ class Items(Ruling, Documents, Linking, Cases, Retaining):
         from embermem.memoryos.history import item_history
 
         owner_id, store = self.owner.id, self._store
-        if _ID.fullmatch(item_id):
+        if MADE_ID.fullmatch(item_id):
             if kind_of(item_id) == "utterance":
                 self.utterance(item_id)
                 return ()  # what was said never changes
@@ -202,7 +203,7 @@ class Items(Ruling, Documents, Linking, Cases, Retaining):
     def _item_at(self, item_id: str, moment: Moment) -> object | None:
         """An item as it was at a moment; None where there was none."""
         store, owner_id = self._store, self.owner.id
-        if not _ID.fullmatch(item_id):
+        if not MADE_ID.fullmatch(item_id):
             persona = store.persona(owner_id, moment)
             lines = (*persona.profile, *persona.agent_profile)
             named = {**{f"{one.whose.value}.{one.name}": one for one in lines}}
@@ -258,7 +259,7 @@ class Items(Ruling, Documents, Linking, Cases, Retaining):
                 made += labelling(fact, labels, no=no, seq=seq)
                 fact = replace(fact, id=FactId(f"f{no}-000"))
             if pinned is not None:
-                made += pinning(fact, pinned, self.persona(), self._parts.settings)
+                made += pinning([fact], pinned, self.persona(), self._parts.settings)
             if expires is not None and fact.expires_at != expires:
                 made.append(FactExpires(fact_id=fact.id, at=expires))
             return list(dict.fromkeys(made))
@@ -317,7 +318,16 @@ class Items(Ruling, Documents, Linking, Cases, Retaining):
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 
-class AsyncItems(AsyncRuling, AsyncDocuments, AsyncLinking, AsyncCases, AsyncRetaining):
+class AsyncItems(
+    AsyncFactLists,
+    AsyncCorrecting,
+    AsyncRuling,
+    AsyncDocuments,
+    AsyncLinking,
+    AsyncCases,
+    AsyncRetaining,
+    AsyncTimelines,
+):
     """`Items`, awaited."""
 
     get = awaited("read", Items.get)
@@ -340,10 +350,3 @@ def _one_of(known: Sequence[str], given: str, where: str) -> str:
     if given not in known:
         raise InputError(f"{where} = {given!r} is not allowed; one of: {', '.join(known)}")
     return given
-
-
-def _made(item_id: str) -> tuple[tuple[int, ...], str]:
-    """The order of ids such as f12-003, which are numbered as they are made; others sort by themselves."""
-    if not _ID.fullmatch(item_id):
-        return (), item_id
-    return tuple(int(digits) for digits in _NUMBER.findall(item_id)), item_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -45,7 +45,7 @@ from embermem.owner_memory.together import Ask, of_others, of_user, together
 from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection
 
 if TYPE_CHECKING:
-    from embermem.core.changes import Cause, Change
+    from embermem.core.changes import Cause, Change, Decision
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
     from embermem.memoryos.recall.elsewhere import Elsewhere
@@ -60,6 +60,9 @@ _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
 @checked
 class Reading(Handle):
     """Recall, lists, single items, and the log."""
+
+    _people_known: tuple[OwnerState | None, People] | None = None
+    """Whom this memory knew in which state."""
 
     @telemetry.spanned(telemetry.SEARCH, "recall")
     def recall(
@@ -271,11 +274,13 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         thread: str | None = None,
+        segment: str | None = None,
         scope: Scope | None = None,
         as_of: At = None,
         valid_at: At = None,
     ) -> tuple[Page, ...]:
-        """Return pages in order of arrival, of one tier or thread; the newest `limit` with a number below `before`.
+        """Return pages in order of arrival, of one tier, thread or segment (by its id; none for an unknown one); the
+        newest `limit` with a number below `before`.
         `scope`: those of which something is in scope, with that part. `as_of` a time: as they were known then;
         `valid_at`: what was said by then."""
         if tier is not None:
@@ -295,6 +300,7 @@ class Reading(Handle):
             before=before,
             limit=limit,
             thread=own,
+            segment=None if segment is None else SegmentId(segment),
             within=None if seen is None else seen.within,
         )
         shown = self._hidden().shown_pages(found)
@@ -302,7 +308,7 @@ class Reading(Handle):
             return shown
         left = limit - len(shown)  # of a list in parts: as many as were asked for
         then = {"as_of": as_of, "valid_at": valid_at}
-        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, scope=scope, **then)
+        rest = self.pages(tier, limit=left, before=found[0].no, thread=thread, segment=segment, scope=scope, **then)
         return (*rest, *shown)
 
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
@@ -383,6 +389,13 @@ class Reading(Handle):
         people = People(self.owner, known)
         return replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
 
+    def _without_facts(self, as_of: At, valid_at: At) -> Persona:
+        """Profiles and traits as `persona` gives them. Of now, no fact is read but those by whose end they end."""
+        hidden = self._hidden()
+        if as_of is not None or valid_at is not None or hidden.seqs:
+            return self.persona(as_of=as_of, valid_at=valid_at)
+        return hidden.shown(self._store.persona(self.owner.id, NOW, replace(HELD, expired_by=hidden.at)))
+
     def people(self, *, as_of: At = None) -> tuple[Person, ...]:
         """Return everybody whom this memory knows, the user and the agent first: speakers, and those told of by name or
         as somebody's relative, each with their names and how many current facts there are. As known `as_of` a time."""
@@ -416,14 +429,14 @@ class Reading(Handle):
         """Return the user's standing instructions that hold, oldest first: facts of the attributes `instruction` and
         `instruction_<matter>`. They are told with every recall. Empty while it is undecided who the user is. Known
         `as_of` a time, or in force at `valid_at`. `scope`: those that rest on nothing else."""
-        from embermem.core.attributes import is_instruction
         from embermem.memoryos.people import shown
 
         moment = self._moment(as_of, valid_at)
-        held = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, HELD, moment))
+        told = self._store.facts(self.owner.id, replace(HELD, instructing=True), moment)
+        held = self._hidden(as_of, valid_at).shown_facts(told)
         seen, people = self._in_scope(scope, moment), self._people(as_of)
         found = shown(held if seen is None else seen.facts(held), people)
-        return tuple(one for one in found if is_instruction(one.attribute) and people.is_user(one.subject))
+        return tuple(one for one in found if people.is_user(one.subject))
 
     def past_facts(
         self, *, person: str | None = None, scope: Scope | None = None, as_of: At = None
@@ -435,6 +448,17 @@ class Reading(Handle):
         seen = self._in_scope(scope, moment)
         return self._of_person(found if seen is None else seen.facts(found), person, as_of)
 
+    def facts_resting_on(self, seqs: Iterable[int]) -> tuple[Fact, ...]:
+        """Return the facts, current, archived and past, that rest on any of these utterances (by `seq`), the most
+        recently confirmed last."""
+        wanted = frozenset(seqs)
+        for seq in wanted:
+            messages.whole(seq, "seqs", 0)
+        if not wanted:
+            return ()
+        found = self._store.facts(self.owner.id, FactSelection(resting_on=wanted))
+        return self._of_person(self._hidden().shown_facts(found), None, None)
+
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
         selection = FactSelection(ids=frozenset({FactId(fact_id)}))
@@ -443,12 +467,23 @@ class Reading(Handle):
             raise self._none_such("fact", fact_id)
         return self._of_person(found, None, as_of)[0]
 
+    def named(self, item_ids: Iterable[str]) -> Mapping[str, Fact | Segment]:
+        """Return facts (current, archived or past) and segments by their ids; what is not there is left out."""
+        ids, hidden = frozenset(item_ids), self._hidden()
+        facts = FactSelection(ids=frozenset(FactId(one) for one in ids if one.startswith("f")))
+        segments = [SegmentId(one) for one in sorted(ids) if one.startswith("s")]
+        found = self._store.facts(self.owner.id, facts) if facts.ids else ()
+        held = self._store.segments(self.owner.id, ids=segments) if segments else ()
+        shown = self._of_person((one for one in found if hidden.stands(one.sources)), None, None)
+        named: dict[str, Fact | Segment] = {one.id: one for one in shown}
+        return named | {one.id: one for one in hidden.shown_segments(held)}
+
     def traits(self, *, as_of: At = None, valid_at: At = None) -> tuple[Trait, ...]:
         """Return the user's known traits, out of 90; age group and gender are derived from the profile. As known
         `as_of` a time, or true at `valid_at`, with the age at that time."""
         from embermem.memoryos.ingest.profile_lines import derived_traits
 
-        persona = self.persona(as_of=as_of, valid_at=valid_at)
+        persona = self._without_facts(as_of, valid_at)
         asked = as_of if valid_at is None else valid_at
         now = self._parts.clock() if asked is None else self._inbox().moment(asked, "as_of")
         derived = derived_traits(persona.profile, now)
@@ -459,13 +494,13 @@ class Reading(Handle):
         """Return the user's profile, or that of another `person`, from the facts about them; as known `as_of` a time,
         or true at `valid_at`. Raises NotFound for an unknown person."""
         if person is None:
-            return self.persona(as_of=as_of, valid_at=valid_at).profile
+            return self._without_facts(as_of, valid_at).profile
         from embermem.languages.people import AGENT, USER
         from embermem.memoryos.people import profile_from
 
         found = self._found_person(self._people(as_of), person)
         if found in (USER, AGENT):
-            persona = self.persona(as_of=as_of, valid_at=valid_at)
+            persona = self._without_facts(as_of, valid_at)
             own = persona.profile if found == USER else persona.agent_profile
             if own:
                 return own
@@ -474,7 +509,7 @@ class Reading(Handle):
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
         """Return the agent's profile; as `profile`."""
-        return self.persona(as_of=as_of, valid_at=valid_at).agent_profile
+        return self._without_facts(as_of, valid_at).agent_profile
 
     def changes(
         self,
@@ -483,10 +518,12 @@ class Reading(Handle):
         limit: int | None = None,
         before: int | None = None,
         cause: Cause | str | None = None,
+        kinds: Iterable[str] | None = None,
         wait_s: float = 0.0,
     ) -> tuple[Change, ...]:
         """Return the log of derived memory in order: the next `limit` changes after `since`, a number or a recording
-        time, or with `before` the last `limit` with a number below it; of one cause. If there are none, wait for up to
+        time, or with `before` the last `limit` with a number below it; of one cause. With `kinds` ("fact_added") each
+        change has its decisions of these kinds only; the others are not read. If there are no changes, wait for up to
         `wait_s` seconds (60) until any process makes some."""
         from embermem.core.changes import Cause
 
@@ -498,12 +535,15 @@ class Reading(Handle):
             if number is not None:
                 messages.whole(number, where, 0)
         causes = None if cause is None else [messages.one_of(Cause, cause, "cause")]
+        wanted = None if kinds is None else _decisions(kinds)
         if not 0 <= wait_s <= LONGEST_WAIT_S:
             raise InputError(f"wait_s = {wait_s} is not allowed; a number of seconds from 0 to {LONGEST_WAIT_S:g}")
         until, pause = time.monotonic() + wait_s, _FIRST_LOOK_S
         while True:
             state = self.state()
-            found = self._store.changes(self.owner.id, since=since, limit=limit, before=before, causes=causes)
+            found = self._store.changes(
+                self.owner.id, since=since, limit=limit, before=before, causes=causes, kinds=wanted
+            )
             while not found and (left := until - time.monotonic()) > 0 and self.state() == state:
                 time.sleep(min(pause, left))
                 pause = min(2 * pause, _LONGEST_LOOK_S)
@@ -564,10 +604,36 @@ class Reading(Handle):
         return in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
-        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said."""
+        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. Of now, it is
+        worked out once for each state of the memory, and not all facts are read for it."""
         from embermem.memoryos.people import People
 
-        return People(self.owner, self._persona_then(as_of))
+        if as_of is not None:
+            return People(self.owner, self._persona_then(as_of))
+        state = self.state()
+        if self._people_known is None or self._people_known[0] != state:
+            self._people_known = state, self._people_now()
+        return self._people_known[1]
+
+    def _people_now(self) -> People:
+        from embermem.memoryos.people import NAMING, names_relative
+
+        owner_id, admin = self.owner.id, self._parts.admin
+        subjects = admin.subjects(owner_id)
+        naming = set(admin.fact_ids(owner_id, replace(HELD, attributes=NAMING)))
+        if in_full := frozenset(filter(names_relative, subjects)):
+            naming.update(admin.fact_ids(owner_id, replace(HELD, subjects=in_full)))
+        people = self._people_told_of(naming, subjects)
+        if unclear := frozenset(filter(people.is_unclear, subjects)):
+            naming.update(admin.fact_ids(owner_id, replace(HELD, subjects=unclear)))
+            people = self._people_told_of(naming, subjects)
+        return people
+
+    def _people_told_of(self, facts: Iterable[FactId], subjects: Mapping[str, int]) -> People:
+        from embermem.memoryos.people import People
+
+        persona = self._store.persona(self.owner.id, NOW, replace(HELD, ids=frozenset(facts)))
+        return People(self.owner, persona, subjects)
 
     def _persona_then(self, as_of: At = None) -> Persona:
         return self._store.persona(self.owner.id, self._moment(as_of))
@@ -633,7 +699,9 @@ class AsyncReading(Awaits):
     facts = awaited("read", Reading.facts)
     instructions = awaited("read", Reading.instructions)
     past_facts = awaited("read", Reading.past_facts)
+    facts_resting_on = awaited("read", Reading.facts_resting_on)
     fact = awaited("read", Reading.fact)
+    named = awaited("read", Reading.named)
     traits = awaited("read", Reading.traits)
     profile = awaited("read", Reading.profile)
     agent_profile = awaited("read", Reading.agent_profile)
@@ -643,6 +711,16 @@ class AsyncReading(Awaits):
     history = awaited("read", Reading.history)
     state = awaited("read", Reading.state)
     stats = awaited("read", Reading.stats)
+
+
+def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:
+    """Kinds of decisions by what the API calls them. Raises InputError for one that there is not."""
+    from embermem.core.changes import BY_API_KIND
+
+    kinds = tuple(kinds)
+    if unknown := [one for one in kinds if one not in BY_API_KIND]:
+        raise InputError(f"kinds holds {unknown[0]!r}, which is none; known: {', '.join(sorted(BY_API_KIND))}")
+    return [BY_API_KIND[one] for one in kinds]
 
 
 def _zoned(scope: Scope | None, inbox: messages.Inbox) -> Scope | None:

@@ -1,4 +1,4 @@
-"""What a caller sets or changes in one owner's memory: profiles, facts, corrections, conflicts, undo."""
+"""What a caller sets in one owner's memory: profiles, facts, who is who; undo."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from embermem.arguments import checked
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.fields import FieldValue
-from embermem.core.messages import At, Expiry
+from embermem.core.messages import Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts, with_texts
-from embermem.core.types import About, Conflict, Fact, FactId, FactProposal
+from embermem.core.types import About, Fact, FactId, FactProposal
 from embermem.owner_memory.awaiting import awaited
+from embermem.owner_memory.correcting import LONGEST_FACT
 from embermem.owner_memory.reading import AsyncReading, Reading
-from embermem.protocols import ENDED
+from embermem.protocols import ENDED, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.attributes import Attributes
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
     from embermem.core.user_overrides import Rulings
     from embermem.owner_memory.handle import Once
 
-_LONGEST_FACT = 2000
-
 
 @checked
 class Ruling(Reading):
-    """Profiles and facts set by callers; correct, pin and retire; conflicts; undo."""
+    """Profiles and facts set by callers; people; undo."""
 
     def set_profile(self, /, **fields: FieldValue | None) -> None:
         """Set fields of the user's profile, such as name or birth_year; None removes one. A field of your own takes
@@ -63,64 +62,6 @@ class Ruling(Reading):
         """
         given = {About.USER: user or {}, About.AGENT: agent or {}}
         self._set_profiles(given, self._once(key, "set_profiles", user, agent))
-
-    @telemetry.spanned(telemetry.UPDATE, "correct")
-    def correct(self, fact_id: str, text: str, *, value: str | None = None, key: str | None = None) -> Fact:
-        """Replace a wrong fact; returns the new one. `text` is the fact in words, `value` its value ("Lyon"), by
-        default the text.
-
-        The old fact is in `past_facts`, as never true. Earlier messages neither end the new fact nor teach the old
-        value again; later ones may. Raises NotFound, and InputError if the fact has ended or already has this text.
-        """
-        from embermem.core.changes import Cause
-
-        def decided(no: int, seq: int) -> Sequence[Decision]:
-            return self._corrected(self.fact(fact_id), text, value, no, seq)
-
-        no = self._changing(Cause.CORRECTION, decided, once=self._once(key, "correct", fact_id, text, value))
-        return self.fact(f"f{no}-000")
-
-    def _corrected(self, fact: Fact, text: str, value: str | None, no: int, seq: int) -> Sequence[Decision]:
-        """The decisions of change `no` that replace a fact by one with other words. Raises InputError."""
-        from embermem.memoryos.correct.corrections import correcting
-        from embermem.memoryos.correct.fact_input import field_value
-
-        says = messages.checked(text, "text", _LONGEST_FACT)
-        means = says if value is None else messages.checked(value, "value", _LONGEST_FACT)
-        if not says.strip() or not means.strip():
-            raise InputError("the text and value of a fact must not be empty; use `retire` to end a fact")
-        says, means = self._clean(text=says, value=means)
-        settings = self._parts.settings
-        if fact.about is About.USER:
-            means = field_value(settings.attributes, fact.attribute, means, "value")
-        return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
-
-    def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Fact:
-        """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.
-        Raises NotFound, and InputError if the fact has ended."""
-        from embermem.core.changes import Cause
-        from embermem.memoryos.correct.corrections import pinning
-
-        self._changing(
-            Cause.CORRECTION,
-            lambda no, seq: pinning(self.fact(fact_id), bool(pinned), self.persona(), self._parts.settings),
-            once=self._once(key, "pin", fact_id, pinned),
-        )
-        return self.fact(fact_id)
-
-    def retire(self, fact_id: str, *, key: str | None = None) -> Fact:
-        """End a fact now; it is then in `past_facts`. Earlier messages do not teach it again. Raises NotFound, and
-        InputError if it has already ended."""
-        from embermem.core.changes import Cause
-        from embermem.memoryos.correct.corrections import retiring
-
-        at = self._parts.clock()
-        self._changing(
-            Cause.CORRECTION,
-            lambda no, seq: retiring(self.fact(fact_id), self.persona(), at=at, seq=seq),
-            once=self._once(key, "retire", fact_id),
-        )
-        return self.fact(fact_id)
 
     @telemetry.spanned(telemetry.UPDATE, "learn")
     def learn(self, facts: Sequence[Mapping[str, Any]], *, key: str | None = None) -> tuple[Fact, ...]:
@@ -171,8 +112,9 @@ class Ruling(Reading):
         return self._brought(became if once is None else json.loads(once.result or "[]"))
 
     def _brought(self, became: Sequence[FactId]) -> tuple[Fact, ...]:
-        held = {fact.id: fact for fact in (*self.facts(), *self.facts(archived=True))}
-        return tuple(held.get(fact_id) or self.fact(fact_id) for fact_id in became)
+        found = self._store.facts(self.owner.id, FactSelection(ids=frozenset(became)))
+        told = {fact.id: fact for fact in self._of_person(self._hidden().shown_facts(found), None, None)}
+        return tuple(told.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
     def add_instruction(self, text: str, *, expires_at: Expiry = None, key: str | None = None) -> Fact:
         """Add a standing instruction of the user's, in the user's words: "Always answer in metric units." Returns the
@@ -183,7 +125,7 @@ class Ruling(Reading):
         from embermem import languages
         from embermem.languages.people import USER, label
 
-        said = messages.checked(text, "text", _LONGEST_FACT)
+        said = messages.checked(text, "text", LONGEST_FACT)
         language = languages.by_signs(said)
         attribute, value = language.instruction(" ".join(said.split()))
         if not value:
@@ -220,32 +162,6 @@ class Ruling(Reading):
             return ruling(pair, holds, self.owner, self._persona_then(), ended, self._parts.settings.attributes)
 
         return self._changing(Cause.CORRECTION, decided, once=self._once(key, "rule_people", *pair, holds))
-
-    def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
-        """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
-
-        A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
-        """
-        found = self._store.conflicts(self.owner.id, self._moment(as_of))
-        both = [fact for one in found for fact in (one.older, one.newer)]
-        named = {fact.id: fact for fact in self._of_person(both, None, as_of)}
-        return tuple(replace(one, older=named[one.older.id], newer=named[one.newer.id]) for one in found)
-
-    def settle_conflict(self, fact_id: str, other_id: str, *, key: str | None = None) -> None:
-        """Say that both facts of a conflict may stay; the pair is not reported again. Raises NotFound for unknown
-        facts, InputError if they are not in conflict."""
-        from embermem.core.changes import Cause, ConflictSettled
-        from embermem.memoryos.ingest.long_term import known_first
-
-        def decided(no: int, seq: int) -> Sequence[Decision]:
-            pair = sorted((self.fact(fact_id), self.fact(other_id)), key=known_first)
-            if pair[1].id not in pair[0].conflicts:
-                raise InputError(
-                    f"facts {fact_id} and {other_id} are not in conflict; `conflicts()` lists the open conflicts"
-                )
-            return [ConflictSettled(fact_id=pair[0].id, other_id=pair[1].id)]
-
-        self._changing(Cause.CORRECTION, decided, once=self._once(key, "settle_conflict", fact_id, other_id))
 
     def undo(self, change_no: int, *, key: str | None = None) -> int:
         """Undo what a change taught; returns the number of the change that does so.
@@ -322,16 +238,11 @@ class AsyncRuling(AsyncReading):
     set_profile = awaited("write", Ruling.set_profile)
     set_agent_profile = awaited("write", Ruling.set_agent_profile)
     set_profiles = awaited("write", Ruling.set_profiles)
-    correct = awaited("write", Ruling.correct)
-    pin = awaited("write", Ruling.pin)
-    retire = awaited("write", Ruling.retire)
     learn = awaited("write", Ruling.learn)
     add_instruction = awaited("write", Ruling.add_instruction)
     set_user = awaited("write", Ruling.set_user)
     merge_people = awaited("write", Ruling.merge_people)
     split_people = awaited("write", Ruling.split_people)
-    conflicts = awaited("read", Ruling.conflicts)
-    settle_conflict = awaited("write", Ruling.settle_conflict)
     undo = awaited("write", Ruling.undo)
     undo_plan = awaited("read", Ruling.undo_plan)
 

@@ -22,7 +22,7 @@ __all__ = ["KnownElsewhere", "SharedMemory"]
 _READS = frozenset(
     (
         *("recall", "search", "overview", "pages", "page", "utterance", "utterances", "segments", "segment", "heat"),
-        *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "traits", "profile"),
+        *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "named", "traits", "profile"),
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
         *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
         *("document", "documents", "passages", "original", "originals", "marked"),

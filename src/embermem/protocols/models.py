@@ -12,6 +12,7 @@ from embermem.core.changes import SummaryPart
 from embermem.core.record import Record
 from embermem.core.types import (
     Annotation,
+    Breaking,
     ChainId,
     ChainTail,
     Fact,
@@ -281,6 +282,10 @@ class Asker(Protocol):
     def context_tokens(self) -> int | None:
         """Tokens of prompt and answer together that the server takes, told by it or learnt from its refusals; None
         while unknown. The first use may ask the server, for a few seconds at most; it raises nothing."""
+
+    @property
+    def breaking(self) -> Breaking:
+        """How the circuit breaker stands."""
 
     def ask(
         self,

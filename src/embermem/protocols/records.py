@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -16,6 +17,7 @@ from embermem.core.types import (
     ChainId,
     Fact,
     FactId,
+    Origin,
     Owner,
     OwnerId,
     Page,
@@ -30,8 +32,10 @@ from embermem.core.types import (
     Scope,
     Segment,
     SegmentId,
+    ThreadId,
     Trait,
     Utterance,
+    Waiting,
     Webhook,
 )
 
@@ -52,6 +56,7 @@ __all__ = [
     "ApiKey",
     "Backlog",
     "Bounds",
+    "Census",
     "Delivery",
     "Delta",
     "Erasure",
@@ -65,6 +70,8 @@ __all__ = [
     "NewDocument",
     "NewPassage",
     "NotedPage",
+    "OwnerEntry",
+    "OwnerOrder",
     "OwnerState",
     "PageMark",
     "PagesToRead",
@@ -78,7 +85,9 @@ __all__ = [
     "SegmentState",
     "SegmentTimeline",
     "SegmentVectors",
+    "Span",
     "Stats",
+    "TimelineSelection",
     "Trail",
     "Unread",
     "Use",
@@ -176,13 +185,19 @@ class FactState(StrEnum):
     ENDED = "ended"
 
 
+Span = tuple[datetime | None, datetime | None]
+"""From a time on, and before another one; None: no bound."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactSelection:
     """The filter of a read of facts: all conditions must hold; None means any value.
 
     `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
-    one of these took the place; `expired_by`: those that expired by then.
+    one of these took the place; `expired_by`: those that expired by then; `recorded` and `true`: those that were
+    recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time;
+    `instructing`: standing instructions.
     """
 
     states: frozenset[FactState] | None = None
@@ -192,6 +207,34 @@ class FactSelection:
     resting_on: frozenset[int] | None = None
     superseded_by: frozenset[FactId] | None = None
     expired_by: datetime | None = None
+    subjects: frozenset[str] | None = None
+    origin: Origin | None = None
+    recorded: Span | None = None
+    true: Span | None = None
+    pinned: bool | None = None
+    expiring: bool | None = None
+    instructing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimelineSelection:
+    """The filter of a read of a timeline: all conditions must hold; None means any value.
+
+    `edges` are the bounds of its buckets, ascending; without any there is one bucket of all that was said. `subjects`
+    are those by which facts name a person, `speakers` those who said something, by name and role; in what was said, a
+    title, a summary or a fact each of `words` stands. Pages `without` are not looked at, nor facts that expired by
+    `now`. At most `limit` segments, facts and changes are given.
+    """
+
+    edges: Sequence[datetime]
+    now: datetime
+    limit: int
+    subjects: frozenset[str] | None = None
+    speakers: frozenset[tuple[str, Role]] | None = None
+    attribute: str | None = None
+    words: Sequence[str] = ()
+    thread: ThreadId | None = None
+    without: frozenset[PageId] = frozenset()
 
 
 HELD = FactSelection(states=frozenset({FactState.HELD}))
@@ -230,6 +273,8 @@ class SegmentTimeline:
     placings: tuple[Version[Placing], ...]
     keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
     evicted: Mapping[SegmentId, int]
+    summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
+    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -438,6 +483,58 @@ class Stats(Record):
     webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
+
+
+class OwnerOrder(StrEnum):
+    """What comes first in a list of owners: whose memory was added to last, the name, the most pages, or the most work
+    that failed."""
+
+    RECENT = "recent"
+    NAME = "name"
+    SIZE = "size"
+    TROUBLE = "trouble"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerEntry(Record):
+    """One owner in a list: `last_at` is when something was recorded last, `facts` are those held of the user's side,
+    `waiting` pages that left short-term memory and have no segment yet, `failed` pages have an error. `error` is that
+    of the owner's work as a whole. `position` is where it stands in the order asked for."""
+
+    owner: Owner
+    created_at: datetime
+    last_at: datetime
+    pages: int
+    facts: int
+    waiting: int
+    failed: int
+    due_at: datetime | None
+    error: str | None
+    position: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Census(Record):
+    """Counts over many owners. `new` began in the time that is looked at, in which `said` says how many utterances and
+    passages were recorded, in spans of a quarter of an hour by when these began. The work of `failing` owners failed;
+    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC)."""
+
+    owners: int
+    new: int
+    failing: int
+    due: int
+    due_since: datetime | None
+    said: tuple[tuple[datetime, int], ...]
+    waiting: tuple[Waiting, ...]
+    calls: int
+    failed_calls: int
+
+    def by_day(self, zone: tzinfo) -> Mapping[date, int]:
+        """What was recorded by day in a zone; days without anything are not in it."""
+        days: Counter[date] = Counter()
+        for at, said in self.said:
+            days[at.astimezone(zone).date()] += said
+        return days
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -218,9 +218,9 @@ class MemoryReads(Protocol):
         """Chains with their pages; those of some ids, among them such as lost their pages to others. With `valid_at` as
         `segments`."""
 
-    def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
-        """Profiles, traits and the facts that are held. With `valid_at`: the traits and lines as the newest change that
-        reaches back to then says, and the facts that were true."""
+    def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
+        """Profiles, traits and the facts that are held, or those of a selection. With `valid_at`: the traits and lines
+        as the newest change that reaches back to then says, and the facts that were true."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         """Facts, the most recently confirmed last."""
@@ -251,8 +251,9 @@ class WorkingSetSource(Protocol):
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
 
-    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
-        """All versions of what a recall looks at of segments: any moment is a choice among them."""
+    def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
+        """All versions of what a recall looks at of segments: any moment is a choice among them. With `summaries`, for
+        those whose vectors are of these."""
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
         """The same of facts, traits and profiles."""

@@ -227,7 +227,7 @@ class Erasing(Transactions):
         with self._read() as c:
             mark = setting(c, KEY_MARK)
             known = key_in(place, mark)
-            if known is None and _marked(c):  # by an Ember that kept no mark of the key
+            if known is None and is_marked(c):  # by an Ember that kept no mark of the key
                 raise lost(place)
         if known is None and self._database.read_only:
             raise StoreReadOnly(f"{self._database.place}: the store is open read-only; no key can be created")
@@ -276,7 +276,7 @@ def _keyed(digest: str, key: bytes) -> str:
     return _KEYED + hmac.digest(key, digest.encode(), hashlib.sha256).hex()[:63]
 
 
-def _marked(c: Connection) -> bool:
+def is_marked(c: Connection) -> bool:
     """Whether any owner has a hash that was made with the key."""
     barred, receipt = schema.barred, schema.receipt
     if c.scalar(select(barred.c.mark).limit(1)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
 from embermem.store.queries.cases import Cases
@@ -9,16 +10,19 @@ from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
 from embermem.store.queries.documents import Documents
+from embermem.store.queries.fact_lists import FactLists
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
+from embermem.store.queries.oversight import Oversight
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
 from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
+from embermem.store.queries.spans import Spans
 from embermem.store.queries.timeline import Timelines
 from embermem.store.queries.usage_log import Ledger
 from embermem.store.queries.webhooks import Webhooks
@@ -27,9 +31,25 @@ from embermem.store.receipts import Receipts
 from embermem.store.transactions import each_again
 
 
-class Administration(Checking, Ledger, Keys, Shares, Transferring, Receipts, Webhooks, Documents, Originals, Cases):
-    """What those ask of a store who run it: its counts, its keys, its grants, its soundness, its copies; receipts of
-    calls, webhooks, documents, originals and cases."""
+class Administration(
+    Owners,
+    Checking,
+    Ledger,
+    Keys,
+    Shares,
+    Transferring,
+    Receipts,
+    Webhooks,
+    Documents,
+    Originals,
+    Cases,
+    FactLists,
+    Spans,
+    Oversight,
+):
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
+    receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what
+    leaves it."""
 
 
 @each_again

@@ -150,6 +150,13 @@ class PeopleRuled:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FactsChanged:
+    """That several facts were changed at once."""
+
+    change_no: Annotated[int, Doc("The change; undoing it takes it back. 0 if there was nothing to change.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Instructions:
     """The user's standing instructions, oldest first."""
 
@@ -190,6 +197,14 @@ class Originals:
 class Conflicts:
     """Facts that cannot both be so."""
 
+    results: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConflictSettled:
+    """The conflicts that are left after one was settled."""
+
+    change_no: Annotated[int, Doc("The change that settled it; undoing it takes it back.")]
     results: tuple[Conflict, ...]
 
 

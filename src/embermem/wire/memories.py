@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from embermem.core.changes import BY_TAG, Cause, Change, Decision, api_kind
+from embermem.core.changes import BY_API_KIND, Cause, Change, Decision, api_kind
 from embermem.core.types import (
     About,
     ChainId,
@@ -601,8 +601,5 @@ def change_of(item: ChangeItem) -> Change:
 
 def _decision_of(told: Mapping[str, Any]) -> Decision:
     fields = dict(told)
-    made: Decision = msgspec.convert(fields, type=_DECISIONS[fields.pop("kind")], strict=False)
+    made: Decision = msgspec.convert(fields, type=BY_API_KIND[fields.pop("kind")], strict=False)
     return made
-
-
-_DECISIONS: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in BY_TAG.values()}

@@ -86,24 +86,29 @@ def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memo
         alice.add("the cello sounds well", "it does", at=NOW - timedelta(days=100 - number))
     alice.settle()
     heats = charts.heats(alice.segments(), clock(), memory.settings)
-    lines = charts.heat_lines(heats, {page.id: page for page in alice.pages()}, clock(), memory.settings)
-    line = next(one["y"] for one in lines["lines"])
-    assert len(line) == len(lines["x"])
-    assert lines["x"] == sorted(lines["x"])
-    assert line[0] is None
-    known = [y for y in line if y is not None]
-    assert max(known) == heats[0].segment.unanalysed + 1
+    said = {heats[0].segment.id: [page.said_at for page in alice.pages(segment=heats[0].segment.id)]}
+    lines = charts.heat_lines(heats[:1], said, clock(), memory.settings)
+    assert lines is not None
+    (course,) = lines.courses
+    assert [at for at, _ in course] == sorted(at for at, _ in course)
+    assert course[0][0] == lines.since == min(said[heats[0].segment.id])
+    known = [heat for _, heat in course]
+    assert max(known) == lines.most == heats[0].segment.unanalysed + 1
     assert known[-1] == pytest.approx(heats[0].heat, abs=1e-3)  # the line ends at the heat of the list
     assert known[-1] < max(known)
+    for point in lines.points(course).split():
+        x, y = map(float, point.split(","))
+        assert 0 <= x <= charts.LINE_WIDE
+        assert 0 <= y <= charts.LINE_HIGH
 
 
 def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visits() -> None:
-    pages = {one.id: one for one in (page(no=n, at=NOW - timedelta(days=6 - n)).page for n in (1, 2, 3))}
+    pages = [page(no=n, at=NOW - timedelta(days=6 - n)).page for n in (1, 2, 3)]
     segment = Segment(
         id=SegmentId("s1"),
         summary="",
         keywords=(),
-        page_ids=tuple(pages),
+        page_ids=tuple(one.id for one in pages),
         visits=2,
         unanalysed=2,
         last_access=NOW,
@@ -115,9 +120,12 @@ def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visi
         visited_at=NOW - timedelta(days=1),
     )
     (heat,) = charts.heats([segment], NOW, load())
-    (line,) = charts.heat_lines([heat], {str(name): one for name, one in pages.items()}, NOW, load())["lines"]
-    assert line["y"][-1] == pytest.approx(heat.heat, abs=1e-3)
-    assert max(y for y in line["y"] if y is not None) == pytest.approx(2 + 2 + 1, abs=0.02)
+    lines = charts.heat_lines([heat], {segment.id: [one.said_at for one in pages]}, NOW, load())
+    assert lines is not None
+    at, ended = lines.courses[0][-1]
+    assert at == NOW
+    assert ended == pytest.approx(heat.heat, abs=1e-3)
+    assert lines.most == pytest.approx(2 + 2 + 1, abs=0.02)
 
 
 def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
@@ -144,3 +152,36 @@ def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
 def test_nothing_said_draws_nothing() -> None:
     assert charts.hit_bars([]) == ([], 0.0)
     assert charts.heats([], NOW, load()) == []
+    assert charts.heat_lines([], {}, NOW, load()) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "summary", "keywords", "called"),
+    [
+        ("A wedding in Annecy", "Mei: It is in September.", ("wedding",), "A wedding in Annecy"),
+        ("", "Mei: It is in September.\nembermem: A fine month.", ("wedding",), "It is in September."),
+        ("", "她说：婚礼在九月。", (), "婚礼在九月。"),
+        ("", "", ("wedding", "cousin", "flower"), "Talk about wedding, cousin and flower"),
+        ("", "", ("wedding",), "Talk about wedding"),
+        ("", "", (), "Talk about something"),
+    ],
+)
+def test_a_segment_is_called_by_words_and_never_by_an_id(
+    title: str, summary: str, keywords: tuple[str, ...], called: str
+) -> None:
+    segment = Segment(
+        id=SegmentId("s1"),
+        title=title,
+        summary=summary,
+        keywords=keywords,
+        page_ids=(),
+        visits=0,
+        unanalysed=0,
+        last_access=NOW,
+        archived=False,
+        change_no=1,
+        recorded_at=NOW,
+        said_from=NOW,
+        said_to=NOW,
+    )
+    assert charts.label(segment) == called

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
 from datetime import timedelta
 
@@ -11,6 +9,7 @@ import httpx2
 import pytest
 
 from embermem import Memory, OwnerMemory
+from embermem.http.inspector.drawing import charts
 from scripted import NOW, Clock
 
 OWNER = {"user": "alice", "agent": "default"}
@@ -53,17 +52,23 @@ def test_the_same_heat_is_told_everywhere(warm: OwnerMemory, http: httpx2.Client
     assert {one["id"]: f"{one['heat']:.2f}" for one in answer["results"]} == told
 
 
-def test_the_timeline_ends_at_the_heat_of_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:
-    page = _page(http, "/overview")
-    (drawn,) = re.findall(r'data-plot="([^"]*)"', page)
-    lines = json.loads(html.unescape(drawn))
-    listed = re.findall(
-        r'<li><a href="/segments/[^"]*">(?:<bdi>)?([^<]*)(?:</bdi>)?</a><span class="num">([\d.]+)<', page
+def test_the_line_of_a_segment_ends_at_the_heat_beside_it(warm: OwnerMemory, http: httpx2.Client) -> None:
+    hottest = sorted(warm.segments(), key=lambda one: (-warm.heat(one), one.id))
+    rows = re.findall(
+        r'/segments/([^?"]+)\?[^"]*">.*?aria-label="Heat over time[^"]*now ([\d.]+)".*?<polyline points="([^"]*)".*?'
+        r'title="heat now">([\d.]+)<',
+        _page(http, "/overview").partition('id="heat"')[2],
+        re.S,
     )
-    assert [line["label"] for line in lines["lines"]] == [title for title, _ in listed[:5]]
-    assert [f"{line['y'][-1]:.2f}" for line in lines["lines"]] == [heat for _, heat in listed[:5]]
-    for title, heat in listed[:5]:
-        assert f"{title} {heat}" in page
+    assert [segment_id for segment_id, *_ in rows] == [one.id for one in hottest]
+    ends = []
+    for one, (_, told, points, beside) in zip(hottest, rows, strict=True):
+        assert told == beside == f"{warm.heat(one):.2f}"
+        ends.append([float(x) for x in points.split()[-1].split(",")])
+    assert len({x for x, _ in ends}) == 1
+    floor = charts.LINE_HIGH
+    heights = [(floor - y) / warm.heat(one) for one, (_, y) in zip(hottest, ends, strict=True)]
+    assert heights == pytest.approx([heights[0]] * len(heights), abs=0.1)
 
 
 def test_a_bar_is_as_long_on_a_segments_page_as_in_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:

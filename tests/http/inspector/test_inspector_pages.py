@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from read_page import Read
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -28,21 +28,42 @@ PAGES = (
     "/pages",
     "/segments",
     "/segments?archived=1",
+    "/facts",
+    "/facts?state=past&q=cello&held_since=2026-01-01",
+    "/facts?person=alice&attribute=lives_in&origin=conversation",
     "/persona",
     "/persona?state=past",
     "/persona?state=archived",
     "/map",
+    "/timeline",
+    "/timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello",
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
     "/playground?q=cello&q2=rabbit&budget2=90",
     "/playground/cases",
+    "/chat",
+    "/chat?thread=first",
+    "/chat?thread=first&text=cello",
     "/audit",
     "/audit?cause=consolidation",
+    "/audit?what=learnt&person=alice&q=cello",
+    "/audit?what=bookkeeping",
+    "/audit/steps?first=1&last=9",
     "/import",
+    "/documents",
+    "/documents?q=lease",
     "/search",
     "/search?q=cello",
     "/owners",
+    "/operations",
+    "/operations/keys",
+    "/operations/settings",
+    "/operations/requests",
+    "/operations/workers",
+    "/operations/models",
+    "/operations/retention",
+    "/operations/backups",
 )
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
@@ -101,32 +122,6 @@ def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
     return browser.post(path, params=OWNER, data=fields)
 
 
-class Read(HTMLParser):
-    """A page as a browser takes it in: its elements with their attributes, and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self._editing = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._editing = self._editing or tag == "textarea"
-
-    def handle_endtag(self, tag: str) -> None:
-        self._editing = self._editing and tag != "textarea"
-
-    def handle_data(self, data: str) -> None:
-        if not self._editing:  # what may be edited stands there as it is
-            self.text += data
-
-    def hooks(self, name: str) -> list[dict[str, str | None]]:
-        """The elements with this `data-test`."""
-        return [attrs for _, attrs in self.elements if attrs.get("data-test") == name]
-
-
 def every_page(alice: OwnerMemory) -> list[str]:
     """The addresses of all pages there are of a memory."""
     return [
@@ -163,7 +158,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"]
+    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
 )
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")

@@ -7,13 +7,14 @@ from typing import Any
 
 import httpx2
 import pytest
+from read_page import Read
 from serving import NO_TLS, Server, key_for
-from test_inspector_pages import OWNER, Read, get
 
 from embermem import Memory, OwnerMemory
 from embermem.transfer.datasets import parse
 from scripted import Opener
 
+OWNER = {"user": "alice", "agent": "default"}
 QUERY = "What did the heron eat?"
 
 
@@ -38,6 +39,11 @@ def browser(server: Server) -> Iterator[httpx2.Client]:
     """A client that is sent after each form's redirect."""
     with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
         yield client
+
+
+def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
+    """A page of alice's."""
+    return browser.get(path, params={**OWNER, **query})
 
 
 def keep(browser: httpx2.Client, **fields: Any) -> httpx2.Response:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from embermem import Memory, OwnerMemory
+from embermem.core.config import PRESETS
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Fact
 from proofs import bounded
@@ -271,6 +272,26 @@ def test_as_of_any_moment_gives_what_reads_gave_then(place: Place) -> None:
         memory.rebuild()
         for at, copy in copies:
             assert all_read(mine, as_of=at + timedelta(seconds=1)) == copy
+
+
+@pytest.mark.parametrize("placed_by", ["chain", "page"])
+def test_a_recall_as_of_a_moment_scores_as_it_did_then(opened: Opener, clock: Clock, placed_by: str) -> None:
+    mine = opened(facts_when="read", short_term_pages=1, placed_by=placed_by, theta=0.6).of("alice")
+    told = ("I saw a heron by the lake.", "My sister Zoe is a nurse.", "My cello needs a string.", "I live in Lyon.")
+    for text in (*told, "I like figs."):
+        mine.add(text, "I see, tell me more of it.")
+        mine.settle()
+    asked: list[tuple[str, Any]] = [
+        (query, preset) for query in ("Where was the heron?", "And the cello?") for preset in PRESETS
+    ]
+    then = {one: mine.recall(one[0], preset=one[1]).hits for one in asked}
+    at = clock.now
+    clock.go(60)
+    mine.add("I saw a swan.", "I see, tell me more of it.")
+    mine.settle()
+    for (query, preset), hits in then.items():
+        again = {hit.utterance.id: hit.score for hit in mine.recall(query, preset=preset, as_of=at, at=at).hits}
+        assert again == pytest.approx({hit.utterance.id: hit.score for hit in hits}, abs=5e-4)
 
 
 def test_facts_at_a_time_are_those_whose_time_it_is_in(place: Place) -> None:

@@ -13,6 +13,7 @@ from embermem.core.changes.decisions import Decision, Item
 __all__ = [
     "ByRule",
     "Falls",
+    "Heading",
     "Kind",
     "Moves",
     "Rests",
@@ -38,6 +39,19 @@ class Sort(StrEnum):
     """A fact or a segment."""
     DIMENSION = "dimension"
     CHANGE = "change"
+
+
+class Heading(StrEnum):
+    """Under what a log for people lists a decision. What it says about a standing instruction is listed there."""
+
+    LEARNT = "learnt"
+    CORRECTED = "corrected"
+    FORGOTTEN = "forgotten"
+    PEOPLE = "people"
+    INSTRUCTIONS = "instructions"
+    PROFILE = "profile"
+    BOOKKEEPING = "bookkeeping"
+    """What only keeps the memory in order: vectors, chains, segments, counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +130,7 @@ class Kind(Generic[D]):
     """
 
     of: type[D]
+    heading: Heading
     ids: Mapping[str, Sort] = field(default_factory=dict)
     """The fields that hold an id, and what of."""
     unnamed: frozenset[str] = frozenset()

@@ -14,11 +14,12 @@ from typing import Any, get_args
 
 from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
-from embermem.core.changes.kinds import ByRule, Falls, Kind, Moves, Rests, Say, Sort, Stays, Undoing
+from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
 from embermem.core.types import About, CaseId, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
+    "BY_API_KIND",
     "BY_TAG",
     "KINDS",
     "api_kind",
@@ -108,6 +109,7 @@ def _asked(one: d.CaseAdded) -> str:
 _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.Embedded,
+        heading=Heading.BOOKKEEPING,
         labels=("embedder",),
         forgotten=Stays(),
         undone=Undoing.NOTHING,
@@ -117,6 +119,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Noted,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "chain_id": _CHAIN, "facts.replaces": _FACT, "traits.dimension": Sort.DIMENSION},
         unnamed=frozenset({"facts.replaces"}),
         sources=("facts.sources", "traits.sources", "profile.sources"),
@@ -135,6 +138,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ChainSummarised,
+        heading=Heading.BOOKKEEPING,
         ids={"chain_id": _CHAIN},
         sources=("sources",),
         texts=("summary",),
@@ -148,6 +152,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Placed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE, "segment_id": _SEGMENT},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -159,6 +164,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentWritten,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT, "parts.chain_id": _CHAIN},
         sources=("parts.sources",),
         texts=("parts.text", "parts.phrases", "keywords.word", "title", "shown"),
@@ -172,6 +178,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Analysed,
+        heading=Heading.BOOKKEEPING,
         ids={"page_id": _PAGE},
         forgotten=Falls(("page_id",)),
         undone=Undoing.NOTHING,
@@ -182,6 +189,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEvolved,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         sources=("sources",),
         texts=("keywords", "tags", "context", "reason"),
@@ -198,6 +206,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Evicted,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.LOST,
@@ -208,6 +217,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.SegmentEnded,
+        heading=Heading.BOOKKEEPING,
         ids={"segment_id": _SEGMENT},
         forgotten=Falls(("segment_id",)),
         undone=Undoing.NOTHING,
@@ -222,6 +232,7 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
 _FACTS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.FactAdded,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT},
         sources=("sources",),
         texts=("subject", "value", "text", "metadata"),
@@ -236,6 +247,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactStrengthened,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         sources=("sources",),
         forgotten=Rests(("fact_id",)),
@@ -248,6 +260,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRetired,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "superseded_by": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -262,6 +275,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactArchived,
+        heading=Heading.BOOKKEEPING,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -273,6 +287,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactRestored,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=ByRule(),
         undone=Undoing.RESTORED,
@@ -284,6 +299,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactPinned,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -295,6 +311,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactExpires,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.RESTORED,
@@ -308,6 +325,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactsConflict,
+        heading=Heading.LEARNT,
         ids={"fact_id": _FACT, "other_id": _FACT},
         labels=("reason",),
         forgotten=Falls(("fact_id", "other_id")),
@@ -321,6 +339,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ConflictSettled,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT, "other_id": _FACT},
         forgotten=Falls(("fact_id", "other_id")),
         undone=Undoing.RESTORED,
@@ -332,6 +351,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactAffirmed,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         forgotten=Falls(("fact_id",)),
         undone=Undoing.LIFTED,
@@ -342,6 +362,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactDenied,
+        heading=Heading.CORRECTED,
         ids={"fact_id": _FACT},
         texts=("subject", "value"),
         labels=("attribute",),
@@ -357,6 +378,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.FactBarred,
+        heading=Heading.FORGOTTEN,
         labels=("mark",),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -372,6 +394,7 @@ _FACTS: tuple[Kind[Any], ...] = (
 _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TraitSet,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         sources=("sources",),
         forgotten=Rests(),
@@ -387,6 +410,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.TraitCleared,
+        heading=Heading.PROFILE,
         ids={"dimension": Sort.DIMENSION},
         forgotten=Stays(),
         undone=Undoing.RESTORED,
@@ -397,6 +421,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.ProfileSet,
+        heading=Heading.PROFILE,
         sources=("sources",),
         texts=("value",),
         labels=("name", "set_by"),
@@ -413,6 +438,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.PersonRelated,
+        heading=Heading.PEOPLE,
         sources=("sources",),
         texts=("one", "other"),
         forgotten=ByRule(),
@@ -425,6 +451,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Linked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK, "from_id": Sort.ITEM, "to_id": Sort.ITEM},
         sources=("sources",),
         texts=("reason",),
@@ -439,6 +466,7 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Unlinked,
+        heading=Heading.LEARNT,
         ids={"link_id": Sort.LINK},
         forgotten=Falls(("link_id",)),
         undone=Undoing.RESTORED,
@@ -462,6 +490,7 @@ _CASES: tuple[Kind[Any], ...] = (
         sets=(Item.CASE, ("case_id",)),
         unset=lambda names, now: d.CaseDropped(case_id=CaseId(names[0])),
         told=lambda one, say: ("case added", _asked(one)),
+        heading=Heading.CORRECTED,
         about="case_id",
         taught=lambda one, say: f"case: {one.query}",
     ),
@@ -473,6 +502,7 @@ _CASES: tuple[Kind[Any], ...] = (
         moves=Moves.NOTHING,
         ends=(Item.CASE, ("case_id",)),
         told=lambda one, say: ("case dropped", say(one.case_id)),
+        heading=Heading.CORRECTED,
         about="case_id",
         taught=lambda one, say: f"case dropped: {say(one.case_id)}",
     ),
@@ -481,6 +511,7 @@ _CASES: tuple[Kind[Any], ...] = (
 _OF_THE_LOG: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TextsBarred,
+        heading=Heading.FORGOTTEN,
         labels=("messages", "texts"),
         forgotten=Stays(),
         undone=Undoing.LIFTED,
@@ -490,6 +521,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Erased,
+        heading=Heading.FORGOTTEN,
         ids={"pages": _PAGE, "facts": _FACT},
         unnamed=frozenset({"pages", "facts"}),
         forgotten=Stays(),
@@ -502,6 +534,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.Undone,
+        heading=Heading.CORRECTED,
         ids={"no": Sort.CHANGE},
         forgotten=Stays(),
         undone=Undoing.MARK,
@@ -512,6 +545,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
     Kind(
         of=d.BegunAnew,
+        heading=Heading.CORRECTED,
         forgotten=Stays(),
         undone=Undoing.MARK,
         moves=Moves.ALL,
@@ -543,6 +577,10 @@ def kind_of(decision: Decision) -> Kind[Any]:
 def api_kind(kind: type[Decision]) -> str:
     """What the HTTP API calls a kind of decision: its tag in snake_case."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.tag).lower()
+
+
+BY_API_KIND: Mapping[str, type[Any]] = {api_kind(kind): kind for kind in KINDS}
+"""The kinds of decisions by what the HTTP API calls them."""
 
 
 def ids(decision: Decision) -> Iterator[tuple[Sort, str]]:

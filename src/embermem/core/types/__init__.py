@@ -11,6 +11,7 @@ from embermem.core.types.documents import *  # noqa: F403
 from embermem.core.types.history import *  # noqa: F403
 from embermem.core.types.ids import *  # noqa: F403
 from embermem.core.types.memories import *  # noqa: F403
+from embermem.core.types.oversight import *  # noqa: F403
 from embermem.core.types.people import *  # noqa: F403
 from embermem.core.types.proposals import *  # noqa: F403
 from embermem.core.types.removals import *  # noqa: F403

@@ -12,6 +12,34 @@ from embermem.core.types.utterances import Utterance
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Timeline(Record):
+    """A span of time in buckets: between `edges[k]` and `edges[k + 1]` so many messages were said (`said[k]`), and so
+    many facts began (`began[k]`) and ended (`ended[k]`) to be true. Without a time of its own a fact began when it was
+    learnt, and ended when it was retired.
+
+    `segments` are those of which something was said in the span, the largest first; `facts` began or ended in it, a few
+    of each bucket before more of one; `changes` are the numbers of those that corrected or forgot something and were
+    recorded in the span, the newest first. `segments_found`, `facts_found` and `changes_found` say how many there are,
+    `said_found` how many messages; `held` is how many facts began before the span and had not ended after it.
+    `said_from` and `said_to` are the times of the first and the last message of all, None if there is none."""
+
+    edges: tuple[datetime, ...] = ()
+    said_from: datetime | None = None
+    said_to: datetime | None = None
+    said: tuple[int, ...] = ()
+    began: tuple[int, ...] = ()
+    ended: tuple[int, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[int, ...] = ()
+    said_found: int = 0
+    segments_found: int = 0
+    facts_found: int = 0
+    changes_found: int = 0
+    held: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Diff(Record):
     """What changed for an owner between two times, without what was forgotten since. `changes` are the numbers of
     the changes in between. A fact that was added and ended in between is in `facts_added` and in `facts_ended`;

@@ -112,6 +112,36 @@ class Fact(Record):
         return self.retired_at is None and not self.archived
 
 
+class FactStatus(StrEnum):
+    """Which facts a list shows: those that hold; those that have ended; those that the cap archived; of those that have
+    not ended, those that are pinned, that are in conflict with another one, or that end at a set time."""
+
+    CURRENT = "current"
+    PAST = "past"
+    ARCHIVED = "archived"
+    PINNED = "pinned"
+    CONFLICT = "conflict"
+    EXPIRING = "expiring"
+
+
+class Origin(StrEnum):
+    """What a fact rests on: nothing but a caller's word, what was said, or a document."""
+
+    CALLER = "caller"
+    CONVERSATION = "conversation"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundFacts(Record):
+    """A part of a list of facts, newest first. `total` counts the whole list; `next` is what to give as `before` for
+    the next part, None after the last."""
+
+    facts: tuple[Fact, ...]
+    total: int
+    next: FactId | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trait(Record):
     """One of the 90 user traits: `level` from −1 (low pole) to +1 (high pole), `confidence` in [0, 1]."""

@@ -99,6 +99,7 @@ def _identifier(name: str) -> str:
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+FactIds = Annotated[list[Name], Field(min_length=1, max_length=MOST_FACTS)]
 Text = Annotated[str, StringConstraints(max_length=LONGEST_TEXT)]
 Moment = Annotated[
     str,
@@ -485,16 +486,42 @@ class RetireBody(OwnerBody):
     model_config = _example({"user_id": "alice"})
 
 
+class FactsBody(OwnerBody):
+    """Facts, by their ids."""
+
+    model_config = _example({"user_id": "alice", "fact_ids": ["f3-000", "f7-001"]})
+
+    fact_ids: FactIds
+
+
+class PinFactsBody(FactsBody):
+    """Whether the cap may never take these facts."""
+
+    model_config = _example({"user_id": "alice", "fact_ids": ["f3-000", "f7-001"], "pinned": True})
+
+    pinned: bool = True
+
+
+class MergeFactsBody(OwnerBody):
+    """A fact, and others that say the same."""
+
+    model_config = _example({"user_id": "alice", "keep": "f3-000", "others": ["f7-001"]})
+
+    keep: Name
+    others: FactIds
+
+
 # ------------------------------------------------------------------- where memory comes from, and when it ends
 
 
 class SettleConflictBody(OwnerBody):
-    """Two facts of a conflict that may both stand."""
+    """Two facts of a conflict that may both stand, or one of which is wrong."""
 
     model_config = _example({"user_id": "alice", "fact_id": "f3-000", "other_id": "f7-001"})
 
     fact_id: Name
     other_id: Name
+    wrong: Name | None = None
 
 
 class Brought(Body):

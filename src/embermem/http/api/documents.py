@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Annotated
 
 from embermem.core.errors import InputError
@@ -71,5 +70,5 @@ def _content(body: bodies.DocumentBody) -> str | bytes:
         return body.text or ""
     try:
         return base64.b64decode(body.file, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise InputError(f"file is not base64: {error}") from error

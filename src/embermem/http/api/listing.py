@@ -121,6 +121,20 @@ def keyed(
     return _part(sorted_things, key, asked, show, into, listing)
 
 
+def read_on(
+    read: Callable[[str | None, int], Iterable[_Thing]],
+    key: Callable[[_Thing], str],
+    asked: Asked,
+    show: Callable[[_Thing], object],
+    *,
+    into: type[_List],
+    listing: str,
+) -> _List:
+    """Things that are read in their order: `read(key, n)` gives those after the one with a key, n at a time."""
+    begin = None if asked.cursor is None else cursors.position(listing, asked.cursor)
+    return _part(read(begin, asked.limit + 1), key, asked, show, into, listing)
+
+
 def by_numbers(made_id: str) -> tuple[tuple[int, ...], str]:
     """The order of ids such as f12-003, which are numbered as they are made."""
     return tuple(int(digits) for digits in _NUMBER.findall(made_id)), made_id

@@ -21,7 +21,7 @@ from embermem.http.api.dependencies import (
     time_query,
     written_by,
 )
-from embermem.wire.answers import Conflicts, DiffAnswer, Learnt, Links, Retained, UndoPlanAnswer
+from embermem.wire.answers import Conflicts, ConflictSettled, DiffAnswer, Learnt, Links, Retained, UndoPlanAnswer
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import FactItem, PageItem, fact_item, page_item
 
@@ -58,12 +58,13 @@ def list_conflicts(owner: Reading, as_of: AsOf = None) -> Conflicts:
     return Conflicts(results=owner.conflicts(as_of))
 
 
-@routes.post("/conflicts/settle", summary="Settle a conflict: both facts stay")
-def settle_conflict(access: Accessible, body: bodies.SettleConflictBody, key: Key = None) -> Conflicts:
-    """The two facts are not reported as in conflict again. Returns the other conflicts."""
+@routes.post("/conflicts/settle", summary="Settle a conflict")
+def settle_conflict(access: Accessible, body: bodies.SettleConflictBody, key: Key = None) -> ConflictSettled:
+    """The two facts are not reported as in conflict again. With `wrong`, one of their ids: that one is then a past fact
+    that was never true. Returns the other conflicts."""
     owner = written_by(access, body)
-    owner.settle_conflict(body.fact_id, body.other_id, key=key)
-    return Conflicts(results=owner.conflicts())
+    made = owner.settle_conflict(body.fact_id, body.other_id, wrong=body.wrong, key=key)
+    return ConflictSettled(change_no=made, results=owner.conflicts())
 
 
 @routes.post("/facts", status_code=201, summary="Add facts of your own")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from embermem.core.types import About
+from embermem.core.types import About, FactStatus
 from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies, facts
 from embermem.http.api.dependencies import (
@@ -24,7 +24,7 @@ from embermem.http.api.dependencies import (
     written_by,
 )
 from embermem.memory import OwnerMemory
-from embermem.wire.answers import Facts, Instructions, People, PeopleRuled, Traits
+from embermem.wire.answers import Facts, FactsChanged, Instructions, People, PeopleRuled, Traits
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import (
     ContextAnswer,
@@ -64,11 +64,24 @@ def list_facts(
     then: LookingBack,
     about: Annotated[About | None, Query(description="The knowledge base: user or agent.")] = None,
     person: PersonQuery = None,
-    state: Annotated[facts.State, Query(description="Current, past or archived facts.")] = facts.State.CURRENT,
+    state: Annotated[FactStatus, Query(description="Current facts, or others.")] = FactStatus.CURRENT,
     scope: Scoping = None,
+    *,
+    filters: facts.Filtering,
 ) -> Facts:
-    """Everybody's facts or those about one person, newest first, paginated."""
-    return facts.part(owner, asked, into=Facts, about=about, person=person, state=state, scope=scope, then=then)
+    """Everybody's facts or those about one person, newest first, paginated. With a scope or a moment: those of the
+    states current, past and archived, without other filters."""
+    return facts.part(
+        owner,
+        asked,
+        into=Facts,
+        about=about,
+        person=person,
+        state=state,
+        filters=filters,
+        scope=scope,
+        then=then,
+    )
 
 
 @routes.get("/overview", summary="Read who everybody is and what happened")
@@ -127,6 +140,26 @@ def split_people(access: Accessible, body: bodies.NamesBody, key: Key = None) ->
     """Says that two names belong to different people."""
     owner = written_by(access, body)
     return PeopleRuled(change_no=owner.split_people(body.one, body.other, key=key), results=_people(owner))
+
+
+@routes.post("/facts/pin", summary="Pin several facts")
+def pin_facts(access: Accessible, body: bodies.PinFactsBody, key: Key = None) -> FactsChanged:
+    """In one change. Pinned facts are never archived by the cap; `pinned: false` removes the pins."""
+    owner = written_by(access, body)
+    return FactsChanged(change_no=owner.pin_facts(body.fact_ids, body.pinned, key=key))
+
+
+@routes.post("/facts/retire", summary="Retire several facts")
+def retire_facts(access: Accessible, body: bodies.FactsBody, key: Key = None) -> FactsChanged:
+    """In one change. They are then among the past facts."""
+    return FactsChanged(change_no=written_by(access, body).retire_facts(body.fact_ids, key=key))
+
+
+@routes.post("/facts/merge", summary="Merge facts that say the same")
+def merge_facts(access: Accessible, body: bodies.MergeFactsBody, key: Key = None) -> FactItem:
+    """In one change. Returns the fact that takes their place: with the words of `keep`, and the sources of all."""
+    owner = written_by(access, body)
+    return fact_item(asker_of(owner), owner.merge_facts(body.keep, body.others, key=key))
 
 
 @routes.post("/facts/{item_id}/pin", summary="Pin a fact")

@@ -48,8 +48,8 @@ def get_segment(
 ) -> SegmentWhole:
     """A segment, with its newest pages in order. `page_ids` lists all of them."""
     segment = owner.segment(item_id, **then)
-    newest = segment.page_ids[-limit:] if limit else ()
-    pages = tuple(page_item(asker_of(owner), owner.page(page_id, **then)) for page_id in newest)
+    newest = owner.pages(limit=limit, segment=segment.id, **then) if limit else ()
+    pages = tuple(page_item(asker_of(owner), page) for page in newest)
     return to_record(SegmentWhole, segment, heat=_heat(owner, segment, then), pages=pages)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,13 +18,16 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from embermem.core import messages
 from embermem.core.errors import EmberError, NotFound
+from embermem.core.types import NO_USER
 from embermem.http.access import Access, Accessible, Right, access, is_stranger
 from embermem.http.inspector import sections, words
 from embermem.http.inspector.assets import address
+from embermem.http.inspector.entries import in_words
 from embermem.http.problems import Forbidden, Problem, Unauthorized, problem_of
 from embermem.http.serving import serving_of
-from embermem.reports import show
+from embermem.protocols import OwnerOrder
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change
@@ -62,7 +66,13 @@ class ServerPlace:
             "link": self.link,
             "may_write": self.may_write,
             "here": self.request.url.path,
-            "sections": tuple(sections.shown(owner=self.owner is not None, operates=self.access.operates())),
+            "sections": tuple(
+                sections.shown(
+                    owner=self.owner is not None,
+                    operates=self.access.operates(),
+                    spaces=self.access.knows_spaces,
+                )
+            ),
             "locked": serving_of(self.request).require_keys,
             "done": self.done,
             "done_here": self._without_done(),
@@ -75,6 +85,21 @@ class ServerPlace:
             "ago": lambda moment: ago(moment, now),
         }
         return HTMLResponse(environment().get_template(template).render(**shared, **values))
+
+    def first_command(self, user: str, agent: str) -> str:
+        """What may be pasted into a shell to see something of an owner here; a key is taken from EMBERMEM_KEY. Into a
+        space, those who run the server put something at the store."""
+        if user == NO_USER:
+            return f"embermem --space {agent} add 'The deploy happens every Friday.'"
+        body = {
+            "messages": [{"role": "user", "content": "I live in Lyon and I play the cello."}],
+            "user_id": user,
+            "agent_id": agent,
+        }
+        address = f"{self.request.url.scheme}://{self.request.url.netloc}/v1/memories"
+        key = ' -H "Authorization: Bearer $EMBERMEM_KEY"' if serving_of(self.request).require_keys else ""
+        said = shlex.quote(json.dumps(body, ensure_ascii=False))
+        return f"curl {shlex.quote(address)} -H 'Content-Type: application/json'{key} -d {said}"
 
     def back(self, path: str, **query: object) -> RedirectResponse:
         """After something was done: the page that shows it. `done` is the number of the change that did it: the page
@@ -133,7 +158,7 @@ class Place(ServerPlace):
             change = self.mine.change(int(told))
         except NotFound:
             return None
-        return change, show.holds(change, {})
+        return change, in_words(self.mine, change)
 
     @property
     def owner_zone(self) -> ZoneInfo:
@@ -178,7 +203,8 @@ def _operating(request: Request, access: Access, right: Right) -> ServerPlace:
 
 
 def place(request: Request, access: Accessible, user: str = "", agent: str = "") -> Place:
-    """The owner named in the address; without one, the first that the request may reach."""
+    """The owner named in the address; without one, the first that the request may reach. The blank user is that of the
+    spaces, each by its name as the agent."""
     return _placed(request, access, user, agent, Right.READ)
 
 
@@ -202,7 +228,7 @@ Changing = Annotated[Place, Depends(place_to_change)]
 def _placed(request: Request, access: Access, user: str, agent: str, right: Right) -> Place:
     if not user:
         user, agent = _first(access)
-    mine = access.owner(user, agent or "default", right)
+    mine = access.space_whole(agent, right) if user == NO_USER else access.owner(user, agent or "default", right)
     return Place(
         request=request,
         access=access,
@@ -214,11 +240,15 @@ def _placed(request: Request, access: Access, user: str, agent: str, right: Righ
 
 def _first(access: Access) -> tuple[str, str]:
     """The user and agent of the first page: default, if that is known; else whoever is; else whom the key names."""
-    owners = [(one.user, one.agent) for one in access.owners()]
-    if not owners and access.key is not None:
-        owners = [(grant.user, grant.agent or "default") for grant in access.key.of_users if grant.user is not None]
-    default = ("default", "default")
-    return default if default in owners or not owners else owners[0]
+    default = messages.owner("default", "default")
+    if access.may(default) and access.owner(default.user, default.agent).state() is not None:
+        return default.user, default.agent
+    known = access.find_owners(order=OwnerOrder.NAME, limit=1)
+    if known:
+        return known[0].owner.user, known[0].owner.agent
+    named = () if access.key is None else access.key.of_users
+    users = ((grant.user, grant.agent or "default") for grant in named if grant.user is not None)
+    return next(users, (default.user, default.agent))
 
 
 # --------------------------------------------------------------------------------------------------- what failed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from fastapi.responses import HTMLResponse
 
@@ -14,20 +14,14 @@ SOURCES_SHOWN = 20
 """Sources of one fact, trait or summary shown: what is often said again has many."""
 
 
-def by_id(pages: Iterable[Page]) -> Mapping[str, Page]:
-    """Pages by their ids."""
-    return {page.id: page for page in pages}
-
-
 def every_fact(mine: OwnerMemory) -> tuple[Fact, ...]:
     """Current facts, those of the archive, and those that no longer hold."""
     return (*mine.facts(), *mine.facts(archived=True), *mine.past_facts())
 
 
-def resting_on(facts: Iterable[Fact], pages: Sequence[Page]) -> list[Fact]:
-    """Those of the facts that rest on what was said in these pages."""
-    seqs = {one.seq for page in pages for one in page.utterances}
-    return [fact for fact in facts if any(source.seq in seqs for source in fact.sources)]
+def resting_on(mine: OwnerMemory, pages: Iterable[Page]) -> tuple[Fact, ...]:
+    """The facts, in whatever state, that rest on what was said in these pages."""
+    return mine.facts_resting_on(one.seq for page in pages for one in page.utterances)
 
 
 def said_for(mine: OwnerMemory, sources: Sequence[Source]) -> list[tuple[Utterance, list[tuple[int, int]]]]:

@@ -12,18 +12,34 @@ from embermem.http.inspector.owner import (
     atlas,
     audit,
     cases,
+    chat,
+    documents,
     facts,
     forgetting,
     imports,
+    many_facts,
     overview,
     pages,
     persona,
     playground,
     search,
     segments,
+    timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners
+from embermem.http.inspector.server import (
+    backups,
+    keys,
+    login,
+    models,
+    operations,
+    owners,
+    requests,
+    retention,
+    settings,
+    spaces,
+    workers,
+)
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -56,19 +72,32 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
+    many_facts,
     facts,
     persona,
     pages,
     segments,
+    documents,
     atlas,
+    timeline,
     playground,
     cases,
+    chat,
     audit,
     imports,
     search,
     forgetting,
+    operations,
+    keys,
+    settings,
+    requests,
+    workers,
+    models,
+    retention,
+    backups,
 ):
     router.include_router(one.router)
 router.include_router(files)

@@ -78,6 +78,11 @@ def attribute(name: str) -> str:
     return "standing instruction" if is_instruction(name) else _ATTRIBUTES.get(name, name.replace("_", " "))
 
 
+def attribute_named(told: str) -> str:
+    """The attribute that is shown in these words, or has this name."""
+    return next((name for name, shown in _ATTRIBUTES.items() if shown == told), told.replace(" ", "_"))
+
+
 def own_address(address: str) -> str:
     """An address of this server, whatever was asked for."""
     bad = not address.startswith("/") or address.startswith(("//", "/\\")) or not address.isprintable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,12 +15,13 @@ from embermem.core.changes import (
     FactPinned,
     FactRestored,
     FactRetired,
+    FactsConflict,
     ProfileSet,
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
-from embermem.core.types import Fact, FactId, Persona, Source
+from embermem.core.types import Conflict, Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain, speaks_of
 from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -84,16 +86,94 @@ def retiring(fact: Fact, persona: Persona, *, at: datetime, seq: int) -> list[De
     ]
 
 
-def pinning(fact: Fact, pinned: bool, persona: Persona, settings: Settings) -> list[Decision]:
-    """The decisions by which a fact is kept from the cap, or no longer is; none where that is so already. One in the
-    archive holds again. Raises InputError for a fact that no longer holds."""
-    _must_hold(fact)
-    if fact.pinned == pinned and not (pinned and fact.archived):
-        return []
-    decisions: list[Decision] = [FactRestored(fact_id=fact.id)] if pinned and fact.archived else []
-    decisions.append(FactPinned(fact_id=fact.id, pinned=pinned))
-    after = [replace(one, pinned=pinned) if one.id == fact.id else one for one in _held(persona)]
-    return [*decisions, *over_cap(after, settings)]
+def pinning(facts: Sequence[Fact], pinned: bool, persona: Persona, settings: Settings) -> list[Decision]:
+    """The decisions by which facts are kept from the cap, or no longer are; none for those where that is so already.
+    Those in the archive hold again. Raises InputError for a fact that no longer holds."""
+    decisions: list[Decision] = []
+    for fact in facts:
+        _must_hold(fact)
+        if fact.pinned == pinned and not (pinned and fact.archived):
+            continue
+        decisions += [FactRestored(fact_id=fact.id)] if pinned and fact.archived else []
+        decisions.append(FactPinned(fact_id=fact.id, pinned=pinned))
+    told = {one.fact_id for one in decisions if isinstance(one, FactPinned)}
+    after = [replace(one, pinned=pinned) if one.id in told else one for one in _held(persona)]
+    return [*decisions, *over_cap(after, settings)] if decisions else []
+
+
+def merging(
+    keep: Fact,
+    others: Sequence[Fact],
+    conflicts: Sequence[Conflict],
+    persona: Persona,
+    *,
+    no: int,
+    seq: int,
+    settings: Settings,
+) -> list[Decision]:
+    """The decisions of change `no` by which facts that say the same become one: it has the words of `keep`, what all of
+    them rest on, and is true since the first of them was. `conflicts` are all that are open: those of the facts with
+    others go on. What was said up to `seq` neither ends it nor teaches again what the others said otherwise. Raises
+    InputError for a fact that no longer holds, and for facts about several persons.
+    """
+    new, ended = FactId(f"f{no}-000"), [keep, *others]
+    for one in ended:
+        _must_hold(one)
+        if (one.person, one.about) != (keep.person, keep.about):
+            raise InputError(
+                f"fact {one.id} is about {one.person}, and fact {keep.id} about {keep.person}: only facts about one "
+                "person can be merged"
+            )
+    since = [one.valid_from for one in ended if one.valid_from is not None]
+    sources = dict.fromkeys(source for one in ended for source in one.sources)
+    whole = replace(
+        keep,
+        id=new,
+        sources=tuple(sources),
+        valid_from=min(since, default=None),
+        pinned=any(one.pinned for one in ended),
+        archived=False,
+    )
+    decisions: list[Decision] = [FactAdded.of(whole)]
+    decisions += [FactRetired(fact_id=one.id, superseded_by=new, valid_to=one.valid_from) for one in ended]
+    decisions += [FactPinned(fact_id=new, pinned=True)] if whole.pinned else []
+    decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
+    for one in others:
+        if not same_value(one.value, keep.value, keep.attribute) or one.attribute != keep.attribute:
+            decisions += [_denied(one, seq), *_lines(one, keep.value, persona)]
+    gone = {one.id for one in ended}
+    against = {
+        one.id: pair.reason
+        for pair in conflicts
+        for one, other in ((pair.older, pair.newer), (pair.newer, pair.older))
+        if other.id in gone and one.id not in gone
+    }
+    decisions += [FactsConflict(fact_id=one, other_id=new, reason=reason) for one, reason in against.items()]
+    after = [one for one in _held(persona) if one.id not in gone]
+    return [*decisions, *over_cap([*after, whole], settings)]
+
+
+def refuting(wrong: Fact, right: Fact, persona: Persona, *, seq: int) -> list[Decision]:
+    """The decisions by which one of two facts was never so, and the other one is right. What was said up to `seq` does
+    not teach the wrong one again."""
+    same = wrong.attribute == right.attribute and speaks_of(wrong) == speaks_of(right)
+    lines = [
+        one
+        if one.value is None
+        else replace(
+            one,
+            sources=right.sources,
+            set_by=one.set_by if right.sources else CALLER,
+            valid_from=right.valid_from,
+        )
+        for one in _lines(wrong, right.value if same else None, persona)
+    ]
+    return [
+        FactRetired(fact_id=wrong.id, superseded_by=right.id, valid_to=wrong.valid_from),
+        FactAffirmed(fact_id=right.id, upto_seq=seq),
+        _denied(wrong, seq),
+        *lines,
+    ]
 
 
 def _must_hold(fact: Fact) -> None:
@@ -116,11 +196,11 @@ def _denied(fact: Fact, seq: int) -> FactDenied:
     )
 
 
-def _lines(fact: Fact, value: str | None, persona: Persona, ended: datetime | None = None) -> list[Decision]:
+def _lines(fact: Fact, value: str | None, persona: Persona, ended: datetime | None = None) -> list[ProfileSet]:
     """The profile lines that say what the fact said, with the new value; without one, or where they say it in another
     way (a year of a birthday), they go, from when the fact `ended` or, where it was wrong, for all of their time. What
     callers set themselves stays."""
-    made: list[Decision] = []
+    made: list[ProfileSet] = []
     for line in persona.profile:
         if line.set_by == CALLER or not mirrors(fact, line):
             continue

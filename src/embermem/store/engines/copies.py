@@ -12,20 +12,35 @@ _AT_ONCE = 500
 
 
 def holds_any(file: Path, ids: Collection[str]) -> bool:
-    """Whether a file of SQLite holds one of some utterances or facts. What cannot be opened may hold them."""
+    """Whether a file of SQLite holds one of some utterances, pages or facts. What cannot be opened may hold them."""
     if not file.exists():
         return False
     try:
-        used = Path(f"{file}-wal").exists()
-        how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)) as connection:
+        with closing(_opened(file)) as connection:
             wanted = sorted(ids)
             for some in (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE)):
                 marks = ", ".join("?" * len(some))
-                for table, column in (("utterance", "id"), ("fact", "fact_id")):
+                for table, column in (("utterance", "id"), ("page", "page_id"), ("fact", "fact_id")):
                     query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
                     if connection.execute(query, some).fetchone():
                         return True
     except sqlite3.Error:
         return True
     return False
+
+
+def holds_others(file: Path, owners: Collection[tuple[str, int]]) -> bool:
+    """Whether a file of SQLite holds an owner who is not among these: the id of each, and when it began. What cannot be
+    opened may hold some."""
+    try:
+        with closing(_opened(file)) as connection:
+            found = connection.execute("SELECT owner_id, created_at FROM owner")
+            return any(one not in owners for one in found)
+    except sqlite3.Error:
+        return True
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    used = Path(f"{file}-wal").exists()
+    how = "mode=ro" if used else "immutable=1"  # which leaves no file beside one that nobody uses
+    return sqlite3.connect(f"{file.absolute().as_uri()}?{how}", uri=True)

@@ -15,6 +15,7 @@ from typing import Any, assert_never
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or_, select
 from sqlalchemy.engine import Connection, Row
 
+from embermem.core.attributes import INSTRUCTION, INSTRUCTION_PREFIX
 from embermem.core.metadata import inherited
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
@@ -22,6 +23,7 @@ from embermem.core.types import (
     Conflict,
     Fact,
     FactId,
+    Origin,
     OwnerId,
     Persona,
     PersonRelation,
@@ -29,7 +31,7 @@ from embermem.core.types import (
     Source,
     Trait,
 )
-from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment
+from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment, Span
 from embermem.store import schema
 from embermem.store.codec import metadata_from, micros, record
 from embermem.store.queries import reads
@@ -43,16 +45,17 @@ class Personas(Transactions):
         with self._read() as c:
             return facts(c, owner_id, selection, moment)
 
-    def persona(self, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
+    def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
         with self._read() as c:
-            return persona(c, owner_id, moment)
+            return persona(c, owner_id, moment, selection)
 
     def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
         """The open conflicts, in the order in which they were found; one of a fact that is no longer held stays in its
         table, and is read no more."""
         with self._read() as c:
             rows = _open_conflicts(c, owner_id, moment.revision)
-            held = {fact.id: fact for fact in facts(c, owner_id, HELD, replace(moment, valid_at=None))} if rows else {}
+            both = replace(HELD, ids=frozenset(FactId(one) for row in rows for one in (row.fact_id, row.other_id)))
+            held = {fact.id: fact for fact in facts(c, owner_id, both, replace(moment, valid_at=None))} if rows else {}
         return tuple(
             record(Conflict, row, older=held[FactId(row.fact_id)], newer=held[FactId(row.other_id)]) for row in rows
         )
@@ -64,16 +67,7 @@ class Personas(Transactions):
 def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Moment = NOW) -> tuple[Fact, ...]:
     """The facts of a selection, as they were at a moment."""
     query, of = select_facts(owner_id, moment.revision)
-    if selection.states is not None:
-        query = query.where(or_(*(_in_state(state, of, moment) for state in sorted(selection.states))))
-    if selection.about is not None:
-        query = query.where(schema.fact.c.about == selection.about.value)
-    if selection.attributes is not None:
-        query = query.where(schema.fact.c.attribute.in_(sorted(selection.attributes)))
-    if selection.expired_by is not None:
-        query = query.where(of["expires_at"].is_not(None), of["expires_at"] <= micros(selection.expired_by))
-    if selection.superseded_by is not None:
-        query = query.where(of["superseded_by"].in_(sorted(selection.superseded_by)))
+    query = query.where(*chosen(selection, of, moment))
     if selection.ids is None and selection.resting_on is None:
         return facts_from(c, owner_id, c.execute(query).all(), moment.revision)
     rows = [
@@ -83,6 +77,60 @@ def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Mo
     ]
     rows.sort(key=lambda row: (row.confirmed_no, row.change_no, row.fact_id))
     return facts_from(c, owner_id, rows, moment.revision)
+
+
+def chosen(selection: FactSelection, of: Mapping[str, Any], moment: Moment = NOW) -> list[ColumnElement[bool]]:
+    """The conditions of a selection on the table `fact`, but for those that name ids. `of` has the columns that
+    change."""
+    fact, made = schema.fact.c, list[ColumnElement[bool]]()
+    if selection.states is not None:
+        made.append(or_(*(_in_state(state, of, moment) for state in sorted(selection.states))))
+    if selection.about is not None:
+        made.append(fact.about == selection.about.value)
+    if selection.attributes is not None:
+        made.append(fact.attribute.in_(sorted(selection.attributes)))
+    if selection.subjects is not None:
+        made.append(fact.subject.in_(sorted(selection.subjects)))
+    if selection.expired_by is not None:
+        made += [of["expires_at"].is_not(None), of["expires_at"] <= micros(selection.expired_by)]
+    if selection.superseded_by is not None:
+        made.append(of["superseded_by"].in_(sorted(selection.superseded_by)))
+    if selection.pinned is not None:
+        made.append(of["pinned"].is_(selection.pinned))
+    if selection.expiring is not None:
+        made.append(of["expires_at"].is_not(None) if selection.expiring else of["expires_at"].is_(None))
+    if selection.instructing:
+        of_matters = func.substr(fact.attribute, 1, len(INSTRUCTION_PREFIX)) == INSTRUCTION_PREFIX
+        made.append(or_(fact.attribute == INSTRUCTION, of_matters))
+    if selection.origin is not None:
+        made.append(_rests_on(selection.origin))
+    if selection.recorded is not None:
+        made += _within(fact.recorded_at, selection.recorded)
+    if selection.true is not None:
+        first, last = selection.true
+        until = func.coalesce(of["valid_to"], of["retired_at"], of["expires_at"])
+        made.append(or_(fact.valid_from.is_(None), until.is_(None), until > fact.valid_from))  # else it never was
+        made += [] if first is None else [or_(until.is_(None), until > micros(first))]
+        made += [] if last is None else [or_(fact.valid_from.is_(None), fact.valid_from < micros(last))]
+    return made
+
+
+def _within(column: Any, span: Span) -> list[ColumnElement[bool]]:
+    first, last = span
+    return [*([] if first is None else [column >= micros(first)]), *([] if last is None else [column < micros(last)])]
+
+
+def _rests_on(origin: Origin) -> ColumnElement[bool]:
+    """Whether a fact rests on something of a kind, or on nothing that was said."""
+    source, said = schema.source, schema.utterance
+    any_of = select(source.c.seq).where(
+        source.c.owner_id == schema.fact.c.owner_id, source.c.item == "fact", source.c.item_id == schema.fact.c.fact_id
+    )
+    if origin is Origin.CALLER:
+        return ~any_of.exists()
+    told = any_of.join(said, reads.same(said, source, "seq"))
+    told = told.where(said.c.passage.is_(None) if origin is Origin.CONVERSATION else said.c.passage.is_not(None))
+    return told.exists()
 
 
 def _named(c: Connection, owner_id: OwnerId, selection: FactSelection) -> list[str]:
@@ -197,12 +245,12 @@ def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Seque
 # ------------------------------------------------------------------------------------------------- profiles and traits
 
 
-def persona(c: Connection, owner_id: OwnerId, moment: Moment = NOW) -> Persona:
-    """Profiles, traits and the facts that are held, as they were at a moment."""
+def persona(c: Connection, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
+    """Profiles, traits and the facts of a selection, as they were at a moment."""
     profile, trait = schema.profile.c, schema.trait.c
     lines = _versions(c, owner_id, schema.profile, (profile.name, profile.whose), moment)
     fields = _fields_from(c, owner_id, [row for row in lines if row.value is not None])
-    known = facts(c, owner_id, HELD, moment)
+    known = facts(c, owner_id, selection, moment)
     return Persona(
         profile=tuple(f for f in fields if f.whose is About.USER),
         agent_profile=tuple(f for f in fields if f.whose is About.AGENT),

@@ -282,6 +282,11 @@ def _vector_from(row: Row[Any], embedder: str) -> Vector | None:
     return sum_from(row.vector_sum) if ours else None
 
 
+def summary_from(parts: str) -> str:
+    """A segment's summary, from the parts that are stored of it."""
+    return "\n".join(part.text for part in from_json(parts, tuple[SummaryPart, ...]))
+
+
 # ------------------------------------------------------------------------------------------------- sources, versions
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.changes import KeywordCount
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -38,7 +38,7 @@ class Segments(Transactions):
         archived: bool | None = None,
         ids: Collection[SegmentId] | None = None,
     ) -> tuple[Segment, ...]:
-        read = _segments_now if moment.is_now else _segments_then
+        read = segments_now if moment.is_now else _segments_then
         with self._read() as c:
             return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
@@ -85,7 +85,7 @@ def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources:
 # ----------------------------------------------------------------------------------------------------------------- now
 
 
-def _segments_now(
+def segments_now(
     c: Connection, owner_id: OwnerId, _: Moment, archived: bool | None, ids: Sequence[SegmentId] | None
 ) -> tuple[Segment, ...]:
     segment, page = schema.segment, schema.page
@@ -95,16 +95,18 @@ def _segments_now(
     if ids is not None:
         query = query.where(segment.c.segment_id.in_(ids))
     embedder = setting(c, "embedder")
-    counts = reads.unanalysed_counts(c, owner_id, ids)
     rows = c.execute(query).all()
+    if not rows:
+        return ()
+    counts = reads.unanalysed_counts(c, owner_id, ids)
     sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
         page.c.segment_id.is_not(None) if ids is None else page.c.segment_id.in_(ids),
     )
-    for row in c.execute(members.order_by(page.c.no)):
-        of.setdefault(row.segment_id, []).append(PageId(row.page_id))
+    for segment_id, page_id in c.execute(members.order_by(page.c.no)).all():
+        of.setdefault(segment_id, []).append(PageId(page_id))
     return tuple(
         reads.segment_from(
             row,
@@ -225,7 +227,7 @@ def _text_from(row: Row[Any]) -> _Text:
     return record(
         _Text,
         row,
-        summary="\n".join(part.text for part in from_json(row.parts, tuple[SummaryPart, ...])),
+        summary=reads.summary_from(row.parts),
         title=row.title or "",
         shown=row.shown,
         keywords=from_json(row.keywords, tuple[KeywordCount, ...]),

@@ -24,6 +24,7 @@ from embermem.core.types import (
 from embermem.protocols import PersonaTimeline, Placing, SegmentTimeline, Version
 from embermem.store import schema
 from embermem.store.codec import from_json, moment
+from embermem.store.queries import reads
 from embermem.store.queries.persona import fact_from, field_from, relation_from, select_states, trait_from
 from embermem.store.queries.reads import SOURCES, source_from
 from embermem.store.transactions import Transactions
@@ -36,7 +37,7 @@ of its utterance, as they are stored."""
 class Timelines(Transactions):
     """Readers of an owner's past as a whole."""
 
-    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
+    def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
         segment = schema.segment.c
         with self._read() as c:
             return SegmentTimeline(
@@ -51,6 +52,7 @@ class Timelines(Transactions):
                         )
                     )
                 },
+                summaries=_summaries(c, owner_id) if summaries else (),
             )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
@@ -99,6 +101,15 @@ def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId
         Version(item=(SegmentId(name), one.item), no=one.no, until=one.until)
         for name, versions in said.items()
         for one in (_both(versions, evolved[name]) if name in evolved else versions)
+    )
+
+
+def _summaries(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, str]], ...]:
+    of = schema.segment_text.c
+    rows = c.execute(select(of.segment_id, of.change_no, of.retired_no, of.parts).where(of.owner_id == owner_id))
+    return tuple(
+        Version(item=(SegmentId(row.segment_id), reads.summary_from(row.parts)), no=row.change_no, until=row.retired_no)
+        for row in rows
     )
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, func, insert, literal_column, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import BudgetSpent
-from embermem.core.types import Owner, OwnerId
+from embermem.core.types import CallsBy, CallSum, Owner, OwnerId
 from embermem.protocols import Call, Limits
 from embermem.store import schema
-from embermem.store.codec import micros, record, row_of
+from embermem.store.codec import micros, moment, record, row_of
+from embermem.store.queries import reads
 from embermem.store.statements import locked_owner, remember_once
 from embermem.store.transactions import Transactions
 
@@ -57,6 +60,60 @@ class Ledger(Transactions):
             query = query.where(table.c.owner_id == owner_id)
         with self._read() as c:
             return tuple(record(Call, row) for row in c.execute(query))
+
+    def call_sums(
+        self, since: datetime, by: Collection[CallsBy], owner_id: OwnerId | None = None, most: int | None = None
+    ) -> tuple[CallSum, ...]:
+        """The ledger from a time on, summed up by the database: those with most tokens first, `most` of them at most.
+        Without an owner over all."""
+        call, owner = schema.call, schema.owner
+        names = [_NAMED[one] for one in CallsBy if one in by]
+        tokens = func.sum(call.c.prompt_tokens + call.c.completion_tokens)
+        sums = [func.sum(call.c[name]).label(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")]
+        times = [func.sum(call.c.ms).label("ms"), func.max(call.c.ms).label("slowest_ms")]
+        grouped = [_DAY if one.name == "day" else one for one in names]
+        query = (
+            select(*names, func.count().label("calls"), *sums, *times)
+            .where(call.c.at >= micros(since), *(() if owner_id is None else (call.c.owner_id == owner_id,)))
+            .group_by(*grouped)
+            .order_by(tokens.desc(), *grouped)
+            .limit(most)
+        )
+        with self._read() as c:
+            rows = c.execute(query).all()
+            ids = {row.owner_id for row in rows} if CallsBy.OWNER in by else set[str]()
+            owners = {
+                row.owner_id: reads.owner_from(row)
+                for some in reads.chunks(sorted(ids))
+                for row in c.execute(select(owner).where(owner.c.owner_id.in_(some)))
+            }
+        return tuple(_call_sum(row, owners) for row in rows if row.calls)
+
+
+_DAY = schema.call.c.at - schema.call.c.at % literal_column("86400000000")
+"""When the day of a call began, in microseconds."""
+_NAMED: dict[CallsBy, ColumnElement[Any]] = {
+    CallsBy.DAY: _DAY.label("day"),
+    CallsBy.PURPOSE: schema.call.c.purpose,
+    CallsBy.MODEL: schema.call.c.model,
+    CallsBy.OUTCOME: schema.call.c.outcome,
+    CallsBy.OWNER: schema.call.c.owner_id,
+}
+
+
+def _call_sum(row: Any, owners: dict[str, Owner]) -> CallSum:
+    named = {name: getattr(row, name) for name in ("purpose", "model", "outcome", "owner_id") if name in row._fields}
+    return CallSum(
+        calls=row.calls,
+        prompt_tokens=int(row.prompt_tokens or 0),
+        completion_tokens=int(row.completion_tokens or 0),
+        cached_tokens=int(row.cached_tokens or 0),
+        ms=int(row.ms or 0),
+        slowest_ms=row.slowest_ms or 0,
+        day=moment(row.day).date() if "day" in row._fields else None,
+        owner=owners.get(named.get("owner_id", "")),
+        **named,
+    )
 
 
 def _alone(c: Connection, owner_id: OwnerId | None) -> None:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.types import OwnerId, Waiting, WaitsFor
+from embermem.core.types import Waiting, WaitsFor
 from embermem.store import schema
 from embermem.store.codec import micros, moment
 from embermem.store.projector import NO_WAITING
 from embermem.store.queries import reads
 
 
-def waiting(c: Connection, owner_id: OwnerId, short: int) -> tuple[Waiting, ...]:
-    """What waits, those that failed and those behind them; with `short` pages of short-term memory."""
-    return (*_for_a_place(c, owner_id, short), *_placed(c, owner_id))
+def waiting(c: Connection, whose: ColumnElement[bool], short: int) -> tuple[Waiting, ...]:
+    """What waits of the owners of some condition, those that failed and those behind them, one for each reason; with
+    `short` pages of short-term memory."""
+    return (*_for_a_place(c, whose, short), *_placed(c, whose))
 
 
 def end_all(c: Connection, now: datetime) -> int:
@@ -35,24 +36,32 @@ def end_all(c: Connection, now: datetime) -> int:
     return c.execute(update(page).where(waits).values(NO_WAITING)).rowcount
 
 
-def _for_a_place(c: Connection, owner_id: OwnerId, short: int) -> Iterator[Waiting]:
-    """Pages are placed in order: with the first that waits all behind it do."""
-    page, owner = schema.page.c, schema.owner.c
-    left = (page.owner_id == owner_id, page.segment_id.is_(None))
-    first = c.execute(
-        select(page.no, page.error, page.retry_at).where(*left, page.retry_at.is_not(None)).order_by(page.no).limit(1)
-    ).first()
-    if first is not None:
-        pages = select(owner.pages).where(owner.owner_id == owner_id).scalar_subquery()
-        behind = select(func.count()).where(*left, page.no >= first.no, page.no <= pages - short)
-        count, until = c.scalar(behind) or 0, moment(first.retry_at)
-        if count:
-            yield Waiting(waits_for=WaitsFor.PLACE, pages=count, reason=first.error or "", until=until)
+def _for_a_place(c: Connection, whose: ColumnElement[bool], short: int) -> Iterator[Waiting]:
+    """Pages are placed in order: with the first of an owner's that waits all behind it do."""
+    owner, page, behind = schema.owner, schema.page, schema.page.alias("behind")
+    first = (
+        select(page.c.owner_id, func.min(page.c.no).label("no"))
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .where(whose, page.c.segment_id.is_(None), page.c.retry_at.is_not(None))
+        .group_by(page.c.owner_id)
+        .subquery()
+    )
+    rows = c.execute(
+        select(page.c.error, func.count().label("pages"), func.min(page.c.retry_at).label("until"))
+        .select_from(first)
+        .join(page, and_(page.c.owner_id == first.c.owner_id, page.c.no == first.c.no))
+        .join(owner, owner.c.owner_id == first.c.owner_id)
+        .join(behind, and_(behind.c.owner_id == first.c.owner_id, behind.c.segment_id.is_(None)))
+        .where(behind.c.no.between(first.c.no, owner.c.pages - short))
+        .group_by(page.c.error)
+        .order_by(func.min(page.c.retry_at), page.c.error)
+    )
+    yield from _told(WaitsFor.PLACE, rows)
 
 
-def _placed(c: Connection, owner_id: OwnerId) -> Iterator[Waiting]:
+def _placed(c: Connection, whose: ColumnElement[bool]) -> Iterator[Waiting]:
     """Pages that are to be read again are analysed after that: they wait for the reading."""
-    page, segment = schema.page, schema.segment
+    owner, page, segment = schema.owner, schema.page, schema.segment
     of: dict[WaitsFor, tuple[Any, list[Any]]] = {
         WaitsFor.ANALYSIS: (page.c.retry_at, [page.c.analysed_seq < page.c.last_seq, page.c.redo_at.is_(None)]),
         WaitsFor.READING: (page.c.redo_at, []),
@@ -60,10 +69,16 @@ def _placed(c: Connection, owner_id: OwnerId) -> Iterator[Waiting]:
     for waits_for, (at, more) in of.items():
         rows = c.execute(
             select(page.c.error, func.count().label("pages"), func.min(at).label("until"))
+            .select_from(owner)
+            .join(page, page.c.owner_id == owner.c.owner_id)
             .join(segment, reads.same(segment, page, "segment_id"))
-            .where(page.c.owner_id == owner_id, at.is_not(None), segment.c.evicted_no.is_(None), *more)
+            .where(whose, at.is_not(None), segment.c.evicted_no.is_(None), *more)
             .group_by(page.c.error)
             .order_by(func.min(at), page.c.error)
         )
-        for row in rows:
-            yield Waiting(waits_for=waits_for, pages=row.pages, reason=row.error or "", until=moment(row.until))
+        yield from _told(waits_for, rows)
+
+
+def _told(waits_for: WaitsFor, rows: Iterable[Any]) -> Iterator[Waiting]:
+    for row in rows:
+        yield Waiting(waits_for=waits_for, pages=row.pages, reason=row.error or "", until=moment(row.until))

@@ -57,7 +57,7 @@ class Webhooks(Erasing):
         table = schema.webhook
         with self._read() as c:
             query = select(table).where(table.c.owner_id == owner_id)
-            return tuple(_webhook(row) for row in c.execute(query.order_by(table.c.created_at, table.c.webhook_id)))
+            return tuple(webhook_from(row) for row in c.execute(query.order_by(table.c.created_at, table.c.webhook_id)))
 
     def has_webhooks(self) -> bool:
         """Whether there is any webhook in the whole store."""
@@ -122,7 +122,7 @@ class Webhooks(Erasing):
             if taken.rowcount:
                 return Delivery(
                     owner=reads.owner_from(row),
-                    webhook=_webhook(row),
+                    webhook=webhook_from(row),
                     since=Position(seq=row.seq, revision=row.revision),
                     upto=upto,
                     token=row.lease_token + 1,
@@ -184,7 +184,8 @@ def _state(row: Any) -> WebhookState:
     return WebhookState.RETRYING if row.attempts else WebhookState.ACTIVE
 
 
-def _webhook(row: Any) -> Webhook:
+def webhook_from(row: Any) -> Webhook:
+    """A webhook."""
     return Webhook(
         id=row.webhook_id,
         url=row.url,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from embermem.core.config import Settings
-from embermem.core.types import ChannelScore, Hit, Page, Segment
+from embermem.core.types import ChannelScore, Hit, Segment, SegmentId
+from embermem.http.inspector.words import plain
 from embermem.memoryos.ingest.mid_term import heat_of, recency_of
 
-HOTTEST = 5
-"""Segments whose heat is drawn over time: more lines cannot be told apart."""
+LINE_WIDE, LINE_HIGH = 100, 30
+"""The units in which a line of heat is drawn, with room at its end and above."""
+_ROOM_RIGHT, _ROOM_ABOVE = 1.5, 4
+_SPEAKER = re.compile(r"\A[^:：]{1,40}[:：]\s*(?=\S)")
+"""Who says what a line of a summary tells."""
 _SAMPLES = 48
 """Points of a line between two arrivals far apart, so that its decay is a curve."""
+
+_TITLE = 60
+"""Columns of a title that is the beginning of a summary."""
 
 CHANNEL_GROUPS: Mapping[str, str] = {
     "dense": "meaning",
@@ -49,6 +56,26 @@ class Heat:
     new: float
     recency: float
     bars: tuple[tuple[str, float, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeatLines:
+    """The heat of some segments from `since` until `until`, `most` at most: of each when it was how high, from its
+    first page on."""
+
+    since: datetime
+    until: datetime
+    most: float
+    courses: tuple[tuple[tuple[datetime, float], ...], ...]
+
+    def points(self, course: Sequence[tuple[datetime, float]]) -> str:
+        """A course as points of an SVG line, on the scale of all, within LINE_WIDE x LINE_HIGH."""
+        span = (self.until - self.since).total_seconds() or 1.0
+        wide, high = LINE_WIDE - _ROOM_RIGHT, LINE_HIGH - _ROOM_ABOVE
+        return " ".join(
+            f"{wide * (at - self.since).total_seconds() / span:.1f},{LINE_HIGH - high * heat / self.most:.1f}"
+            for at, heat in course
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,38 +122,32 @@ def heats(segments: Sequence[Segment], now: datetime, settings: Settings) -> lis
     return sorted(made, key=lambda heat: (-heat.heat, heat.segment.id))
 
 
-def heat_lines(hottest: Sequence[Heat], pages: Mapping[str, Page], now: datetime, settings: Settings) -> dict[str, Any]:
-    """How the heat of segments grew as their pages were said: x in seconds of Unix time, one line a segment.
+def heat_lines(
+    hottest: Sequence[Heat], said: Mapping[SegmentId, Sequence[datetime]], now: datetime, settings: Settings
+) -> HeatLines | None:
+    """How the heat of segments came about as their pages were said; None where nothing was. `said` is when the pages
+    of each were, the newest at least.
 
     A line ends now, at the heat of now; what was said in the future counts as said now. The newest pages are those not
     yet analysed, and all visits count from the last one on.
     """
-    arrivals = {
-        heat.segment.id: sorted(min(pages[one].said_at, now) for one in heat.segment.page_ids if one in pages)
-        for heat in hottest
-    }
-    said = {at for all_of in arrivals.values() for at in all_of}
-    if not said:
-        return {"x": [], "lines": []}
-    visits = {one.segment.id: min(one.segment.visited_at, now) for one in hottest if one.segment.visited_at is not None}
-    moments = sorted(said | {at for at in visits.values() if at > min(said)})
-    step = max((now - moments[0]) / _SAMPLES, timedelta(seconds=1))
-    between = [moments[0] + step * k for k in range(_SAMPLES + 1)]
-    # Just before an arrival or a visit, so that a line rises upright.
-    steps = [at - timedelta(seconds=1) for at in moments if at.year > 1]
-    xs = sorted({*moments, *steps, *(at for at in between if at <= now), now})
-    return {
-        "x": [round(at.timestamp(), 3) for at in xs],
-        "lines": [
-            {
-                "label": label(heat.segment),
-                "y": [
-                    _heat_then(heat, arrivals[heat.segment.id], visits.get(heat.segment.id), x, settings) for x in xs
-                ],
-            }
-            for heat in hottest
-        ],
-    }
+    arrivals = [sorted(min(at, now) for at in said.get(one.segment.id, ())) for one in hottest]
+    since = min((all_of[0] for all_of in arrivals if all_of), default=None)
+    if since is None:
+        return None
+    step = max((now - since) / _SAMPLES, timedelta(seconds=1))
+    between = [at for k in range(_SAMPLES) if (at := since + step * k) <= now]
+    courses = []
+    for one, known in zip(hottest, arrivals, strict=True):
+        visited = None if one.segment.visited_at is None else min(one.segment.visited_at, now)
+        moments = {*known, *([] if visited is None or visited < since else [visited])}
+        # Just before an arrival or a visit, so that a line rises upright.
+        before = [at - timedelta(seconds=1) for at in moments if at > since]
+        xs = sorted({*moments, *before, *between, now})
+        course = ((x, _heat_then(one, known, visited, x, settings)) for x in xs)
+        courses.append(tuple((x, heat) for x, heat in course if heat is not None))
+    most = max([1.0, *(heat for course in courses for _, heat in course)])
+    return HeatLines(since=since, until=now, most=most, courses=tuple(courses))
 
 
 def hit_bars(hits: Sequence[Hit]) -> tuple[list[HitBar], float]:
@@ -154,8 +175,15 @@ def group_of(channel: str) -> str:
 
 
 def label(segment: Segment) -> str:
-    """A short name for a segment: its title, or its first keywords."""
-    return segment.title or ", ".join(segment.keywords[:3]) or segment.summary[:40] or segment.id
+    """What a segment is called, in words: its title, or how its summary begins. Where there is neither, it is called by
+    what its keywords say."""
+    if segment.title.strip():
+        return segment.title
+    told = next((line for line in segment.summary.splitlines() if line.strip()), "")
+    if told:
+        return plain(_SPEAKER.sub("", told, count=1), _TITLE)
+    *first, last = segment.keywords[:3] or ("something",)
+    return f"Talk about {', '.join(first)} and {last}" if first else f"Talk about {last}"
 
 
 def _parts(segment: Segment, now: datetime, settings: Settings) -> tuple[float, float, float]:

@@ -1,40 +1,35 @@
-"""The log of changes: what was derived, when and why, in words; and undoing it."""
+"""The audit log: what was learnt, corrected and forgotten, by day, with its source and its undo; bookkeeping folded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Annotated, assert_never
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import Annotated
 
-from fastapi import APIRouter, Form
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi import APIRouter, Depends, Form
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from embermem.core.changes import (
-    CaseAdded,
-    Cause,
-    Change,
-    Decision,
-    FactAdded,
-    Linked,
-    Say,
-    Sort,
-    Undone,
-    Unlinked,
-    ids,
-    kind_of,
-)
+from embermem.core.changes import Cause, Change, Heading, Undone, api_kind, undone
 from embermem.core.errors import InputError, NotFound
+from embermem.core.text import fold
 from embermem.http.inspector import reading, words
-from embermem.http.inspector.drawing import charts
-from embermem.http.inspector.place import Changing, PageContext, PageRoute
+from embermem.http.inspector.entries import FEW, NEWS, Entry, Teller, Told, is_news
+from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place, there
 from embermem.memory import OwnerMemory
-from embermem.reports import render, show
+from embermem.reports import show
 
-A_PAGE = 30
-"""Changes on one page."""
-DECISIONS = 400
-"""Decisions shown of one change; a rebuilt memory has thousands."""
+A_PAGE = 40
+"""Changes with something to tell on one page."""
+A_READ = 100
+"""Changes read at once."""
+FAR = 1000
+"""So many changes are looked through for one page; then a link goes on."""
+STEPS = 100
+"""Bookkeeping steps that open at once."""
+A_PART = 200
+"""Decisions of one change shown at once; a memory that was begun anew has thousands."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -48,138 +43,297 @@ class ChangeLine:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One decision in words. `path` leads to what it is about, if there is a page for it."""
+class Asked:
+    """What of the log is asked for, as the address says it."""
 
-    what: str
-    text: str
-    path: str = ""
+    what: str = ""
+    person: str = ""
+    q: str = ""
+    since: str = ""
+    until: str = ""
+    cause: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether single entries are chosen, so that bookkeeping is not listed between them."""
+        return bool(self.person or self.q or (self.what and self.what != Heading.BOOKKEEPING))
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is left out."""
+        return self != Asked()
+
+
+def asked(what: str = "", person: str = "", q: str = "", since: str = "", until: str = "", cause: str = "") -> Asked:
+    """The filters of an address. Raises InputError for a heading or a cause that there is not."""
+    for name, given, known in (("what", what, Heading), ("cause", cause, Cause)):
+        if given and given not in list(known):
+            raise InputError(f"{name} = {given!r} is not allowed; one of: {', '.join(known)}")
+    return Asked(what=what, person=person.strip(), q=q.strip(), since=since.strip(), until=until.strip(), cause=cause)
+
+
+Filters = Annotated[Asked, Depends(asked)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """A part of the log, newest first: what it tells, the numbers of changes that only kept books, and the number below
+    which it goes on (None: that was all)."""
+
+    told: Sequence[Told] = ()
+    books: Sequence[Change] = ()
+    older: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Day:
+    """What was done on one day of the viewer's zone; the numbers of the first and the last change of its `books`."""
+
+    day: str
+    told: list[Told] = field(default_factory=list)
+    books: list[Change] = field(default_factory=list)
 
 
 @router.get("/audit")
-def changes(here: PageContext, before: int = 0, cause: str = "") -> HTMLResponse:
+def audit(here: PageContext, only: Filters, before: int = 0) -> HTMLResponse:
     """The log, newest first."""
+    part = _part(here, only, before)
     state = here.mine.state()
-    newest = 0 if state is None else state.revision
-    top = min(before - 1, newest) if before > 0 else newest
-    chosen: Sequence[Change] = ()
-    if not cause or cause in list(Cause):
-        chosen = here.mine.changes(before=top + 1, limit=A_PAGE + 1, cause=cause or None)
-    shown = chosen[-A_PAGE:]
     return here.page(
         "audit.html",
         title="Audit log",
-        changes=change_lines(here.mine, shown)[::-1],
+        days=_by_day(here, part),
+        headings=list(Heading),
         causes=list(Cause),
-        cause=cause,
+        only=only,
+        filters=_query(only),
         before=before,
-        older=shown[0].no if len(chosen) > len(shown) else None,
-        any=newest > 0,
+        older=part.older,
+        undone=undone(here.mine.changes(cause=Cause.UNDO, kinds=[api_kind(Undone)])),
+        any=state is not None and state.revision > 0,
     )
 
 
+@router.get("/audit/steps")
+def steps(here: PageContext, first: int = 1, last: int = 1) -> HTMLResponse:
+    """The bookkeeping between two changes: a part that opens in place."""
+    first, last = max(first, 1), min(last, first + FAR)
+    told = here.mine.changes(first - 1, before=last + 1, limit=STEPS)
+    books = [one for one in told if not any(map(is_news, one.decisions))]
+    older = told[0].no - 1 if len(told) == STEPS and told[0].no > first else None
+    template = "audit_steps_part.html" if here.partial else "audit_steps.html"
+    return here.page(
+        template, title="Bookkeeping", changes=change_lines(here.mine, books)[::-1], first=first, older=older
+    )
+
+
+@router.get("/audit/download")
+def download(here: PageContext, only: Filters) -> StreamingResponse:
+    """All that the list would show, as JSON lines, newest first."""
+    return StreamingResponse(
+        _lines(here, only),
+        media_type="application/x-ndjson",
+        headers={"Content-Disposition": 'attachment; filename="audit.jsonl"', "Cache-Control": "no-store"},
+    )
+
+
+@router.post("/audit/verify")
+def verify(here: Changing, receipt: Annotated[str, Form()] = "") -> HTMLResponse:
+    """Whether what a receipt of forgetting names is gone. It changes nothing."""
+    return here.page("verified.html", title="Receipt", found=here.mine.verify(receipt.strip()))
+
+
 @router.get("/audit/{no}")
-def change(here: PageContext, no: int) -> HTMLResponse:
+def change(here: PageContext, no: int, first: int = 0) -> HTMLResponse:
     """One change, opened, with what undoing it would do."""
     if no < 1:
         raise NotFound(f"there is no change {no}")
     one = here.mine.change(no)
-    shown = one.decisions[:DECISIONS]
-    say = Say({**_names(here.mine, shown), **_pages(here.mine, shown)}, render.when)
-    undo: Sequence[Step] = ()
-    why_not = ""
-    try:
-        plan = here.mine.undo_plan(no)
-        undo = [_step(decision, say) for decision in plan.decisions if not isinstance(decision, Undone)]
-        if not plan.decisions:
-            why_not = "; ".join(f"{say(left.item)}: {left.reason}" for left in plan.refused)
-    except InputError as error:
-        why_not = str(error)
+    first = min(max(first, 0), len(one.decisions))
+    teller = Teller(here.mine, pages=True, whole=one, first=first, most=A_PART)
+    shown = teller.shown(one)
+    books = [teller.entry(one, each) for each in shown if not is_news(each)]
+    plan, why_not = _undo_plan(here.mine, replace(one, decisions=tuple(shown)))
+    by = undone(here.mine.changes(no, cause=Cause.UNDO, kinds=[api_kind(Undone)]))
     return here.page(
         "change.html",
         title=f"Change {no}",
         change=one,
-        steps=[_step(decision, say) for decision in shown],
-        left=max(0, len(one.decisions) - DECISIONS),
-        undo=undo,
+        told=next(teller.told()),
+        books=books,
+        first=first,
+        last=first + len(shown),
+        size=A_PART,
+        undo=plan[:A_PART],
+        undo_left=max(0, len(plan) - A_PART),
         why_not=why_not,
+        undone_by=by.get(no),
     )
+
+
+@router.get("/audit/{no}/sources/{place}")
+def sources(here: PageContext, no: int, place: int) -> HTMLResponse:
+    """What was said that an entry of a change rests on: a part that opens in place."""
+    one = here.mine.change(max(no, 1))
+    news = [each for each in one.decisions if is_news(each)]
+    if not 0 <= place < len(news):
+        raise NotFound(f"change {no} has no entry {place}")
+    only = replace(one, decisions=(news[place],))
+    found = Teller(here.mine, [only]).entry(only, news[place]).sources
+    return reading.sources_page(here, found, back=f"/audit/{no}")
 
 
 @router.post("/audit/{no}/undo")
 def undo(here: Changing, no: int, then: Annotated[str, Form()] = "") -> RedirectResponse:
     """Take back what a change taught; shows the change that did so, or tells it on the page of which `then` is the
     address."""
-    undone = here.mine.undo(no)
+    made = here.mine.undo(no)
     if not then:
-        return here.back(f"/audit/{undone}")
+        return here.back(f"/audit/{made}")
     back = words.own_address(then)
-    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}done={undone}", status_code=303)
+    return RedirectResponse(f"{back}{'&' if '?' in back else '?'}done={made}", status_code=303)
 
 
 def change_lines(mine: OwnerMemory, changes: Iterable[Change]) -> list[ChangeLine]:
     """Changes with what they hold, in their order."""
     changes = list(changes)
-    names = _names(mine, [decision for one in changes for decision in one.decisions])
+    names = Teller(mine, changes).say.names
     return [ChangeLine(change=one, holds=show.holds(one, names)) for one in changes]
 
 
-def _names(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
-    """What facts, segments and links are called, by their ids; facts that are no more as these decisions say."""
-    names: dict[str, str] = {one.fact_id: one.text for one in decisions if isinstance(one, FactAdded)}
-    names |= {one.case_id: one.query for one in decisions if isinstance(one, CaseAdded)}
-    names |= {one.id: one.text for one in reading.every_fact(mine)}
-    names |= {one.id: charts.label(one) for one in (*mine.segments(), *mine.segments(archived=True))}
-    ends = _link_ends(mine, decisions)
-    return names | {link: " → ".join(names.get(end, end) for end in both) for link, both in ends.items()}
+# ------------------------------------------------------------------------------------------------------ what is shown
 
 
-def _link_ends(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, tuple[str, ...]]:
-    """The ids at both ends of each link that these decisions set or removed."""
-    ends: dict[str, tuple[str, ...]] = {}
-    for one in decisions:
-        if isinstance(one, Linked):
-            ends[one.link_id] = (one.from_id, one.to_id)
-        elif isinstance(one, Unlinked) and one.link_id not in ends:
-            with suppress(NotFound):
-                ends[one.link_id] = tuple(end.item_id for end in mine.why(one.link_id).behind)
-    return ends
+def _part(here: Place, only: Asked, before: int) -> Part:
+    """The newest part of the log below a number, as far as it was looked through."""
+    told: list[Told] = []
+    books: list[Change] = []
+    since, at = _from(here, only), _below(here, only, before)
+    meets = _filter(here, only)
+    for _ in range(FAR // A_READ):
+        read = here.mine.changes(since, before=at, limit=A_READ, cause=only.cause or None, kinds=NEWS)
+        for one in reversed(tuple(Teller(here.mine, read).told())):
+            at = one.change.no
+            entries = [entry for entry in one.entries if meets(entry)]
+            if entries:
+                told.append(replace(one, entries=entries[:FEW], left=len(entries) - len(entries[:FEW])))
+            elif not one.entries and not only.narrows:
+                books.append(one.change)
+            if len(told) >= A_PAGE:
+                break
+        if len(told) >= A_PAGE or len(read) < A_READ:
+            break
+    more = at is not None and at > 1 and bool(here.mine.changes(since, before=at, limit=1, kinds=()))
+    return Part(told=told, books=books, older=at if more else None)
 
 
-def _pages(mine: OwnerMemory, decisions: Sequence[Decision]) -> Mapping[str, str]:
-    """What the pages of these decisions are called, by their ids."""
-    names = {}
-    for page_id in {item for one in decisions for sort, item in ids(one) if sort is Sort.PAGE}:
-        try:
-            names[page_id] = f"page {mine.page(page_id).no}"
-        except NotFound:
-            names[page_id] = "a page that was forgotten"
-    return names
+def _filter(here: Place, only: Asked) -> Callable[[Entry], bool]:
+    sought = only.q.casefold()
+    names = _names_of(here.mine, only.person) if only.person else frozenset[str]()
+
+    def meets(entry: Entry) -> bool:
+        if only.what and entry.heading != only.what:
+            return False
+        if sought and sought not in entry.words:
+            return False
+        return not names or any(fold(one) in names for one in entry.subjects)
+
+    return meets
 
 
-def _step(decision: Decision, say: Say) -> Step:
-    kind = kind_of(decision)
-    what, text = kind.told(decision, say)
-    path = _path(kind.ids[kind.about], getattr(decision, kind.about)) if kind.about else ""
-    return Step(what=what, text=text, path=path)
+def _names_of(mine: OwnerMemory, person: str) -> frozenset[str]:
+    """All that a person is called; the name itself where nobody is known by it."""
+    wanted = fold(person)
+    for one in mine.people():
+        names = {fold(name) for name in (one.id, one.name, *one.names)}
+        if wanted in names:
+            return frozenset(names)
+    return frozenset({wanted})
 
 
-def _path(sort: Sort, item: object) -> str:
-    """The page of what a decision is about; there is none for some."""
-    match sort:
-        case Sort.PAGE:
-            return f"/pages/{item}"
-        case Sort.SEGMENT:
-            return f"/segments/{item}"
-        case Sort.FACT:
-            return f"/facts/{item}"
-        case Sort.ITEM:
-            return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
-        case Sort.CHANGE:
-            return f"/audit/{item}"
-        case Sort.CASE:
-            return "/playground/cases"
-        case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
-            return ""
-        case _:
-            assert_never(sort)
+def _from(here: Place, only: Asked) -> int | datetime:
+    """From when on the log is read."""
+    return 0 if not only.since else _midnight(here, only.since, "since") - timedelta(microseconds=1)
+
+
+def _below(here: Place, only: Asked, before: int) -> int:
+    """The number below which it is read."""
+    state = here.mine.state()
+    top = (0 if state is None else state.revision) + 1
+    if 0 < before < top:
+        top = before
+    if only.until:
+        end = _midnight(here, only.until, "until") + timedelta(days=1)
+        later = here.mine.changes(end - timedelta(microseconds=1), limit=1, kinds=())
+        top = min(top, later[0].no) if later else top
+    return top
+
+
+def _midnight(here: Place, day: str, where: str) -> datetime:
+    try:
+        found = date.fromisoformat(day)
+        return datetime(found.year, found.month, found.day, tzinfo=here.zone)
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"{where} = {day!r} is no day, such as 2026-05-02") from error
+
+
+def _by_day(here: Place, part: Part) -> list[Day]:
+    """What is told on each day, newest first."""
+    found: dict[str, Day] = {}
+    for change, told in sorted(
+        [*((one.change, one) for one in part.told), *((one, None) for one in part.books)],
+        key=lambda pair: -pair[0].no,
+    ):
+        name = f"{there(change.recorded_at, here.zone):%Y-%m-%d}"
+        day = found.setdefault(name, Day(day=name))
+        if told is None:
+            day.books.append(change)
+        else:
+            day.told.append(told)
+    return list(found.values())
+
+
+def _query(only: Asked) -> dict[str, str]:
+    """The filters as an address has them."""
+    names = ("what", "person", "q", "since", "until", "cause")
+    return {name: given for name in names if (given := getattr(only, name))}
+
+
+def _lines(here: Place, only: Asked) -> Iterator[str]:
+    below = 0
+    while True:
+        part = _part(here, only, below)
+        for one in part.told:
+            for entry in one.entries:
+                yield json.dumps(_line(one, entry), ensure_ascii=False) + "\n"
+        if part.older is None:
+            return
+        below = part.older
+
+
+def _line(told: Told, entry: Entry) -> dict[str, object]:
+    return {
+        "change": told.change.no,
+        "recorded_at": told.change.recorded_at.isoformat(),
+        "cause": told.change.cause.value,
+        "by": told.by,
+        "what": entry.heading.value,
+        "did": entry.verb,
+        "text": entry.text,
+        "note": entry.note,
+        "utterances": [one.utterance_id for one in entry.sources],
+    }
+
+
+def _undo_plan(mine: OwnerMemory, change: Change) -> tuple[Sequence[Entry], str]:
+    """What undoing a change would do now, or why nothing can be undone."""
+    try:
+        plan = mine.undo_plan(change.no)
+    except InputError as error:
+        return (), str(error)
+    decided = tuple(one for one in plan.decisions if not isinstance(one, Undone))
+    undoing = replace(change, cause=Cause.UNDO, decisions=decided)
+    teller = Teller(mine, [undoing, change], pages=True)
+    if plan.decisions:
+        return [teller.entry(undoing, one) for one in decided], ""
+    return (), "; ".join(f"{teller.say(left.item)}: {left.reason}" for left in plan.refused)

@@ -1,29 +1,27 @@
-"""The overview: the tiers as they flow, what is hot, what waits, what it cost, what changed last."""
+"""The overview: an owner at a glance; below, the tiers as they flow, what is hot, what waits, and what it cost."""
 
 from __future__ import annotations
 
-import json
-import shlex
 from datetime import timedelta
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from embermem.core.types import OwnerStats, Page, Tier
-from embermem.http.inspector import reading
 from embermem.http.inspector.drawing import charts, tiers
-from embermem.http.inspector.owner.audit import change_lines
+from embermem.http.inspector.owner import glance
 from embermem.http.inspector.place import PageContext, PageRoute, Place
+from embermem.memory import OwnerMemory
 from embermem.protocols import Call
 from embermem.reports import cost, waiting
 
-RECENT = 8
-"""Changes on the overview, the newest."""
-BARS = 8
-"""Segments on the overview, the hottest."""
+TOPICS = 6
+"""Warm topics at a glance."""
+BARS = 5
+"""Segments whose heat is drawn, the hottest."""
 FAILED_SHOWN = 20
 """Failed pages listed with their errors."""
-DRAWN = 100
+DRAWN = 25
 """Pages of each segment whose arrivals are drawn, the newest."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -34,41 +32,39 @@ def overview(here: PageContext) -> HTMLResponse:
     """The first page."""
     mine, settings, now = here.mine, here.memory.settings, here.memory.now()
     stats, state = mine.stats(), mine.state()
+    people = mine.people()
     hottest = charts.heats(mine.segments(), now, settings)
-    top = hottest[: charts.HOTTEST]
-    held = reading.by_id(mine.page(one) for heat in top for one in heat.segment.page_ids[-DRAWN:])
+    top = hottest[:BARS]
+    said = {one.segment.id: [page.said_at for page in _newest(mine, one)] for one in top}
+    plans = glance.plans(here)
     return here.page(
         "overview.html",
         title="Overview",
         stats=stats,
         state=state,
         model=settings.model,
+        who=glance.who(here, people),
+        conflicts=len(mine.conflicts()),
+        topics=hottest[:TOPICS],
+        plans=plans[: glance.PLANS],
+        more_plans=max(0, len(plans) - glance.PLANS),
+        news=glance.news(mine),
         flows=tiers.flows(stats, hottest, settings),
         slot_high=tiers.SLOT_HIGH,
-        heats=hottest[:BARS],
-        more_segments=max(0, len(hottest) - BARS),
+        heats=top,
         label=charts.label,
         tau=settings.tau,
-        lines=charts.heat_lines(top, held, now, settings),
+        lines=charts.heat_lines(top, said, now, settings),
+        line_box=f"0 0 {charts.LINE_WIDE} {charts.LINE_HIGH}",
         failed=_failed(here, stats),
         waits=waiting.sentences(stats.waiting, now),
         spend=_spend(here),
-        first_command=_first_command(here),
-        recent=change_lines(mine, mine.changes(max(0, stats.changes - RECENT)))[::-1],
+        first_command=here.first_command(mine.owner.user, mine.owner.agent),
     )
 
 
-def _first_command(here: Place) -> str:
-    """What a new user may paste into a shell to see something here."""
-    owner = here.mine.owner
-    body = {
-        "messages": [{"role": "user", "content": "I live in Lyon and I play the cello."}],
-        "user_id": owner.user,
-        "agent_id": owner.agent,
-    }
-    address = f"{here.request.url.scheme}://{here.request.url.netloc}/v1/memories"
-    said = shlex.quote(json.dumps(body, ensure_ascii=False))
-    return f"curl {shlex.quote(address)} -H 'Content-Type: application/json' -d {said}"
+def _newest(mine: OwnerMemory, heat: charts.Heat) -> tuple[Page, ...]:
+    return mine.pages(segment=heat.segment.id, limit=DRAWN)
 
 
 def _failed(here: Place, stats: OwnerStats) -> list[Page]:

@@ -7,15 +7,17 @@ from itertools import pairwise
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
+from embermem.core.text import fold
+from embermem.core.types import Segment
 from embermem.http.inspector import reading
 from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.memoryos.ingest.mid_term import accessed_at
 
-LISTED = 200
-"""Segments in one list: mid-term memory holds no more, the archive may."""
-SHOWN = 200
-"""Pages of one segment on its page."""
+A_PAGE = 48
+"""Segments in one part of the list."""
+SHOWN = 60
+"""Pages in one part of a segment's page."""
 LINES = 3
 """Lines of a summary in the list; a segment's page has them all."""
 ORDERS = {"heat": "hottest", "size": "largest", "new": "newest"}
@@ -24,32 +26,40 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
 @router.get("/segments")
-def segments(here: PageContext, by: str = "heat", archived: int = 0) -> HTMLResponse:
-    """All segments of mid-term memory, or of the archive."""
-    found = _heats(here, archived=bool(archived))
+def segments(here: PageContext, by: str = "heat", archived: int = 0, q: str = "", after: str = "") -> HTMLResponse:
+    """The segments of mid-term memory, or of the archive, in parts: those that speak of some words."""
+    every = _heats(here, archived=bool(archived))
+    words = fold(q).split()
+    found = [one for one in every if not words or all(word in words_of(one.segment) for word in words)]
     if by == "size":
         found.sort(key=lambda one: (-len(one.segment.page_ids), -one.heat))
     elif by == "new":
         found.sort(key=lambda one: one.segment.said_to, reverse=True)
+    start = next((at for at, one in enumerate(found, 1) if one.segment.id == after), 0)
+    shown = found[start : start + A_PAGE]
     return here.page(
         "segments.html",
         title="Segments",
-        heats=found[:LISTED],
-        total=len(found),
-        more=max(0, len(found) - LISTED),
+        heats=shown,
+        total=len(every),
+        found=len(found),
+        first=start + 1,
+        next=shown[-1].segment.id if start + A_PAGE < len(found) else None,
         by=by if by in ORDERS else "heat",
         orders=ORDERS,
         archived=bool(archived),
+        q=q,
         label=charts.label,
         lines=LINES,
     )
 
 
 @router.get("/segments/{segment_id}")
-def segment(here: PageContext, segment_id: str) -> HTMLResponse:
-    """One segment: its summary and what that rests on, its pages with their chains, and what rests on it."""
+def segment(here: PageContext, segment_id: str, before: int = 0) -> HTMLResponse:
+    """One segment: its summary and what that rests on, its pages with their chains, and what rests on them."""
     one = here.mine.segment(segment_id)
-    pages = [here.mine.page(page_id) for page_id in one.page_ids[:SHOWN]]
+    found = here.mine.pages(segment=one.id, limit=SHOWN + 1, before=before or None)
+    pages = found[-SHOWN:]
     joined = [a.chain_id is not None and a.chain_id == b.chain_id for a, b in pairwise(pages)]
     return here.page(
         "segment.html",
@@ -59,9 +69,15 @@ def segment(here: PageContext, segment_id: str) -> HTMLResponse:
         heat_since=here.memory.settings.heat_since,
         heat=next(heat for heat in _heats(here, archived=one.archived) if heat.segment.id == one.id),
         pages=list(zip(pages, [False, *joined], [*joined, False], strict=False)),
-        left=max(0, len(one.page_ids) - SHOWN),
-        facts=reading.resting_on(reading.every_fact(here.mine), pages),
+        before=before,
+        older=pages[0].no if len(found) > SHOWN else None,
+        facts=reading.resting_on(here.mine, pages),
     )
+
+
+def words_of(one: Segment) -> str:
+    """All that is said of a segment, to look for words in it, whatever their case."""
+    return fold(f"{one.title} {' '.join(one.keywords)} {one.summary}")
 
 
 @router.get("/segments/{segment_id}/sources")
