@@ -40,6 +40,8 @@ PAGES = (
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
+    "/playground?q=cello&q2=rabbit&budget2=90",
+    "/playground/cases",
     "/chat",
     "/chat?thread=first",
     "/chat?thread=first&text=cello",
