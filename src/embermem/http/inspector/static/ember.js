@@ -259,13 +259,6 @@
   const side = $(".side");
   if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
 
-  // A map wider than the page begins where most of it stands.
-  const map = $(".map-card");
-  if (map && map.scrollWidth > map.clientWidth) {
-    const along = [...map.querySelectorAll(".dot")].map((dot) => dot.getBoundingClientRect().left).sort((a, b) => a - b);
-    map.scrollLeft = along[along.length >> 1] - map.getBoundingClientRect().left - map.clientWidth / 2;
-  }
-
   drawAll();
   listen();
 })();
