@@ -105,13 +105,11 @@ def test_two_fingers_zoom_and_the_whole_map_fits_a_telephone(shown: Server, tab:
 @pytest.mark.proof
 def test_a_fact_shows_where_it_was_said_when_it_is_looked_at(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
-    expect(page.locator(".map-lines .rests").first).to_be_hidden()
-    tied = page.locator(".map-lines .rests").first.get_attribute("data-ends")
-    assert tied is not None
-    page.locator(f"#dot-{tied.split()[0]}").focus()
-    assert page.locator(".map-lines .rests.shown").count() >= 1
+    expect(page.locator(".map-lines .rests")).to_have_count(0)
+    page.locator(".dot.fact[data-in]").first.focus()
+    expect(page.locator(".map-lit .rests")).to_have_count(1)
     page.get_by_label("Where facts were said").check()
-    page.locator("svg.map-rests").wait_for()
+    expect(page.locator(".map-lines:not(.map-lit) .rests").first).to_be_attached()
     assert "lines=1" in page.url
 
 

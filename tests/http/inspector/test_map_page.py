@@ -48,7 +48,7 @@ def shown(browser: httpx2.Client, **query: str) -> str:
 
 def dots(text: str, *, out: bool = False) -> list[str]:
     """What stands on the map, by its label: what is looked at, or what is not."""
-    found = re.findall(r'class="dot (?:fact|segment)( out)?"[^>]* aria-label="([^"]*)"', text)
+    found = re.findall(r'class="dot (?:fact|segment)( out)?"[^>]*><title>([^<]*)<', text)
     return [label for is_out, label in found if bool(is_out) is out]
 
 
@@ -75,7 +75,9 @@ def test_links_are_drawn_and_facts_are_tied_to_where_they_were_said(browser: htt
     segment = {page: segment.id for segment in alice.segments() for page in segment.page_ids}
     fact = next(fact for fact in alice.facts() if alice.utterance(fact.sources[0].utterance_id).page_id in segment)
     said_in = segment[alice.utterance(fact.sources[-1].utterance_id).page_id]
-    assert f'data-ends="{fact.id} {said_in}"' in text
+    assert re.search(f'id="dot-{fact.id}" +data-in="{said_in}"', text)
+    assert f'data-ends="{fact.id} {said_in}"' not in text
+    assert f'data-ends="{fact.id} {said_in}"' in shown(browser, lines="1")
 
 
 def test_what_is_forgotten_is_on_the_map_no_more(browser: httpx2.Client, alice: OwnerMemory) -> None:

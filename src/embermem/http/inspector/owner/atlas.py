@@ -40,7 +40,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dot:
     """A segment or a fact on the map: where it stands, how large and (segments) how hot it is, in [0, 1], whom it is
-    about, and whether it is among those that are looked at. `name` is None where there is never room for it."""
+    about, in which segment it was said (facts), and whether it is among those that are looked at. `name` is None where
+    there is never room for it."""
 
     kind: str
     id: str
@@ -51,6 +52,7 @@ class Dot:
     heat: float
     detail: str
     person: str
+    said_in: str | None
     name: Name | None
     wanted: bool
 
@@ -269,6 +271,7 @@ def _dot(
         heat=heat,
         detail=detail,
         person=people[0] if kind == "fact" else "",
+        said_in=placed.said_in.get(id),
         name=placed.names.get(id),
         wanted=of_kind in ("", kind) and (not person or person in people) and words.folded_in(q, text),
     )

@@ -111,11 +111,25 @@
 
   // ------------------------------------------------------------------------------------------------ lines of a dot
 
+  const at = (dot) => dot.transform.baseVal.getItem(0).matrix;
+  // From a fact to the segment in which it was said, from a segment to all that was said in it.
   const lit = (dot) => {
+    const box = $(".map-lit");
+    if (!box) return;
     for (const line of document.querySelectorAll(".map-lines .shown")) line.classList.remove("shown");
-    if (!dot) return;
+    if (!dot) return box.replaceChildren();
     const id = dot.id.slice("dot-".length);
-    for (const line of document.querySelectorAll(".map-lines line")) line.classList.toggle("shown", line.dataset.ends.split(" ").includes(id));
+    for (const line of document.querySelectorAll("line.linked")) line.classList.toggle("shown", line.dataset.ends.split(" ").includes(id));
+    const others = dot.dataset.in ? [document.getElementById(`dot-${dot.dataset.in}`)] : [...document.querySelectorAll(`.dot[data-in="${CSS.escape(id)}"]`)];
+    box.replaceChildren(
+      ...others.filter(Boolean).map((other) => {
+        const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+        const ends = { x1: at(dot).e, y1: at(dot).f, x2: at(other).e, y2: at(other).f };
+        for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+        line.setAttribute("class", "rests");
+        return line;
+      }),
+    );
   };
   document.addEventListener("pointerover", (event) => map()?.contains(event.target) && lit(event.target.closest(".dot")));
   document.addEventListener("focusin", (event) => {
@@ -123,10 +137,10 @@
     if (!dot) return;
     lit(dot);
     if (!dot.matches(":focus-visible")) return;
-    const at = dot.transform.baseVal.consolidate().matrix;
+    const { e, f } = at(dot);
     const h = (view.w / whole.w) * whole.h;
-    if (at.e < view.x || at.e > view.x + view.w || at.f < view.y || at.f > view.y + h) {
-      view = { ...view, x: at.e - view.w / 2, y: at.f - h / 2 };
+    if (e < view.x || e > view.x + view.w || f < view.y || f > view.y + h) {
+      view = { ...view, x: e - view.w / 2, y: f - h / 2 };
       show();
     }
   });
