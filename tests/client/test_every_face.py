@@ -626,6 +626,28 @@ def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
         alice.unlink(link.id)
 
 
+def test_cases_are_kept_listed_and_dropped(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    alice.add("A heron ate two goldfish.", "Poor fish.")
+    heron, poor = alice.page(alice.pages()[0].id).utterances
+    case = alice.add_case("Who ate them?", expected=[heron.id], unwanted=[poor.id], note="a bird", budget=300)
+    assert case.arguments == {"query": "Who ate them?", "at": clock.now, "budget": 300}
+    assert [one.utterance_id for one in (*case.expected, *case.unwanted)] == [heron.id, poor.id]
+    assert alice.cases() == (case,)
+    assert alice.case(case.id) == case
+    context = alice.recall(**case.arguments)
+    assert case.missing(context) == ()
+    assert case.passes(context) == (poor.id not in context.rests_on)
+    assert alice.drop_case(case.id).retired_at == clock.now
+    assert alice.cases() == ()
+    with pytest.raises(InputError):
+        alice.drop_case(case.id)
+    with pytest.raises(InputError):
+        alice.add_case("Who?")
+    with pytest.raises(NotFound):
+        alice.add_case("Who?", expected=["u0000000000000000000000000"])
+
+
 def test_pages_and_facts_end_by_themselves(of: Of, clock: Clock) -> None:
     alice = of("alice")
     ends = clock.now + timedelta(days=2)
@@ -840,6 +862,8 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
         lambda item: alice.link(item, "f1-000", "both"),
         alice.why,
         alice.unlink,
+        alice.case,
+        alice.drop_case,
         alice.links,
     ]
     for use, name in itertools.product(uses, NO_IDS):

@@ -698,7 +698,12 @@ def test_ids_of_facts_are_found_by_every_condition_newest_first(store: SqlStore)
 def test_ids_of_facts_are_found_by_what_a_caller_makes_of_subject_and_text(store: SqlStore) -> None:
     several_facts(store)
     told = []
-    assert store.fact_ids(ALICE.id, FactSelection(), lambda *one: told.append(one) or "brûlée" in one[1]) == ("f2-000",)
+
+    def matches(subject: str, text: str) -> bool:
+        told.append((subject, text))
+        return "brûlée" in text
+
+    assert store.fact_ids(ALICE.id, FactSelection(), matches) == ("f2-000",)
     assert ("Ana", "likes Crème brûlée") in told
     assert store.fact_ids(BOB.id, FactSelection()) == ()
 
