@@ -11,6 +11,9 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    cases,
+    chat,
+    documents,
     facts,
     forgetting,
     imports,
@@ -34,6 +37,7 @@ from embermem.http.inspector.server import (
     requests,
     retention,
     settings,
+    spaces,
     workers,
 )
 
@@ -68,6 +72,7 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
     many_facts,
@@ -75,9 +80,12 @@ for one in (
     persona,
     pages,
     segments,
+    documents,
     atlas,
     timeline,
     playground,
+    cases,
+    chat,
     audit,
     imports,
     search,
