@@ -206,6 +206,7 @@ OPERATIONS = """
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts
+    add_case drop_case get_case list_cases
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
     list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
     get_readiness remove_link retire_fact search_memories set_user settle settle_conflict split_people

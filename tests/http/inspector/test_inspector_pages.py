@@ -28,6 +28,9 @@ PAGES = (
     "/pages",
     "/segments",
     "/segments?archived=1",
+    "/facts",
+    "/facts?state=past&q=cello&held_since=2026-01-01",
+    "/facts?person=alice&attribute=lives_in&origin=conversation",
     "/persona",
     "/persona?state=past",
     "/persona?state=archived",
@@ -37,15 +40,28 @@ PAGES = (
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
+    "/chat",
+    "/chat?thread=first",
+    "/chat?thread=first&text=cello",
     "/audit",
     "/audit?cause=consolidation",
     "/audit?what=learnt&person=alice&q=cello",
     "/audit?what=bookkeeping",
     "/audit/steps?first=1&last=9",
     "/import",
+    "/documents",
+    "/documents?q=lease",
     "/search",
     "/search?q=cello",
     "/owners",
+    "/operations",
+    "/operations/keys",
+    "/operations/settings",
+    "/operations/requests",
+    "/operations/workers",
+    "/operations/models",
+    "/operations/retention",
+    "/operations/backups",
 )
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
@@ -140,7 +156,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"]
+    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
 )
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")
@@ -329,7 +345,8 @@ def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerM
     before = [segment.visits for segment in full.segments()]
     page = Read(get(browser, "/playground", q="Where do I live?", budget=200, k=4).text)
     context = full.recall("Where do I live?", budget=200)
-    assert len(page.hooks("hit")) == 4
+    packed = {hit.rank for hit in context.packed}
+    assert len(page.hooks("hit")) == len(packed | {1, 2, 3, 4})
     assert context.text.splitlines()[-1] in page.text
     assert f"{context.tokens}" in page.text
     assert [segment.visits for segment in full.segments()] == before

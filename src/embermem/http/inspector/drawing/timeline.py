@@ -62,7 +62,8 @@ class Bar:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Strip:
     """A topic or a fact: from x on so wide; `before` and `after` say whether it goes on beyond the picture, `point`
-    that it has only a beginning. `name` is written at `name_x`."""
+    that it has only a beginning. `name` is written at `name_x`; `reach` is from where to where there is anything of
+    it."""
 
     told: Told
     x: float
@@ -73,12 +74,7 @@ class Strip:
     before: bool
     after: bool
     point: bool
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        """From where to where there is something of it."""
-        named = self.name_x + wide(self.name) if self.name else self.x
-        return min(self.x, self.name_x if self.name else self.x), max(self.x + self.w, named)
+    reach: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -311,16 +307,19 @@ class _Drawn:
         w = _POINT if until is None else max(_LEAST, self._x(max(until, told.since)) - x)
         x = min(x, right - w)
         name = plain(told.text, self.size.longest) or told.id
+        length = wide(name)
         begins = x + (w + 4 if point else _INSET)
-        if begins + wide(name) > right:
-            begins = x - 4 - wide(name)
+        if begins + length > right:
+            begins = x - 4 - length
+        begins = max(float(left), begins)
         return Strip(
             told=told,
             x=round(x, 1),
             y=0.0,
             w=round(w, 1),
             name=name,
-            name_x=round(max(float(left), begins), 1),
+            name_x=round(begins, 1),
+            reach=(round(min(x, begins), 1), round(max(x + w, begins + length), 1)),
             before=told.since < self.span.start,
             after=until is not None and until > self.span.end,
             point=point,

@@ -11,7 +11,7 @@ from embermem.core.errors import InputError
 from embermem.core.types import Forgotten, Scope
 from embermem.http.inspector.place import Changing, PageRoute, Place
 
-KINDS = ("page", "fact", "segment", "thread", "days")
+KINDS = ("page", "fact", "segment", "thread", "days", "document")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -44,6 +44,8 @@ def _forget(here: Place, kind: str, id: str, *, dry_run: bool) -> Forgotten:
             return here.mine.forget(segment=id, dry_run=dry_run)
         case "thread":
             return here.mine.forget(thread=id, dry_run=dry_run)
+        case "document":
+            return here.mine.forget_document(id, dry_run=dry_run)
         case "days":
             since, _, until = id.partition("/")
             if not (since and until):

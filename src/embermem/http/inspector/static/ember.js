@@ -224,6 +224,7 @@
           const before = seen;
           seen = event.lastEventId;
           const main = $("#main[data-live]");
+          if (before !== null && before !== seen) document.dispatchEvent(new CustomEvent("ember:live", { detail: name }));
           if (main && before !== null && before !== seen && (name === "state" || main.dataset.live.split(" ").includes(name))) refresh();
         });
       }
