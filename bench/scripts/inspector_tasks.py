@@ -260,7 +260,7 @@ def main() -> int:
             if steps is None:
                 print(f"{task.name:34} {NOT_POSSIBLE}{f' ({task.instead})' if task.instead else ''}", flush=True)
                 continue
-            store = shutil.copy(made, Path(folder) / f"task{number}.db")
+            store = Path(shutil.copy(made, Path(folder) / f"task{number}.db"))
             with _served(store) as url:
                 page = chromium.new_page(viewport={"width": 1280, "height": 860})
                 page.set_default_timeout(15_000)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 from serving import Server
-from test_browser_pages import PAGES
+from test_browser_pages import PAGES  # type: ignore[import-not-found]
 
 from embermem import Memory, OwnerMemory, demo
 

@@ -8,13 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_page import Read
+from read_page import OWNER, Read, get, post
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -22,7 +21,6 @@ from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
 from scripted import SMALL, Clock, Opener, Place
 
-OWNER = {"user": "alice", "agent": "default"}
 PAGES = (
     "/overview",
     "/pages",
@@ -108,16 +106,6 @@ def browser(server: Server) -> Iterator[httpx2.Client]:
     """A client that is sent after each form's redirect."""
     with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
         yield client
-
-
-def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
-    """A page of alice's."""
-    return browser.get(path, params={**OWNER, **dict(httpx2.QueryParams(path.partition("?")[2])), **query})
-
-
-def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
-    """An action on alice's memory."""
-    return browser.post(path, params=OWNER, data=fields)
 
 
 def every_page(alice: OwnerMemory) -> list[str]:

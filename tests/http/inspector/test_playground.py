@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from read_page import OWNER
 from serving import running
-from test_inspector_pages import OWNER
 
 from embermem import Memory, OwnerMemory
 
