@@ -74,7 +74,7 @@ class FactLists(Reading):
         selection = replace(
             ALL_FACTS if status is None else _STATUS[status],
             about=None if about is None else messages.one_of(About, about, "about"),
-            attributes=None if attribute is None else frozenset([attribute] if isinstance(attribute, str) else attribute),
+            attributes=None if attribute is None else frozenset(_several(attribute)),
             origin=None if origin is None else messages.one_of(Origin, origin, "origin"),
             recorded=_span(inbox, recorded_since, recorded_until, "recorded"),
             true=_span(inbox, held_since, held_until, "held"),
@@ -117,6 +117,10 @@ class AsyncFactLists(AsyncReading):
     """`FactLists`, awaited."""
 
     find_facts = awaited("read", FactLists.find_facts)
+
+
+def _several(attribute: str | Sequence[str]) -> Sequence[str]:
+    return [attribute] if isinstance(attribute, str) else attribute
 
 
 class _Wanted:
