@@ -200,7 +200,7 @@ class Life(StoreLife):
     def note_a_case(self, owner: Name, n: int, m: int) -> None:
         if said := self.of(owner).utterances():
             one, other = said[n % len(said)], said[m % len(said)]
-            marked = {"expected": [one.id], "unwanted": [] if one == other else [other.id]}
+            marked: dict[str, Any] = {"expected": [one.id], "unwanted": [] if one == other else [other.id]}
             self.do(lambda memory: memory.of(*owner).add_case(f"Who said: {one.text[:20]}?", note="a note", **marked))
 
     @rule(owner=owners, n=which)

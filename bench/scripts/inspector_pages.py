@@ -119,7 +119,7 @@ def main() -> int:
 
 def known(store: Path, user: str | None, agent: str) -> tuple[str, str, Mapping[str, str]]:
     """The owner, and an item of each kind for the addresses."""
-    with Memory(store, background=False, read_only=True) as memory:
+    with Memory(store, background=False) as memory:
         if user is None:
             first = max(memory.owners(), key=lambda one: memory.of(one.user, one.agent).stats().pages)
             user, agent = first.user, first.agent
@@ -131,12 +131,11 @@ def items_of(owner: OwnerMemory) -> Mapping[str, str]:
     pages = owner.pages(limit=40)
     segments = owner.items("segment", limit=5)
     change = owner.changes(limit=400, before=10**9)
+    others = (one.name for one in owner.people() if one.facts and one.id not in ("user", "agent"))
     return {
         "fact": facts[-1].id if facts else "",
         "past": past[-1].id if past else "",
-        "person": quote(
-            next((one.name for one in owner.people() if one.facts and one.id not in ("user", "agent")), "")
-        ),
+        "person": quote(next(others, "")),
         "page": pages[0].id if pages else "",
         "middle": str(pages[0].no) if pages else "",
         "segment": segments[0].id if segments else "",

@@ -640,9 +640,10 @@ def test_cases_are_kept_listed_and_dropped(of: Of, clock: Clock) -> None:
     assert case.passes(context) == (poor.id not in context.rests_on)
     assert alice.drop_case(case.id).retired_at == clock.now
     assert alice.cases() == ()
-    for refused in (lambda: alice.drop_case(case.id), lambda: alice.add_case("Who?")):
-        with pytest.raises(InputError):
-            refused()
+    with pytest.raises(InputError):
+        alice.drop_case(case.id)
+    with pytest.raises(InputError):
+        alice.add_case("Who?")
     with pytest.raises(NotFound):
         alice.add_case("Who?", expected=["u0000000000000000000000000"])
 

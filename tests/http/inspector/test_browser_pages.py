@@ -39,6 +39,8 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
     "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
     "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
+    "documents": lambda mei: "/documents",
+    "spaces": lambda mei: "/spaces",
     "map": lambda mei: "/map",
     "timeline": lambda mei: "/timeline",
     "timeline of a month": lambda mei: "/timeline?from=2026-03-01&to=2026-03-31&person=Mei",
@@ -58,6 +60,14 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "not there": lambda mei: "/pages/none",
     "lost": lambda mei: "/nowhere/at/all",
     "login": lambda mei: "/login",
+    "operations": lambda mei: "/operations",
+    "keys of the server": lambda mei: "/operations/keys",
+    "settings of the server": lambda mei: "/operations/settings",
+    "requests of the server": lambda mei: "/operations/requests",
+    "workers of the server": lambda mei: "/operations/workers",
+    "models of the server": lambda mei: "/operations/models",
+    "retention of the server": lambda mei: "/operations/retention",
+    "backups of the server": lambda mei: "/operations/backups",
     "nobody": lambda mei: "/overview?user=nobody",
 }
 NOT_FOUND = ("404 (Not Found)",)

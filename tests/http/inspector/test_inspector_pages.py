@@ -8,13 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_page import Read
+from read_page import OWNER, Read, get, post
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -22,7 +21,6 @@ from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
 from scripted import SMALL, Clock, Opener, Place
 
-OWNER = {"user": "alice", "agent": "default"}
 PAGES = (
     "/overview",
     "/pages",
@@ -49,9 +47,19 @@ PAGES = (
     "/audit?what=bookkeeping",
     "/audit/steps?first=1&last=9",
     "/import",
+    "/documents",
+    "/documents?q=lease",
     "/search",
     "/search?q=cello",
     "/owners",
+    "/operations",
+    "/operations/keys",
+    "/operations/settings",
+    "/operations/requests",
+    "/operations/workers",
+    "/operations/models",
+    "/operations/retention",
+    "/operations/backups",
 )
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
@@ -100,16 +108,6 @@ def browser(server: Server) -> Iterator[httpx2.Client]:
         yield client
 
 
-def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
-    """A page of alice's."""
-    return browser.get(path, params={**OWNER, **dict(httpx2.QueryParams(path.partition("?")[2])), **query})
-
-
-def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
-    """An action on alice's memory."""
-    return browser.post(path, params=OWNER, data=fields)
-
-
 def every_page(alice: OwnerMemory) -> list[str]:
     """The addresses of all pages there are of a memory."""
     return [
@@ -146,7 +144,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"]
+    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
 )
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from serving import key_for, running
-from test_inspector_pages import OWNER, Read, get
+from read_page import OWNER
+from serving import running
 
 from embermem import Memory, OwnerMemory
-from embermem.transfer.datasets import parse
 
 ASKED = {"q": "What did the heron do?", "budget": 120}
 
