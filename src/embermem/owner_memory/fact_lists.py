@@ -165,6 +165,12 @@ def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
     return order
 
 
+def _named(attribute: str | Iterable[str] | None) -> frozenset[str] | None:
+    if attribute is None:
+        return None
+    return frozenset([attribute] if isinstance(attribute, str) else attribute)
+
+
 def _span(inbox: Inbox, since: At, until: At, where: str) -> Span | None:
     """From the first moment of a day on, and before the day after another."""
     if since is None and until is None:

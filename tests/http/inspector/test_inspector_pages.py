@@ -8,13 +8,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_page import Read
+from read_page import OWNER, Read, get, post
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -22,12 +21,14 @@ from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
 from scripted import SMALL, Clock, Opener, Place
 
-OWNER = {"user": "alice", "agent": "default"}
 PAGES = (
     "/overview",
     "/pages",
     "/segments",
     "/segments?archived=1",
+    "/facts",
+    "/facts?state=past&q=cello&held_since=2026-01-01",
+    "/facts?person=alice&attribute=lives_in&origin=conversation",
     "/persona",
     "/persona?everybody=1",
     "/persona?as_of=2026-04-20",
@@ -39,15 +40,30 @@ PAGES = (
     "/playground",
     "/playground?q=cello",
     "/playground?q=cello&preset=paper",
+    "/playground?q=cello&q2=rabbit&budget2=90",
+    "/playground/cases",
+    "/chat",
+    "/chat?thread=first",
+    "/chat?thread=first&text=cello",
     "/audit",
     "/audit?cause=consolidation",
     "/audit?what=learnt&person=alice&q=cello",
     "/audit?what=bookkeeping",
     "/audit/steps?first=1&last=9",
     "/import",
+    "/documents",
+    "/documents?q=lease",
     "/search",
     "/search?q=cello",
     "/owners",
+    "/operations",
+    "/operations/keys",
+    "/operations/settings",
+    "/operations/requests",
+    "/operations/workers",
+    "/operations/models",
+    "/operations/retention",
+    "/operations/backups",
 )
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
@@ -96,16 +112,6 @@ def browser(server: Server) -> Iterator[httpx2.Client]:
         yield client
 
 
-def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
-    """A page of alice's."""
-    return browser.get(path, params={**OWNER, **dict(httpx2.QueryParams(path.partition("?")[2])), **query})
-
-
-def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
-    """An action on alice's memory."""
-    return browser.post(path, params=OWNER, data=fields)
-
-
 def every_page(alice: OwnerMemory) -> list[str]:
     """The addresses of all pages there are of a memory."""
     return [
@@ -142,7 +148,7 @@ def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/map", "/playground", "/audit"]
+    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
 )
 def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
     assert Read(get(browser, path).text).hooks("empty")
@@ -333,7 +339,8 @@ def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerM
     before = [segment.visits for segment in full.segments()]
     page = Read(get(browser, "/playground", q="Where do I live?", budget=200, k=4).text)
     context = full.recall("Where do I live?", budget=200)
-    assert len(page.hooks("hit")) == 4
+    packed = {hit.rank for hit in context.packed}
+    assert len(page.hooks("hit")) == len(packed | {1, 2, 3, 4})
     assert context.text.splitlines()[-1] in page.text
     assert f"{context.tokens}" in page.text
     assert [segment.visits for segment in full.segments()] == before

@@ -11,6 +11,9 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    cases,
+    chat,
+    documents,
     facts,
     forgetting,
     imports,
@@ -24,7 +27,19 @@ from embermem.http.inspector.owner import (
     timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners
+from embermem.http.inspector.server import (
+    backups,
+    keys,
+    login,
+    models,
+    operations,
+    owners,
+    requests,
+    retention,
+    settings,
+    spaces,
+    workers,
+)
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -57,6 +72,7 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
     many_facts,
@@ -64,13 +80,24 @@ for one in (
     persona,
     pages,
     segments,
+    documents,
     atlas,
     timeline,
     playground,
+    cases,
+    chat,
     audit,
     imports,
     search,
     forgetting,
+    operations,
+    keys,
+    settings,
+    requests,
+    workers,
+    models,
+    retention,
+    backups,
 ):
     router.include_router(one.router)
 router.include_router(files)

@@ -16,6 +16,7 @@ from embermem.core.types import NO_USER, About
 from embermem.protocols import Census, Grant, OwnerEntry, OwnerOrder
 from embermem.store import schema
 from embermem.store.codec import json_text, micros, moment
+from embermem.store.engines.words import has_text
 from embermem.store.queries import reads, waits
 from embermem.store.transactions import Transactions
 
@@ -126,9 +127,7 @@ def _named(text: str) -> list[ColumnElement[bool]]:
     wanted = " ".join(text.split()).replace(" /", "/").replace("/ ", "/")
     if not wanted:
         return []
-    name = schema.owner.c.user + "/" + schema.owner.c.agent
-    exact = name.contains(wanted, autoescape=True)
-    return [or_(exact, func.lower(name).contains(wanted.lower(), autoescape=True))]
+    return [has_text(schema.owner.c.user + "/" + schema.owner.c.agent, wanted)]
 
 
 def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
