@@ -200,7 +200,7 @@ export class OwnerMemory {
     { limit, scope, about, person, state, ...options }: {
       about?: Schemas["About"];
       person?: string;
-      state?: Schemas["State"];
+      state?: Schemas["FactStatus"];
     } & ListOptions & AtMoment = {},
   ): Listing<Fact> {
     const query = { ...given({ about, person, state }), ...queryScope(scope) };
