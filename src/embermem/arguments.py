@@ -145,6 +145,16 @@ def _many(what: str, kind: type | tuple[type, ...], of: Any = Iterable, *, none:
     return check
 
 
+def _text_or_many(what: str) -> _Check:
+    """A text, or several of them as a tuple."""
+    one, many = _one_of(what, str, none=True), _many(what, str)
+
+    def check(value: Any, name: str) -> Any:
+        return one(value, name) if value is None or isinstance(value, str) else many(value, name)
+
+    return check
+
+
 def _moment(value: Any, name: str) -> Any:
     if not isinstance(value, datetime) or value.utcoffset() is None:
         raise _Wrong("a datetime with a zone")
@@ -215,6 +225,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Forgotten | str": _one_of("the receipt of a forgetting, or its JSON", Forgotten, str),
     "Scope | None": _scope,
     "Iterable[str]": _many("several ids, such as a list", str),
+    "str | Iterable[str] | None": _text_or_many("a text, or several"),
     "Iterable[int]": _many("several whole numbers, such as a list", int),
     "Iterable[str] | None": _many("several names, such as a list", str, none=True),
     "Iterable[Hit]": _many("hits such as those of context.packed", Hit),

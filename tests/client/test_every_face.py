@@ -330,6 +330,69 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
 
 
 @every_face
+def test_several_facts_are_pinned_and_retired_in_one_change_that_is_undone(alice: OwnerMemory) -> None:
+    one, other, third = alice.learn([{"text": f"likes {thing}"} for thing in ("figs", "plums", "pears")])
+    both = [one.id, other.id]
+    pinned = alice.pin_facts(both)
+    assert [fact.pinned for fact in alice.facts()] == [True, True, False]
+    assert alice.pin_facts(both) == 0
+    alice.undo(pinned)
+    assert not any(fact.pinned for fact in alice.facts())
+    retired = alice.retire_facts(both)
+    assert [fact.id for fact in alice.facts()] == [third.id]
+    alice.undo(retired)
+    assert len(alice.facts()) == 3
+    for refused in (alice.pin_facts, alice.retire_facts):
+        with pytest.raises(InputError):
+            refused([])
+        with pytest.raises(NotFound):
+            refused([one.id, "f98-000"])
+    alice.retire(one.id)
+    with pytest.raises(InputError):
+        alice.retire_facts(both)
+    assert alice.fact(other.id).current, "all of them, or none"
+
+
+@every_face
+def test_facts_that_say_the_same_become_one_until_that_is_undone(alice: OwnerMemory) -> None:
+    told(alice)
+    (said,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
+    (other,) = alice.learn([{"attribute": "does", "valid_from": "2020-05-01", "text": "resides in Lyon"}])
+    alice.pin(other.id)
+    whole = alice.merge_facts(said.id, [other.id])
+    assert (whole.text, whole.attribute, whole.value) == (said.text, said.attribute, said.value)
+    assert whole.sources == said.sources
+    assert whole.pinned
+    assert whole.valid_from == other.valid_from
+    assert {one.id for one in alice.past_facts() if one.superseded_by == whole.id} == {said.id, other.id}
+    alice.undo(whole.change_no)
+    assert {said.id, other.id} <= {fact.id for fact in alice.facts()}
+    assert not alice.fact(whole.id).current
+    for keep, others in ((said.id, [said.id]), (said.id, [whole.id]), (said.id, [])):
+        with pytest.raises(InputError):
+            alice.merge_facts(keep, others)
+    with pytest.raises(NotFound):
+        alice.merge_facts(said.id, ["f98-000"])
+    (ana,) = alice.learn([{"text": "lives in Lyon", "subject": "Ana"}])
+    with pytest.raises(InputError, match="about one person"):
+        alice.merge_facts(said.id, [ana.id])
+
+
+@every_face
+def test_of_two_facts_in_conflict_one_is_said_to_be_wrong(alice: OwnerMemory) -> None:
+    lyon, nantes = alice.learn([LYON, NANTES])
+    with pytest.raises(InputError):
+        alice.settle_conflict(lyon.id, nantes.id, wrong="f98-000")
+    made = alice.settle_conflict(lyon.id, nantes.id, wrong=lyon.id)
+    assert [fact.id for fact in alice.facts()] == [nantes.id]
+    (past,) = alice.past_facts()
+    assert (past.id, past.superseded_by, past.valid_to) == (lyon.id, nantes.id, lyon.valid_from)
+    assert alice.conflicts() == ()
+    alice.undo(made)
+    assert len(alice.conflicts()) == 1
+
+
+@every_face
 def test_instructions_are_found_added_listed_and_ended(alice: OwnerMemory) -> None:
     alice.add("Always answer in metric units.", "I will.")
     alice.settle()
@@ -563,6 +626,28 @@ def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
         alice.unlink(link.id)
 
 
+def test_cases_are_kept_listed_and_dropped(of: Of, clock: Clock) -> None:
+    alice = of("alice")
+    alice.add("A heron ate two goldfish.", "Poor fish.")
+    heron, poor = alice.page(alice.pages()[0].id).utterances
+    case = alice.add_case("Who ate them?", expected=[heron.id], unwanted=[poor.id], note="a bird", budget=300)
+    assert case.arguments == {"query": "Who ate them?", "at": clock.now, "budget": 300}
+    assert [one.utterance_id for one in (*case.expected, *case.unwanted)] == [heron.id, poor.id]
+    assert alice.cases() == (case,)
+    assert alice.case(case.id) == case
+    context = alice.recall(**case.arguments)
+    assert case.missing(context) == ()
+    assert case.passes(context) == (poor.id not in {hit.utterance.id for hit in context.packed})
+    assert alice.drop_case(case.id).retired_at == clock.now
+    assert alice.cases() == ()
+    with pytest.raises(InputError):
+        alice.drop_case(case.id)
+    with pytest.raises(InputError):
+        alice.add_case("Who?")
+    with pytest.raises(NotFound):
+        alice.add_case("Who?", expected=["u0000000000000000000000000"])
+
+
 def test_pages_and_facts_end_by_themselves(of: Of, clock: Clock) -> None:
     alice = of("alice")
     ends = clock.now + timedelta(days=2)
@@ -777,6 +862,8 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
         lambda item: alice.link(item, "f1-000", "both"),
         alice.why,
         alice.unlink,
+        alice.case,
+        alice.drop_case,
         alice.links,
     ]
     for use, name in itertools.product(uses, NO_IDS):

@@ -26,6 +26,7 @@ from embermem.core.changes import (
     Evicted,
     FactAdded,
     FactArchived,
+    FactPinned,
     FactRestored,
     FactRetired,
     KeywordCount,
@@ -46,6 +47,7 @@ from embermem.core.types import (
     ChainId,
     FactId,
     Message,
+    Origin,
     Owner,
     PageId,
     Role,
@@ -58,6 +60,7 @@ from embermem.core.types import (
 from embermem.protocols import (
     ARCHIVED,
     ENDED,
+    HELD,
     Backlog,
     Delta,
     Erasure,
@@ -69,6 +72,7 @@ from embermem.protocols import (
     Unread,
     VectorBatch,
 )
+from embermem.store import schema
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from proofs import bounded
@@ -643,6 +647,85 @@ def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: SqlStor
         == store.facts(BOB.id, FactSelection(resting_on=frozenset([1])))
         == ()
     )
+
+
+def several_facts(store: SqlStore) -> None:
+    """f1-000 rests on what was said, f2-000 on a document, f3-000 and f3-001 on nothing; f3-001 is pinned and ends."""
+    append(store, message("I drink tea"), message("a passage"))
+    passages = schema.utterance.update().where(schema.utterance.c.seq == 2).values(passage='{"place": 1}')
+    with store._write() as c:
+        c.execute(passages)
+    later = replace(fact("f3-001"), subject="Ana", attribute="lives_in", sources=(), expires_at=NOW + MINUTE)
+    apply(store, fact("f1-000", 1))
+    apply(
+        store, replace(fact("f2-000", 2), subject="Ana", valid_from=NOW + timedelta(days=9), text="likes Crème brûlée")
+    )
+    apply(
+        store,
+        replace(fact("f3-000"), sources=(), valid_from=None),
+        later,
+        FactPinned(fact_id=later.fact_id, pinned=True),
+    )
+
+
+def test_ids_of_facts_are_found_by_every_condition_newest_first(store: SqlStore) -> None:
+    several_facts(store)
+    day = timedelta(days=1)
+
+    def found(**conditions: Any) -> list[str]:
+        return [one[1:] for one in store.fact_ids(ALICE.id, FactSelection(**conditions))]
+
+    assert found() == ["3-001", "3-000", "2-000", "1-000"]
+    assert found(subjects=frozenset({"Ana"})) == ["3-001", "2-000"]
+    assert found(attributes=frozenset({"lives_in"})) == ["3-001"]
+    assert found(pinned=True) == found(expiring=True) == ["3-001"]
+    assert found(pinned=False) == found(expiring=False) == ["3-000", "2-000", "1-000"]
+    assert found(origin=Origin.CALLER) == ["3-001", "3-000"]
+    assert found(origin=Origin.CONVERSATION) == ["1-000"]
+    assert found(origin=Origin.DOCUMENT) == ["2-000"]
+    assert found(true=(None, NOW)) == ["3-000"]
+    assert found(true=(None, NOW + day)) == ["3-001", "3-000", "1-000"]
+    assert found(true=(NOW + day, None)) == ["3-000", "2-000", "1-000"]
+    assert found(recorded=(NOW, NOW + day)) == found()
+    assert found(recorded=(NOW + day, None)) == found(recorded=(None, NOW)) == []
+    assert found(ids=frozenset({FactId("f2-000"), FactId("f9-000")})) == ["2-000"]
+    assert found(ids=frozenset()) == []
+    apply(store, FactRetired(fact_id=FactId("f1-000"), superseded_by=None, valid_to=NOW))
+    assert found(states=ENDED.states) == ["1-000"]
+    assert found(true=(None, NOW + day)) == ["3-001", "3-000"], "what ended as it began was never true"
+
+
+def test_ids_of_facts_are_found_by_what_a_caller_makes_of_subject_and_text(store: SqlStore) -> None:
+    several_facts(store)
+    told = []
+
+    def matches(subject: str, text: str) -> bool:
+        told.append((subject, text))
+        return "brûlée" in text
+
+    assert store.fact_ids(ALICE.id, FactSelection(), matches) == ("f2-000",)
+    assert ("Ana", "likes Crème brûlée") in told
+    assert store.fact_ids(BOB.id, FactSelection()) == ()
+
+
+def test_of_one_change_with_very_many_facts_the_last_is_the_newest(store: SqlStore) -> None:
+    append(store)
+    apply(store, *(fact(f"f1-{number:03}") for number in (2, 999, 1000)))
+    assert store.fact_ids(ALICE.id, FactSelection()) == ("f1-1000", "f1-999", "f1-002")
+
+
+def test_whom_held_facts_speak_of_is_counted_in_their_order(store: SqlStore) -> None:
+    several_facts(store)
+    assert list(store.subjects(ALICE.id).items()) == [("user", 2), ("Ana", 2)]
+    apply(store, FactArchived(fact_id=FactId("f1-000")))
+    assert list(store.subjects(ALICE.id).items()) == [("Ana", 2), ("user", 1)]
+    assert store.subjects(BOB.id) == {}
+
+
+def test_a_persona_may_hold_only_some_facts(store: SqlStore) -> None:
+    several_facts(store)
+    some = replace(HELD, attributes=frozenset({"lives_in"}))
+    assert [one.id for one in store.persona(ALICE.id, selection=some).facts] == ["f3-001"]
 
 
 steps = st.lists(

@@ -127,6 +127,7 @@ OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
 FAVORITE_PREFIX = "favorite_"
 """`favorite_<thing>` (favorite_color, favorite_food, …) holds one value each."""
+INSTRUCTION = "instruction"
 INSTRUCTION_PREFIX = "instruction_"
 """`instruction_<matter>` (instruction_language, instruction_length, …) holds one value each: a newer instruction about
 the same matter ends the older one. `instruction` holds all others."""
@@ -167,7 +168,7 @@ def kind(name: str) -> Kind:
 def is_instruction(name: str) -> bool:
     """Whether an attribute holds standing instructions: facts of it are told with every recall, if they are the
     user's."""
-    return name == "instruction" or name.startswith(INSTRUCTION_PREFIX)
+    return name == INSTRUCTION or name.startswith(INSTRUCTION_PREFIX)
 
 
 def _family(name: str) -> Kind | None:

@@ -12,6 +12,7 @@ from embermem.core.types import OwnerId
 MADE_ID = re.compile(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
 """An id of a memory."""
 _NUMBER = re.compile(r"[0-9]+")
+_OF_A_CHANGE = re.compile(r"[fscl]([0-9]{1,9})-[0-9]+$")
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
@@ -26,6 +27,13 @@ def made_order(item_id: str) -> tuple[tuple[int, ...], str]:
     if not MADE_ID.fullmatch(item_id):
         return (), item_id
     return tuple(int(digits) for digits in _NUMBER.findall(item_id)), item_id
+
+
+def made_in(item_id: str) -> int:
+    """The number of the change that made a fact, segment, chain or link, as its id says; 0 for all other ids. No change
+    before it names the item."""
+    found = _OF_A_CHANGE.match(item_id)
+    return int(found.group(1)) if found else 0
 
 
 def owner_id(user: str, agent: str) -> OwnerId:

@@ -12,6 +12,7 @@ from embermem import api_keys
 from embermem.api_keys import Right as Right
 from embermem.core import messages
 from embermem.http.problems import Forbidden, TooManyRequests, Unauthorized
+from embermem.http.recent import KEY_ID
 from embermem.http.serving import serving_of
 from embermem.owner_memory.sharing import SharedMemory
 from embermem.protocols import OwnerOrder
@@ -162,6 +163,7 @@ def access_uncounted(connection: HTTPConnection) -> Access:
     key = api_keys.verified(given, serving.memory.keys)
     if key is None:
         raise Unauthorized("this key is unknown or was revoked")
+    connection.scope[KEY_ID] = key.id
     return Access(serving.memory, key)
 
 

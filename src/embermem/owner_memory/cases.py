@@ -70,7 +70,7 @@ class Cases(Reading):
         asked = messages.checked(query, "query", settings.max_text_chars).strip()
         if not asked:
             raise InputError("query is empty; give the query whose recall was wrong")
-        wanted, intruding = _ids(expected, "expected"), _ids(unwanted, "unwanted")
+        wanted, intruding = (tuple(dict.fromkeys(map(UtteranceId, some))) for some in (expected, unwanted))
         _check(wanted, intruding)
         if budget is not None:
             messages.whole(budget, "budget", 1)
@@ -131,13 +131,6 @@ class AsyncCases(AsyncReading):
     case = awaited("read", Cases.case)
     add_case = awaited("write", Cases.add_case)
     drop_case = awaited("write", Cases.drop_case)
-
-
-def _ids(given: Iterable[str], where: str) -> tuple[UtteranceId, ...]:
-    """Raises InputError for what is no list of ids."""
-    if isinstance(given, str):
-        raise InputError(f"{where} is one text; give a list of ids of utterances")
-    return tuple(dict.fromkeys(UtteranceId(one) for one in given))
 
 
 def _check(expected: tuple[UtteranceId, ...], unwanted: tuple[UtteranceId, ...]) -> None:

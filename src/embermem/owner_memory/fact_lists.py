@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -47,7 +47,7 @@ class FactLists(Reading):
         state: FactStatus | str | None = FactStatus.CURRENT,
         about: About | str | None = None,
         person: str | None = None,
-        attribute: str | None = None,
+        attribute: str | Iterable[str] | None = None,
         origin: Origin | str | None = None,
         recorded_since: At = None,
         recorded_until: At = None,
@@ -60,7 +60,8 @@ class FactLists(Reading):
         before the fact `before`; and how many there are in all. Not all facts are read for it.
 
         `text`: every word of it is in the fact's text or in the person's name, also as a part of a word, whatever the
-        case and accents. `state` None: in whatever state. `person`: as in `facts`. `origin`: what they rest on.
+        case and accents. `state` None: in whatever state. `person`: as in `facts`. `attribute`: of one attribute, or of
+        one of several. `origin`: what they rest on.
         `recorded_since` to `recorded_until`: recorded on these days or between them; `held_since` to `held_until`: true
         on one of these days or between them, as far as that is known. Raises NotFound for an unknown person, and
         InputError.
@@ -73,7 +74,9 @@ class FactLists(Reading):
         selection = replace(
             ALL_FACTS if status is None else _STATUS[status],
             about=None if about is None else messages.one_of(About, about, "about"),
-            attributes=None if attribute is None else frozenset({attribute}),
+            attributes=None
+            if attribute is None
+            else frozenset([attribute] if isinstance(attribute, str) else attribute),
             origin=None if origin is None else messages.one_of(Origin, origin, "origin"),
             recorded=_span(inbox, recorded_since, recorded_until, "recorded"),
             true=_span(inbox, held_since, held_until, "held"),
@@ -151,11 +154,21 @@ class _Wanted:
         return self._names[person]
 
 
+def _several(given: str | Iterable[str] | None) -> frozenset[str] | None:
+    return None if given is None else frozenset([given] if isinstance(given, str) else given)
+
+
 def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
     order = made_order(fact_id)
     if not order[0]:
         raise InputError(f"before = {fact_id!r} is no fact's id; give `next` of the part before, or none")
     return order
+
+
+def _named(attribute: str | Iterable[str] | None) -> frozenset[str] | None:
+    if attribute is None:
+        return None
+    return frozenset([attribute] if isinstance(attribute, str) else attribute)
 
 
 def _span(inbox: Inbox, since: At, until: At, where: str) -> Span | None:

@@ -389,6 +389,13 @@ class Reading(Handle):
         people = People(self.owner, known)
         return replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
 
+    def _without_facts(self, as_of: At, valid_at: At) -> Persona:
+        """Profiles and traits as `persona` gives them. Of now, no fact is read but those by whose end they end."""
+        hidden = self._hidden()
+        if as_of is not None or valid_at is not None or hidden.seqs:
+            return self.persona(as_of=as_of, valid_at=valid_at)
+        return hidden.shown(self._store.persona(self.owner.id, NOW, replace(HELD, expired_by=hidden.at)))
+
     def people(self, *, as_of: At = None) -> tuple[Person, ...]:
         """Return everybody whom this memory knows, the user and the agent first: speakers, and those told of by name or
         as somebody's relative, each with their names and how many current facts there are. As known `as_of` a time."""
@@ -422,14 +429,14 @@ class Reading(Handle):
         """Return the user's standing instructions that hold, oldest first: facts of the attributes `instruction` and
         `instruction_<matter>`. They are told with every recall. Empty while it is undecided who the user is. Known
         `as_of` a time, or in force at `valid_at`. `scope`: those that rest on nothing else."""
-        from embermem.core.attributes import is_instruction
         from embermem.memoryos.people import shown
 
         moment = self._moment(as_of, valid_at)
-        held = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, HELD, moment))
+        told = self._store.facts(self.owner.id, replace(HELD, instructing=True), moment)
+        held = self._hidden(as_of, valid_at).shown_facts(told)
         seen, people = self._in_scope(scope, moment), self._people(as_of)
         found = shown(held if seen is None else seen.facts(held), people)
-        return tuple(one for one in found if is_instruction(one.attribute) and people.is_user(one.subject))
+        return tuple(one for one in found if people.is_user(one.subject))
 
     def past_facts(
         self, *, person: str | None = None, scope: Scope | None = None, as_of: At = None
@@ -476,7 +483,7 @@ class Reading(Handle):
         `as_of` a time, or true at `valid_at`, with the age at that time."""
         from embermem.memoryos.ingest.profile_lines import derived_traits
 
-        persona = self.persona(as_of=as_of, valid_at=valid_at)
+        persona = self._without_facts(as_of, valid_at)
         asked = as_of if valid_at is None else valid_at
         now = self._parts.clock() if asked is None else self._inbox().moment(asked, "as_of")
         derived = derived_traits(persona.profile, now)
@@ -487,13 +494,13 @@ class Reading(Handle):
         """Return the user's profile, or that of another `person`, from the facts about them; as known `as_of` a time,
         or true at `valid_at`. Raises NotFound for an unknown person."""
         if person is None:
-            return self.persona(as_of=as_of, valid_at=valid_at).profile
+            return self._without_facts(as_of, valid_at).profile
         from embermem.languages.people import AGENT, USER
         from embermem.memoryos.people import profile_from
 
         found = self._found_person(self._people(as_of), person)
         if found in (USER, AGENT):
-            persona = self.persona(as_of=as_of, valid_at=valid_at)
+            persona = self._without_facts(as_of, valid_at)
             own = persona.profile if found == USER else persona.agent_profile
             if own:
                 return own
@@ -502,7 +509,7 @@ class Reading(Handle):
 
     def agent_profile(self, *, as_of: At = None, valid_at: At = None) -> tuple[ProfileField, ...]:
         """Return the agent's profile; as `profile`."""
-        return self.persona(as_of=as_of, valid_at=valid_at).agent_profile
+        return self._without_facts(as_of, valid_at).agent_profile
 
     def changes(
         self,

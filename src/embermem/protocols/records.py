@@ -196,7 +196,8 @@ class FactSelection:
     `states` are those of the moment; at a `valid_at`, HELD and ARCHIVED mean that a fact was true then, superseded
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
     one of these took the place; `expired_by`: those that expired by then; `recorded` and `true`: those that were
-    recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time.
+    recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time;
+    `instructing`: standing instructions.
     """
 
     states: frozenset[FactState] | None = None
@@ -212,6 +213,7 @@ class FactSelection:
     true: Span | None = None
     pinned: bool | None = None
     expiring: bool | None = None
+    instructing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,8 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
+    cases,
+    chat,
     documents,
     facts,
     forgetting,
@@ -25,7 +27,19 @@ from embermem.http.inspector.owner import (
     timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners, spaces
+from embermem.http.inspector.server import (
+    backups,
+    keys,
+    login,
+    models,
+    operations,
+    owners,
+    requests,
+    retention,
+    settings,
+    spaces,
+    workers,
+)
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -70,10 +84,20 @@ for one in (
     atlas,
     timeline,
     playground,
+    cases,
+    chat,
     audit,
     imports,
     search,
     forgetting,
+    operations,
+    keys,
+    settings,
+    requests,
+    workers,
+    models,
+    retention,
+    backups,
 ):
     router.include_router(one.router)
 router.include_router(files)

@@ -30,14 +30,14 @@ OF_OWNER = {
         ("/documents", "Documents", "d"),
         ("/map", "Map", "m"),
     ),
-    "Try": _sections(("/playground", "Playground", "r")),
+    "Try": _sections(("/playground", "Playground", "r"), ("/chat", "Chat", "c")),
     "Record": _sections(("/audit", "Audit log", "a"), ("/import", "Import", "i")),
 }
 """By the heading under which they stand."""
 OWNERS = Section(path="/", name="Owners", key="h")
 SPACES = Section(path="/spaces", name="Spaces", key="b")
 """Only for those who may reach one."""
-OPERATIONS: tuple[Section, ...] = ()
+OPERATIONS = _sections(("/operations", "Operations", "e"))
 """Only for those who run the server."""
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.errors import InputError
+from embermem.core.ids import made_in
 from embermem.core.types import OwnerId
 from embermem.protocols import Moment
 from embermem.store import schema
@@ -76,7 +77,7 @@ def changes(
     if causes is not None:
         query = query.where(table.c.cause.in_([cause.value for cause in causes]))
     if naming is not None:
-        query = query.where(holds(c, table.c.decisions, json_text(naming)))
+        query = query.where(table.c.no >= made_in(naming), holds(c, table.c.decisions, json_text(naming)))
     if before is None:
         rows = c.execute(query.order_by(table.c.no)).all()
     else:

@@ -15,6 +15,7 @@ from typing import Any, assert_never
 from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or_, select
 from sqlalchemy.engine import Connection, Row
 
+from embermem.core.attributes import INSTRUCTION, INSTRUCTION_PREFIX
 from embermem.core.metadata import inherited
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
@@ -98,6 +99,9 @@ def chosen(selection: FactSelection, of: Mapping[str, Any], moment: Moment = NOW
         made.append(of["pinned"].is_(selection.pinned))
     if selection.expiring is not None:
         made.append(of["expires_at"].is_not(None) if selection.expiring else of["expires_at"].is_(None))
+    if selection.instructing:
+        of_matters = func.substr(fact.attribute, 1, len(INSTRUCTION_PREFIX)) == INSTRUCTION_PREFIX
+        made.append(or_(fact.attribute == INSTRUCTION, of_matters))
     if selection.origin is not None:
         made.append(_rests_on(selection.origin))
     if selection.recorded is not None:

@@ -95,16 +95,18 @@ def segments_now(
     if ids is not None:
         query = query.where(segment.c.segment_id.in_(ids))
     embedder = setting(c, "embedder")
-    counts = reads.unanalysed_counts(c, owner_id, ids)
     rows = c.execute(query).all()
+    if not rows:
+        return ()
+    counts = reads.unanalysed_counts(c, owner_id, ids)
     sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
         page.c.segment_id.is_not(None) if ids is None else page.c.segment_id.in_(ids),
     )
-    for row in c.execute(members.order_by(page.c.no)):
-        of.setdefault(row.segment_id, []).append(PageId(row.page_id))
+    for segment_id, page_id in c.execute(members.order_by(page.c.no)).all():
+        of.setdefault(segment_id, []).append(PageId(page_id))
     return tuple(
         reads.segment_from(
             row,

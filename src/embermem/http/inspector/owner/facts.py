@@ -10,13 +10,14 @@ from fastapi import APIRouter, Depends, Form
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from embermem.core.attributes import attributes
+from embermem.core.changes import Change, Say, kind_of
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Fact, FactId, FactStatus, FoundFacts, Link, Origin
 from embermem.http.inspector import reading, words
 from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.owner.many_facts import after
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
-from embermem.reports import show
+from embermem.reports import render
 
 ROWS = 50
 """Facts of one part of the list."""
@@ -24,15 +25,17 @@ CONFLICTS = 3
 """Conflicts shown above the list; the state `conflict` lists all facts that are in one."""
 PEOPLE = 200
 """Names that the field of a person proposes: those of whom most is known."""
-STATES = {
+ANY = "any"
+STATES: Mapping[str, str] = {
     FactStatus.CURRENT: "current",
     FactStatus.PAST: "past",
     FactStatus.ARCHIVED: "archive",
     FactStatus.PINNED: "pinned",
     FactStatus.CONFLICT: "in conflict",
     FactStatus.EXPIRING: "expiring",
+    ANY: "any",
 }
-ORIGINS = {
+ORIGINS: Mapping[str, str] = {
     Origin.CALLER: "set by hand",
     Origin.CONVERSATION: "from a conversation",
     Origin.DOCUMENT: "from a document",
@@ -65,7 +68,7 @@ class Asked:
     def told(self) -> Mapping[str, str]:
         """What limits the list, by its names in the address."""
         given = {name: getattr(self, name).strip() for name in self.__slots__}
-        return {name: text for name, text in given.items() if text}
+        return {name: text for name, text in given.items() if text and (name, text) != ("state", FactStatus.CURRENT)}
 
     @property
     def chips(self) -> Sequence[tuple[str, str, Mapping[str, str]]]:
@@ -79,9 +82,9 @@ class Asked:
                 case "attribute":
                     says = words.attribute(text)
                 case "state":
-                    says = STATES.get(FactStatus(text), text) if text in STATES else text
+                    says = STATES.get(text, text)
                 case "origin":
-                    says = ORIGINS.get(Origin(text), text) if text in ORIGINS else text
+                    says = ORIGINS.get(text, text)
             made.append((kind, says, {key: one for key, one in self.told.items() if key != name}))
         return made
 
@@ -143,9 +146,11 @@ def facts(here: PageContext, by: Annotated[Asked, Depends(asked)], before: str =
 
 def _found(here: Place, by: Asked, before: str) -> FoundFacts:
     told = dict(by.told)
+    text, state = told.pop("q", ""), told.pop("state", FactStatus.CURRENT)
     return here.mine.find_facts(
-        told.pop("q", ""),
-        **{"state": FactStatus.CURRENT, **told},
+        text,
+        state=None if state == ANY else state,
+        **told,
         limit=ROWS,
         before=before or None,
     )
@@ -197,9 +202,16 @@ def fact(here: PageContext, fact_id: str) -> HTMLResponse:
         newer=_fact_or_none(here, one.superseded_by) if one.superseded_by else None,
         sources=reading.said_for(here.mine, one.sources),
         more_sources=max(0, len(one.sources) - reading.SOURCES_SHOWN),
-        history=[(change, show.holds(change, {})) for change in here.mine.history(fact_id)],
+        history=[(change, _happened(change, fact_id)) for change in (here.mine.change(by.no) for by in why.changes)],
         linked=_linked(here, why.links),
     )
+
+
+def _happened(change: Change, fact_id: str) -> str:
+    """What a change did to a fact, in words."""
+    say = Say({}, render.when)
+    own = [one for one in change.decisions if getattr(one, "fact_id", None) == fact_id]
+    return ", ".join(dict.fromkeys(kind_of(one).told(one, say)[0] for one in own))
 
 
 def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:

@@ -17,11 +17,11 @@ from embermem.reports import cost, waiting
 
 TOPICS = 6
 """Warm topics at a glance."""
-BARS = 6
+BARS = 5
 """Segments whose heat is drawn, the hottest."""
 FAILED_SHOWN = 20
 """Failed pages listed with their errors."""
-DRAWN = 40
+DRAWN = 25
 """Pages of each segment whose arrivals are drawn, the newest."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -1,4 +1,4 @@
-"""The persona: people, profiles, what is known of each, and the 90 traits; each line with what it rests on."""
+"""The persona: people, profiles, instructions, and the 90 traits; each line with what it rests on."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ from typing import Annotated
 from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from embermem.core.changes import Cause, ProfileSet
 from embermem.core.errors import NotFound
 from embermem.core.text import fold
 from embermem.core.traits import Dimension, dimensions
-from embermem.core.types import About, Fact, Person, Trait
+from embermem.core.types import About, Fact, Person, ProfileField, Trait
 from embermem.http.inspector import reading
+from embermem.http.inspector.owner import glance
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
+from embermem.memory import OwnerMemory
+from embermem.memoryos.people import profile_from
 from embermem.reports import show
 
-STATES = {"current": "current", "past": "past", "archived": "archive"}
 GROUPS = {
     "needs_personality": "Needs and personality",
     "alignment": "What matters in an answer",
     "interest": "Interests",
 }
 """The three categories of traits in words (paper §3.3)."""
-NEWEST = 2
-"""Facts shown beside each person's name."""
-FACTS = 300
-"""Facts in one list, the newest: the knowledge bases hold 200, what is past or archived may be more."""
+NEWEST = 3
+"""Facts shown beside each person's name, the newest of all that are read."""
+PEOPLE = 30
+"""People listed at first: those of whom most is known."""
+_LOOK = 5
+"""Changes of a profile among which that of a line is looked for."""
+READ = 200
+"""Facts that are read for these lists, the newest."""
+OF_ONE = 12
+"""Facts shown of the person who is chosen."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -58,42 +67,55 @@ class TraitGroup:
 
 @router.get("/persona")
 def persona(
-    here: PageContext, state: str = "current", as_of: str = "", valid_at: str = "", person: str = ""
+    here: PageContext, as_of: str = "", valid_at: str = "", person: str = "", everybody: int = 0
 ) -> HTMLResponse:
     """Long-term memory of one owner, or of one person in it; as it was known, or was true, at a time."""
     mine = here.mine
-    chosen = state if state in STATES else "current"
     known, true = as_of.strip() or None, valid_at.strip() or None
-    if chosen == "past":
-        facts = mine.past_facts(person=person or None, as_of=known)
-    else:
-        facts = mine.facts(archived=chosen == "archived", person=person or None, as_of=known, valid_at=true)
+    then = bool(known or true)
     people = mine.people(as_of=known)
-    then = mine.persona(as_of=known, valid_at=true)
-    more, facts = max(0, len(facts) - FACTS), facts[-FACTS:]
+    facts = _facts(mine, person, known, true)
+    chosen = _chosen(people, person)
+    listed = (chosen,) if chosen else people if everybody else people[:PEOPLE]
     return here.page(
         "persona.html",
         title="Persona",
-        people=people,
+        people=[(one, glance.is_to_user(one)) for one in listed],
+        all_people=people,
+        more_people=0 if chosen else len(people) - len(listed),
         undecided=show.undecided(people),
         other_names=_other_names,
         person=person,
-        chosen=_chosen(people, person),
-        of_person=mine.profile(person, as_of=known, valid_at=true) if person else (),
-        profile=then.profile,
-        agent_profile=then.agent_profile,
+        chosen=chosen,
+        of_person=_profile_of(here, person, facts, known, true) if person else (),
+        profile=mine.profile(as_of=known, valid_at=true),
+        agent_profile=mine.agent_profile(as_of=known, valid_at=true),
         as_of=as_of,
         valid_at=valid_at,
-        then=bool(known or true),
-        conflicts=mine.conflicts(known),
-        state=chosen,
-        states=STATES,
-        more=more,
+        then=then,
+        conflicts=len(mine.conflicts(known)),
         instructions=mine.instructions(as_of=known, valid_at=true),
-        known=_by_person(facts, people),
-        newest={} if person or chosen != "current" else _newest(facts, people),
+        facts=facts[:OF_ONE],
+        more_facts=max(0, len(facts) - OF_ONE),
+        newest={} if person else _newest(facts),
         traits=trait_groups(mine.traits(as_of=known, valid_at=true)),
     )
+
+
+def _facts(mine: OwnerMemory, person: str, known: str | None, true: str | None) -> Sequence[Fact]:
+    """The newest facts first, of everybody or of one person: those of a time whole, of now no more than are shown."""
+    if known or true:
+        return mine.facts(person=person or None, as_of=known, valid_at=true)[::-1]
+    return mine.find_facts(person=person or None, limit=READ).facts
+
+
+def _profile_of(
+    here: Place, person: str, facts: Sequence[Fact], known: str | None, true: str | None
+) -> Sequence[ProfileField]:
+    """The profile of a person; of now, from the facts that are at hand, where they are all there are."""
+    if len(facts) < READ:
+        return profile_from(facts[::-1], here.memory.settings.attributes)
+    return here.mine.profile(person, as_of=known, valid_at=true)
 
 
 @router.get("/traits/{dimension}/sources")
@@ -118,8 +140,7 @@ def line_sources(here: PageContext, whose: str, name: str) -> HTMLResponse:
 @router.post("/instructions")
 def add_instruction(here: Changing, text: Annotated[str, Form()] = "") -> RedirectResponse:
     """What the owner wants of the agent, in words."""
-    here.mine.add_instruction(text)
-    return here.back("/persona")
+    return here.back("/persona", done=here.mine.add_instruction(text).change_no)
 
 
 @router.post("/people/user")
@@ -154,11 +175,23 @@ def set_profile(
     """Set one line of a profile; an empty value takes it away."""
     field = name.strip().replace(" ", "_")
     told = value.strip() or None
-    if whose == About.AGENT:
+    side = About.AGENT if whose == About.AGENT else About.USER
+    if side is About.AGENT:
         here.mine.set_agent_profile(**{field: told})
     else:
         here.mine.set_profile(**{field: told})
-    return here.back("/persona")
+    return here.back("/persona", done=_change_of(here.mine, side, field))
+
+
+def _change_of(mine: OwnerMemory, whose: About, field: str) -> int | None:
+    """The newest change by hand that speaks of a line of a profile."""
+    state = mine.state()
+    changes = mine.changes(before=state.revision + 1, limit=_LOOK, cause=Cause.PROFILE) if state else ()
+    for change in reversed(changes):
+        for one in change.decisions:
+            if isinstance(one, ProfileSet) and (one.whose, fold(one.name)) == (whose, fold(field)):
+                return change.no
+    return None
 
 
 def trait_groups(traits: Sequence[Trait]) -> list[TraitGroup]:
@@ -180,18 +213,14 @@ def _bar(dimension: Dimension, trait: Trait) -> TraitBar:
     return TraitBar(dimension=dimension, trait=trait, x=50.0 if trait.level >= 0 else 50.0 - width, width=width)
 
 
-def _by_person(facts: Sequence[Fact], people: Sequence[Person]) -> list[tuple[str, list[Fact]]]:
-    """Facts by the person they are about, in the order of the people."""
-    groups: dict[str, list[Fact]] = {person.name: [] for person in people}
+def _newest(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+    """The newest of these facts about each person, the newest first."""
+    newest: dict[str, list[Fact]] = {}
     for one in facts:
-        groups.setdefault(one.person, []).append(one)
-    return [(name, held) for name, held in groups.items() if held]
-
-
-def _newest(facts: Sequence[Fact], people: Sequence[Person]) -> dict[str, list[Fact]]:
-    """The newest facts about each person but the user and the agent, whose profiles stand on the page."""
-    others = [one for one in people if one.id not in ("user", "agent")]
-    return {name: held[-NEWEST:] for name, held in _by_person(facts, others) if name in {one.name for one in others}}
+        held = newest.setdefault(one.person, [])
+        if len(held) < NEWEST:
+            held.append(one)
+    return newest
 
 
 def _chosen(people: Sequence[Person], name: str) -> Person | None:

@@ -1,73 +1,264 @@
-"""The playground: what would be recalled for a query, why, and what was left out. It counts no visit."""
+"""The playground: the context that a model would see for a query, beside what made it. It counts no visit."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from embermem.core.config import PRESETS
-from embermem.http.inspector.drawing import charts
-from embermem.http.inspector.place import PageContext, PageRoute
+from embermem.core.config import PRESETS, Preset
+from embermem.core.errors import InputError, NotFound
+from embermem.core.types import Context, Hit, LeftOut, RecallCase, Utterance
+from embermem.http.inspector.drawing import charts, context_lines
+from embermem.http.inspector.drawing.context_lines import Line
+from embermem.http.inspector.place import PageContext, PageRoute, Place
+from embermem.memory import OwnerMemory
 
 LEFT_OUT = 40
 """Of what was left out, so many are listed."""
-FIRST_LEFT_OUT = 8
-"""So many at once; the others open."""
 MOST = 50
 """Hits shown at most: a Context names no more unless the setting `hits` says so."""
+HITS = 10
+"""Hits shown unless the reader says otherwise."""
+FOUND = 15
+"""Utterances found by words, of which one may be marked."""
+FIELDS = ("q", "budget", "k", "preset", "thread", "at", "as_of", "valid_at")
+"""What a query is asked with, by the names in the address; those of the right side end in 2."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A query and how it is asked, as the address says."""
+
+    query: str
+    budget: int
+    shown: int
+    preset: Preset
+    thread: str
+    at: str
+    as_of: str
+    valid_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Side:
+    """One recall and what is shown of it. `key` begins the ids of its parts, `suffix` ends the names of its fields."""
+
+    key: str
+    suffix: str
+    asked: Asked
+    context: Context | None = None
+    milliseconds: float = 0.0
+    lines: Sequence[Line] = ()
+    parts: Sequence[tuple[str, int]] = ()
+    packed: Sequence[charts.HitBar] = ()
+    others: Sequence[charts.HitBar] = ()
+    zero: float = 0.0
+    left_out: Sequence[LeftOut] = ()
+
+
 @router.get("/playground")
-def recall(
-    here: PageContext,
-    q: str = "",
-    k: int = 10,
-    budget: int = 0,
-    preset: str = "",
-    at: str = "",
-    thread: str = "",
-    as_of: str = "",
-    valid_at: str = "",
-) -> HTMLResponse:
-    """The playground. Without a query it says what to try."""
+def playground(here: PageContext) -> HTMLResponse:
+    """A query and its context, or two side by side; a case that is opened again, and whether it passes."""
+    given = dict(here.request.query_params)
+    case = _case(here.mine, given.get("case", ""))
+    if case is not None and "q" not in given:
+        given |= _fields_of(case)
     settings = here.memory.settings
-    shown = min(max(k, 1), MOST)
-    tokens = budget if budget > 0 else settings.budget
-    chosen = preset or settings.preset
-    context = None
-    if q.strip():
-        named = next((one for one in ("default", "paper") if one == chosen), None)
-        context = here.mine.recall(
-            q,
-            at=at.strip() or None,
-            budget=tokens,
-            thread=thread.strip() or None,
-            preset=named or settings.preset,
-            as_of=as_of.strip() or None,
-            valid_at=valid_at.strip() or None,
-        )
-    bars, zero = charts.hit_bars(context.hits[:shown] if context else ())
+    comparing = "q2" in given or given.get("compare") == "1"
+    left = _side(here.mine, "a", "", _asked(given, "", settings.budget, settings.preset))
+    sides, difference = [left], None
+    if comparing:
+        beside = {**{f"{name}2": given[name] for name in FIELDS if name in given}, **given}
+        right = _side(here.mine, "b", "2", _asked(beside, "2", settings.budget, settings.preset))
+        sides, difference = _compared(left, right)
     return here.page(
         "playground.html",
         title="Playground",
-        q=q,
-        k=shown,
-        budget=tokens,
-        preset=chosen,
+        sides=sides,
+        comparing=comparing,
+        difference=difference,
         presets=tuple(PRESETS),
-        at=at,
-        thread=thread,
-        as_of=as_of,
-        valid_at=valid_at,
-        context=context,
-        bars=bars,
-        zero=zero,
         groups=charts.GROUPS,
-        packed={hit.utterance.id for hit in context.packed} if context else set(),
-        left_out=context.left_out[:LEFT_OUT] if context else (),
-        first_left=FIRST_LEFT_OUT,
-        more_left=max(0, len(context.left_out) - LEFT_OUT) if context else 0,
+        defaults={"budget": settings.budget, "preset": settings.preset, "k": HITS},
+        why=context_lines.why,
+        case=case,
+        verdict=None if case is None or left.context is None else _verdict(here.mine, case, left.context),
+        wrong=None if comparing or left.context is None else _wrong(here, left),
+        address=_address(here, given, comparing),
+        most_left=LEFT_OUT,
         nothing_said=here.mine.state() is None,
     )
+
+
+# ------------------------------------------------------------------------------------------------- what is asked
+
+
+def _asked(given: Mapping[str, str], suffix: str, budget: int, preset: Preset) -> Asked:
+    """Raises InputError for a number or a preset that is none."""
+
+    def text(name: str) -> str:
+        return given.get(f"{name}{suffix}", "").strip()
+
+    return Asked(
+        query=given.get(f"q{suffix}", ""),
+        budget=max(1, _whole(text("budget"), "budget") or budget),
+        shown=min(max(_whole(text("k"), "hits shown") or HITS, 1), MOST),
+        preset=_preset(text("preset")) if text("preset") else preset,
+        thread=text("thread"),
+        at=text("at"),
+        as_of=text("as_of"),
+        valid_at=text("valid_at"),
+    )
+
+
+def _whole(text: str, where: str) -> int:
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise InputError(f"{where} = {text!r} is not a number; give a whole number such as 600")
+    return int(text)
+
+
+def _preset(text: str) -> Preset:
+    for one in ("default", "paper"):
+        if one == text:
+            return "default" if one == "default" else "paper"
+    raise InputError(f"preset = {text!r} is not allowed; one of: {', '.join(PRESETS)}")
+
+
+def _fields_of(case: RecallCase) -> dict[str, str]:
+    """A case's query and settings by the names in the address."""
+    given = {name: value for name, value in case.arguments.items() if name != "query"}
+    return {"q": case.query, **{name: str(value) for name, value in given.items()}, "at": case.asked_at.isoformat()}
+
+
+def _address(here: Place, given: Mapping[str, str], comparing: bool) -> str:
+    """The same query with a second beside it; or alone, where two are compared."""
+    kept = {name: given.get(name) for name in FIELDS}
+    return here.link("/playground", **kept, compare=None if comparing else "1")
+
+
+# --------------------------------------------------------------------------------------------- what is recalled
+
+
+def _side(mine: OwnerMemory, key: str, suffix: str, asked: Asked) -> Side:
+    if not asked.query.strip():
+        return Side(key=key, suffix=suffix, asked=asked)
+    began = time.perf_counter()
+    context = mine.recall(
+        asked.query,
+        at=asked.at or None,
+        budget=asked.budget,
+        thread=asked.thread or None,
+        preset=asked.preset,
+        as_of=asked.as_of or None,
+        valid_at=asked.valid_at or None,
+    )
+    took = (time.perf_counter() - began) * 1000
+    packed = {hit.utterance.id for hit in context.packed}
+    shown = [hit for hit in context.hits if hit.utterance.id in packed or hit.rank <= asked.shown]
+    bars, zero = charts.hit_bars(shown)
+    lines = context_lines.lines_of(context)
+    return Side(
+        key=key,
+        suffix=suffix,
+        asked=asked,
+        context=context,
+        milliseconds=took,
+        lines=lines,
+        parts=context_lines.tokens_by_part(context, lines),
+        packed=[bar for bar in bars if bar.hit.utterance.id in packed],
+        others=[bar for bar in bars if bar.hit.utterance.id not in packed],
+        zero=zero,
+        left_out=context.left_out,
+    )
+
+
+def _compared(left: Side, right: Side) -> tuple[list[Side], context_lines.Difference | None]:
+    """Both sides with what differs marked; nothing is compared before both were asked."""
+    if left.context is None or right.context is None:
+        return [left, right], None
+    one, other, difference = context_lines.compared(left.lines, right.lines)
+    return [replace(left, lines=one), replace(right, lines=other)], difference
+
+
+# ------------------------------------------------------------------------------------------------------- cases
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """Whether a case passes with a context, and which marked utterances are missing or intrude."""
+
+    passes: bool
+    missing: Sequence[Utterance]
+    intruding: Sequence[Utterance]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wrong:
+    """What may be marked as wrong in a context: what is in it, and what could be missing from it. `missing` and
+    `unwanted` are the numbers of what is marked already."""
+
+    words: str
+    note: str
+    at: str
+    candidates: Sequence[Utterance]
+    missing: frozenset[int]
+    unwanted: frozenset[int]
+    open: bool
+
+
+def _case(mine: OwnerMemory, case_id: str) -> RecallCase | None:
+    return mine.case(case_id) if case_id else None
+
+
+def _verdict(mine: OwnerMemory, case: RecallCase, context: Context) -> Verdict:
+    return Verdict(
+        passes=case.passes(context),
+        missing=_utterances(mine, case.missing(context)),
+        intruding=_utterances(mine, case.intruding(context)),
+    )
+
+
+def _utterances(mine: OwnerMemory, ids: Iterable[str]) -> list[Utterance]:
+    """Those that are there: what has expired is in its case until it is forgotten."""
+    found = []
+    for one in ids:
+        with suppress(NotFound):
+            found.append(mine.utterance(one))
+    return found
+
+
+def _wrong(here: Place, side: Side) -> Wrong:
+    """Hits that were not packed, what was marked already, and what the words find."""
+    params = here.request.query_params
+    missing, unwanted = (
+        frozenset(_whole(one, "a mark") for one in params.getlist(name)) for name in ("missing", "unwanted")
+    )
+    words = params.get("find", "").strip()
+    packed = {bar.hit.utterance.seq for bar in side.packed}
+    found: Sequence[Hit] = here.mine.search(words, FOUND) if words else ()
+    offered = [one for seq in sorted(missing) for one in said_at(here.mine, seq)]
+    offered += [hit.utterance for hit in found]
+    offered += [] if words else [bar.hit.utterance for bar in side.others]
+    return Wrong(
+        words=words,
+        note=params.get("note", ""),
+        at=side.asked.at or here.memory.now().isoformat(),
+        candidates=list({one.seq: one for one in offered if one.seq not in packed}.values()),
+        missing=missing,
+        unwanted=unwanted,
+        open=bool(words or missing or unwanted),
+    )
+
+
+def said_at(mine: OwnerMemory, seq: int) -> list[Utterance]:
+    """The utterance with a number, if there is one."""
+    return [one for one in mine.utterances(max(0, seq - 1), limit=1) if one.seq == seq]

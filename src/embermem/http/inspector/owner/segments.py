@@ -29,7 +29,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 def segments(here: PageContext, by: str = "heat", archived: int = 0, q: str = "", after: str = "") -> HTMLResponse:
     """The segments of mid-term memory, or of the archive, in parts: those that speak of some words."""
     every = _heats(here, archived=bool(archived))
-    found = [one for one in every if holds(one.segment, q)]
+    words = fold(q).split()
+    found = [one for one in every if not words or all(word in words_of(one.segment) for word in words)]
     if by == "size":
         found.sort(key=lambda one: (-len(one.segment.page_ids), -one.heat))
     elif by == "new":
@@ -74,10 +75,9 @@ def segment(here: PageContext, segment_id: str, before: int = 0) -> HTMLResponse
     )
 
 
-def holds(one: Segment, words: str) -> bool:
-    """Whether a segment's title, summary or keywords hold each of these words, or words that begin so."""
-    told = fold(f"{one.title} {' '.join(one.keywords)} {one.summary}")
-    return all(word in told for word in fold(words).split())
+def words_of(one: Segment) -> str:
+    """All that is said of a segment, to look for words in it, whatever their case."""
+    return fold(f"{one.title} {' '.join(one.keywords)} {one.summary}")
 
 
 @router.get("/segments/{segment_id}/sources")
