@@ -78,6 +78,9 @@ PAGES = (
 )
 """Addresses of this version and of earlier ones. What answers with another status than 200 is left out."""
 WARM_UP = 3
+PATIENCE_S = 240.0
+SLOW_S = 10.0
+"""A page whose first answer takes longer is asked for a few times only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +114,11 @@ def main() -> int:
         for path in PAGES:
             if not path.startswith(given.only):
                 continue
-            found = measured(url, pid, address(path, user, agent, items), given.requests)
+            try:
+                found = measured(url, pid, address(path, user, agent, items), given.requests)
+            except httpx2.TimeoutException:
+                print(f"{path:44} no answer in {PATIENCE_S:.0f} s", flush=True)
+                continue
             if found is not None:
                 print(row(path, found), flush=True)
     return 0
@@ -173,7 +180,7 @@ def served(store: Path) -> Iterator[tuple[str, int]]:
 def measured(url: str, pid: int, path: str, requests: int) -> Measured | None:
     """A page; None where this version has none."""
     wall, processor = [], []
-    with httpx2.Client(base_url=url, timeout=120, headers={"Accept-Encoding": "gzip"}) as client:
+    with httpx2.Client(base_url=url, timeout=PATIENCE_S, headers={"Accept-Encoding": "gzip"}) as client:
         for n in range(WARM_UP + requests):
             before, began = spent(pid), time.perf_counter()
             with client.stream("GET", path) as answer:
@@ -185,7 +192,7 @@ def measured(url: str, pid: int, path: str, requests: int) -> Measured | None:
             if n >= WARM_UP:
                 wall.append(1000 * took)
                 processor.append(1000 * worked)
-            if n == 0 and took > 5:
+            if n == 0 and took > SLOW_S:
                 requests = min(requests, 5)
     return Measured(path=path, wall=wall, processor=processor, sent=sent, decoded=decoded)
 
