@@ -1,4 +1,4 @@
-"""The playground in a real browser: lines and hits marked together, two contexts, cases kept, asked again and dropped."""
+"""The playground in a real browser: lines and hits marked together, two contexts, cases kept and asked again."""
 
 from __future__ import annotations
 
