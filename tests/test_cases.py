@@ -79,9 +79,8 @@ def test_a_case_passes_where_the_context_rests_on_what_is_expected_and_on_nothin
 def test_a_case_that_says_nothing_is_refused_with_its_reason(
     alice: OwnerMemory, given: dict[str, Any], told: str
 ) -> None:
-    marked: dict[str, Any] = {} if "expected" in given else {"expected": [said(alice, "heron")]}
     with pytest.raises(InputError, match=told):
-        alice.add_case("Who?", **marked, **given)
+        alice.add_case("Who?", **{"expected": [said(alice, "heron")], **given})
     assert alice.cases() == ()
 
 

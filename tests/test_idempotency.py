@@ -35,6 +35,7 @@ class Session:
         key, alice = f"key-{len(self.made)}", self.alice
         fact, other, pages = self._fact(at), self._fact(at + 1), alice.pages()
         page = pages[at % len(pages)].id if pages else "p0"
+        said = alice.utterances(limit=1)[0].id if pages else "u0"
         change = 1 + at % (len(alice.changes()) or 1)
         value = ("figs", "plums", "pears")[at % 3]
         calls: dict[str, Callable[[], Any]] = {
@@ -46,7 +47,7 @@ class Session:
             "profiles": lambda: alice.set_profiles(user={"name": value}, key=key),
             "instruction": lambda: alice.add_instruction(f"Always mention {value}.", key=key).id,
             "link": lambda: alice.link(fact, other, "both", key=key).id,
-            "case": lambda: alice.add_case("what?", expected=[alice.utterances()[-1].id], at="2026-05-02", key=key).id,
+            "case": lambda: alice.add_case("what?", expected=[said], at="2026-05-02", key=key).id,
             "expire": lambda: alice.expire(fact_id=fact, at="2030-01-01", key=key),
             "expire_page": lambda: alice.expire(page_id=page, at="2030-01-01", key=key),
             "undo": lambda: alice.undo(change, key=key),
@@ -100,7 +101,8 @@ def test_any_calls_made_again_with_their_keys_change_nothing(
         before = standing(session.alice)
         refused = [why for made in session.made if (why := refusal(made))]
         assert standing(session.alice) == before
-        gone = ("forgotten", "no fact", "no page", "no link", "no case")  # what the call made was forgotten since
+        # what the call made, or was given, was forgotten since
+        gone = ("forgotten", "no fact", "no page", "no link", "no case", "no utterance")
         assert all(any(word in why for word in gone) for why in refused), refused
         assert all(finding.level == "ok" for finding in memory.check())
 

@@ -637,7 +637,7 @@ def test_cases_are_kept_listed_and_dropped(of: Of, clock: Clock) -> None:
     assert alice.case(case.id) == case
     context = alice.recall(**case.arguments)
     assert case.missing(context) == ()
-    assert case.passes(context) == (poor.id not in context.rests_on)
+    assert case.passes(context) == (poor.id not in {hit.utterance.id for hit in context.packed})
     assert alice.drop_case(case.id).retired_at == clock.now
     assert alice.cases() == ()
     with pytest.raises(InputError):

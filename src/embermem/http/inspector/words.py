@@ -10,6 +10,7 @@ from unicodedata import east_asian_width
 from markupsafe import Markup, escape
 
 from embermem.core.attributes import is_instruction
+from embermem.core.text import bare, fold
 
 LONGEST = 4000
 """Characters of one text on a page; the rest is a link away."""
@@ -81,6 +82,12 @@ def attribute(name: str) -> str:
 def attribute_named(told: str) -> str:
     """The attribute that is shown in these words, or has this name."""
     return next((name for name, shown in _ATTRIBUTES.items() if shown == told), told.replace(" ", "_"))
+
+
+def folded_in(q: str, text: str) -> bool:
+    """Whether each word asked for stands in a text, whatever the case and accents."""
+    whole = bare(fold(text))
+    return all(word in whole for word in bare(fold(q)).split())
 
 
 def own_address(address: str) -> str:
