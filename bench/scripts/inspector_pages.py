@@ -16,6 +16,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -180,6 +181,7 @@ def served(store: Path) -> Iterator[tuple[str, int]]:
                     break
             else:
                 raise RuntimeError("the server did not start")
+            threading.Thread(target=server.stderr.read, daemon=True).start()  # or its log would fill the pipe
             yield found.group(), server.pid
         finally:
             server.terminate()
