@@ -47,7 +47,7 @@ def overview(here: PageContext) -> HTMLResponse:
         conflicts=len(mine.conflicts()),
         topics=hottest[:TOPICS],
         plans=plans[: glance.PLANS],
-        more_plans=max(0, len(plans) - glance.PLANS),
+        more_plans=len(plans) > glance.PLANS,
         news=glance.news(mine),
         flows=tiers.flows(stats, hottest, settings),
         slot_high=tiers.SLOT_HIGH,
