@@ -47,25 +47,29 @@ class Picture:
     height: int
     opened: str = ""
     awaited: str = ""
+    width: int = 1280
 
 
 QUERY = "Where+do+I+live%2C+and+where+did+I+live+before%3F"
 PICTURES = (
-    Picture(name="overview-light", path="/", height=860),
-    Picture(name="overview-dark", path="/", height=860),
+    Picture(name="overview-light", path="/overview", height=860),
+    Picture(name="facts-light", path="/facts", height=860),
     Picture(
-        name="recall-light",
-        path=f"/playground?q={QUERY}&budget=300&k=6",
+        name="persona-light", path="/persona", height=1240, opened="#instructions summary", awaited="#instructions mark"
+    ),
+    Picture(name="timeline-light", path="/timeline", height=900),
+    Picture(name="segment-light", path="/segments/{largest}", height=860),
+    Picture(name="map-dark", path="/map", height=760),
+    Picture(
+        name="playground-light",
+        path=f"/playground?q={QUERY}&budget=300",
         height=860,
         opened="[data-test=hit] summary",
         awaited="[data-test=hit] table",
     ),
-    Picture(
-        name="persona-light", path="/persona", height=1240, opened="#instructions summary", awaited="#instructions mark"
-    ),
-    Picture(name="segment-light", path="/segments/{largest}", height=860),
-    Picture(name="map-dark", path="/map", height=840),
-    Picture(name="segments-dark", path="/segments", height=760),
+    Picture(name="audit-dark", path="/audit", height=860),
+    Picture(name="operations-light", path="/operations", height=720),
+    Picture(name="telephone-dark", path="/overview", height=740, width=360),
 )
 EVERY = (
     "/",
@@ -84,6 +88,7 @@ EVERY = (
     "/documents",
     "/map",
     f"/playground?q={QUERY}&budget=300",
+    "/playground/cases",
     "/chat",
     "/audit",
     "/audit/{change}",
@@ -95,7 +100,7 @@ EVERY = (
     "/operations/settings",
     "/operations/requests",
     "/operations/workers",
-    "/operations/calls",
+    "/operations/models",
     "/operations/retention",
     "/operations/backups",
     "/forget?kind=page&id={page}",
@@ -235,13 +240,14 @@ def taken(url: str, memory: Memory, folder: Path, browser: str) -> Iterator[Path
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         for picture in PICTURES:
             page = chromium.new_page(
-                viewport={"width": WIDTH, "height": picture.height},
+                viewport={"width": picture.width, "height": picture.height},
                 color_scheme="dark" if picture.name.endswith("dark") else "light",
                 reduced_motion="reduce",
             )
             join = "&" if "?" in picture.path else "?"
             page.goto(f"{url}{picture.path.format(largest=largest)}{join}user={demo.USER}&agent={demo.AGENT}")
-            page.wait_for_selector("#live[data-state=on]")
+            if page.locator("#live").count():
+                page.wait_for_selector("#live[data-state=on]")
             if picture.opened:
                 page.locator(picture.opened).first.click()
                 page.locator(picture.awaited).first.wait_for()

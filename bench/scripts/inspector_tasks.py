@@ -153,16 +153,19 @@ def _forget_day(hand: Hand) -> None:
 
 def _slow(hand: Hand) -> None:
     hand.section("Operations")
-    hand.see("main", "p95")
+    hand.click(hand.page.locator("main .parts").get_by_role("link", name="Requests"))
+    hand.see("[data-test=by-route]", "the slowest first")
 
 
 def _key(hand: Hand) -> None:
     hand.section("Operations")
-    raise NotImplementedError
-
-
-def _waits_before(hand: Hand) -> None:
-    hand.see("main", "pending")
+    hand.click(hand.page.locator("main .parts").get_by_role("link", name="Keys"))
+    hand.click("#key-name")
+    hand.type(None, "phone")
+    hand.click("[name=owners]")
+    hand.type(None, "mei")
+    hand.click("[data-test=make-key]")
+    hand.see("[data-test=new-key]", "ember_")
 
 
 def _waits(hand: Hand) -> None:
@@ -188,6 +191,27 @@ def _budgets_before(hand: Hand) -> None:
     hand.see(".verdict", "of 150 tokens")
 
 
+def _budgets(hand: Hand) -> None:
+    hand.section("Playground")
+    hand.type(None, "Where do I live?")
+    hand.press("Enter")
+    hand.see("[data-test=verdict]", "tokens")
+    hand.click("[data-test=compare]")
+    hand.type("[name=budget2], [name=budget_2], [name=budget_b]", "150")
+    hand.press("Enter")
+    hand.see("[data-test=difference]")
+
+
+def _case(hand: Hand) -> None:
+    hand.section("Playground")
+    hand.type(None, "Where do I live?")
+    hand.press("Enter")
+    hand.click("[data-test=wrong] summary")
+    hand.click("[data-test=packed] input")
+    hand.click("[data-test=keep-case]")
+    hand.see("[data-test=case-verdict], [data-test=case], [data-test=done]")
+
+
 def _conflict_before(hand: Hand) -> None:
     hand.section("Persona")
     hand.click(hand.page.get_by_role("button", name="keep both").or_(hand.page.locator("[data-test=settle]")))
@@ -208,8 +232,8 @@ TASKS = (
     Task(name="make a key", before=None, now=_key, instead="embermem keys add"),
     Task(name="see what waits, of all owners", before=None, now=_waits, instead="owner by owner"),
     Task(name="find what was learnt", before=_then(_owner_before, _learnt_before), now=_then(_owner, _learnt)),
-    Task(name="compare two budgets", before=_then(_owner_before, _budgets_before), now=None),
-    Task(name="note a wrong recall as a case", before=None, now=None, instead="by hand in a test"),
+    Task(name="compare two budgets", before=_then(_owner_before, _budgets_before), now=_then(_owner, _budgets)),
+    Task(name="note a wrong recall as a case", before=None, now=_then(_owner, _case), instead="by hand in a test"),
     Task(name="settle a conflict", before=_then(_owner_before, _conflict_before), now=_then(_owner, _conflict)),
 )
 
@@ -236,7 +260,7 @@ def main() -> int:
             if steps is None:
                 print(f"{task.name:34} {NOT_POSSIBLE}{f' ({task.instead})' if task.instead else ''}", flush=True)
                 continue
-            store = shutil.copy(made, Path(folder) / f"task{number}.db")
+            store = Path(shutil.copy(made, Path(folder) / f"task{number}.db"))
             with _served(store) as url:
                 page = chromium.new_page(viewport={"width": 1280, "height": 860})
                 page.set_default_timeout(15_000)

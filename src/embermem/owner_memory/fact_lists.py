@@ -154,6 +154,10 @@ class _Wanted:
         return self._names[person]
 
 
+def _several(given: str | Iterable[str] | None) -> frozenset[str] | None:
+    return None if given is None else frozenset([given] if isinstance(given, str) else given)
+
+
 def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
     order = made_order(fact_id)
     if not order[0]:

@@ -336,14 +336,15 @@ def _touch(one: Strip, other: Strip) -> bool:
 
 
 def spread(facts: Sequence[Told], edges: Sequence[datetime]) -> list[Told]:
-    """The first of each bucket before the second of any, so that what is drawn is of the whole span: what has ended
-    before what holds, then the newest."""
+    """The first of each bucket before the second of any, and buckets far from each other one after the other, so that
+    however few are drawn, they are of the whole span. Of a bucket those that are pinned, then what has ended, then the
+    newest."""
     taken: dict[int, int] = {}
-    placed: list[tuple[int, float, Told]] = []
+    placed: list[tuple[int, int, int, Told]] = []
     strongest = sorted(facts, key=lambda one: (-one.strength, one.until is None, -one.since.timestamp(), one.id))
-    for one in strongest:
+    for number, one in enumerate(strongest):
         at = one.since if one.since >= edges[0] or one.until is None else one.until
         bucket = bisect_right(edges, at)
         place = taken[bucket] = taken.get(bucket, -1) + 1
-        placed.append((place, -at.timestamp(), one))
-    return [one for _, _, one in sorted(placed, key=lambda three: three[:2])]
+        placed.append((place, int(f"{len(edges) - bucket:012b}"[::-1], 2), number, one))
+    return [one for *_, one in sorted(placed, key=lambda four: four[:3])]

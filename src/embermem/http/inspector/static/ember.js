@@ -266,13 +266,6 @@
   const done = $("[data-test=done] p");
   if (done) setTimeout(() => say(done.textContent), 400);
 
-  // A map wider than the page begins where most of it stands.
-  const map = $(".map-card");
-  if (map && map.scrollWidth > map.clientWidth) {
-    const along = [...map.querySelectorAll(".dot")].map((dot) => dot.getBoundingClientRect().left).sort((a, b) => a - b);
-    map.scrollLeft = along[along.length >> 1] - map.getBoundingClientRect().left - map.clientWidth / 2;
-  }
-
   drawAll();
   listen();
 })();
