@@ -72,7 +72,7 @@ def test_a_profile_is_edited_and_the_edit_is_undone(own: Server, tab: Tab) -> No
     page.locator("#profile").get_by_label("Value").fill("oolong")
     page.get_by_role("button", name="Set").click()
     expect(page.locator("#profile")).to_contain_text("oolong")
-    page.get_by_role("link", name="Changes").click()
+    page.get_by_role("link", name="Audit log").click()
     page.locator("[data-test=change] a.no").first.click()
     expect(page.locator("[data-test=undo]")).to_contain_text("favourite tea taken away")
     page.get_by_role("button", name="Undo change").click()
