@@ -36,7 +36,7 @@ FILLED: dict[str, Any] = {
         "change_no": 1,
         "no": 1,
     },
-    **{"document": "# Lease", "document_id": "d1"},
+    **{"document": "# Lease", "document_id": "d1", "fact_ids": ["f1"], "keep": "f1", "others": ["f2"]},
     **{"hits": (), "reason": "both", "facts": [{"text": "likes figs"}], "pages": ["p1"], "receipt": "{}", "at": None},
     **{
         "segment": None,

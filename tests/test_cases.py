@@ -15,6 +15,8 @@ from embermem.transfer.datasets import parse
 from scripted import Clock, Opener, Place
 from soundness import assert_sound, rows
 
+pytestmark = pytest.mark.engines
+
 AT = datetime(2026, 5, 2, 9, tzinfo=UTC)
 
 
@@ -79,9 +81,8 @@ def test_a_case_passes_where_the_context_rests_on_what_is_expected_and_on_nothin
 def test_a_case_that_says_nothing_is_refused_with_its_reason(
     alice: OwnerMemory, given: dict[str, Any], told: str
 ) -> None:
-    marked = {} if "expected" in given else {"expected": [said(alice, "heron")]}
     with pytest.raises(InputError, match=told):
-        alice.add_case("Who?", **marked, **given)
+        alice.add_case("Who?", **{"expected": [said(alice, "heron")], **given})
     assert alice.cases() == ()
 
 

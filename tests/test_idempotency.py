@@ -35,6 +35,7 @@ class Session:
         key, alice = f"key-{len(self.made)}", self.alice
         fact, other, pages = self._fact(at), self._fact(at + 1), alice.pages()
         page = pages[at % len(pages)].id if pages else "p0"
+        said = alice.utterances(limit=1)[0].id if pages else "u0"
         change = 1 + at % (len(alice.changes()) or 1)
         value = ("figs", "plums", "pears")[at % 3]
         calls: dict[str, Callable[[], Any]] = {
@@ -46,7 +47,7 @@ class Session:
             "profiles": lambda: alice.set_profiles(user={"name": value}, key=key),
             "instruction": lambda: alice.add_instruction(f"Always mention {value}.", key=key).id,
             "link": lambda: alice.link(fact, other, "both", key=key).id,
-            "case": lambda: alice.add_case("what?", expected=[alice.utterances()[-1].id], at="2026-05-02", key=key).id,
+            "case": lambda: alice.add_case("what?", expected=[said], at="2026-05-02", key=key).id,
             "expire": lambda: alice.expire(fact_id=fact, at="2030-01-01", key=key),
             "expire_page": lambda: alice.expire(page_id=page, at="2030-01-01", key=key),
             "undo": lambda: alice.undo(change, key=key),
@@ -100,7 +101,8 @@ def test_any_calls_made_again_with_their_keys_change_nothing(
         before = standing(session.alice)
         refused = [why for made in session.made if (why := refusal(made))]
         assert standing(session.alice) == before
-        gone = ("forgotten", "no fact", "no page", "no link", "no case")  # what the call made was forgotten since
+        # what the call made, or was given, was forgotten since
+        gone = ("forgotten", "no fact", "no page", "no link", "no case", "no utterance")
         assert all(any(word in why for word in gone) for why in refused), refused
         assert all(finding.level == "ok" for finding in memory.check())
 
@@ -131,6 +133,20 @@ def test_the_same_call_gives_the_same_item_and_receipt(memory: Memory) -> None:
     assert alice.verify(forgotten).ok
     with pytest.raises(KeyReused):  # the digest of what was forgotten is kept as a keyed hash
         alice.correct(fact.id, "likes pears", key="2")
+
+
+@pytest.mark.engines
+def test_several_facts_changed_again_with_the_same_key_are_changed_once(memory: Memory) -> None:
+    alice = memory.of("alice")
+    one, other = alice.learn([FIGS, {**FIGS, "value": "plums", "text": "likes plums"}])
+    pinned = alice.pin_facts([one.id, other.id], key="1")
+    whole = alice.merge_facts(one.id, [other.id], key="2")
+    retired = alice.retire_facts([whole.id], key="3")
+    assert alice.pin_facts([one.id, other.id], key="1") == pinned
+    assert alice.merge_facts(one.id, [other.id], key="2") == alice.fact(whole.id)
+    assert alice.retire_facts([whole.id], key="3") == retired == alice.changes()[-1].no
+    with pytest.raises(KeyReused):
+        alice.retire_facts([one.id], key="3")
 
 
 @pytest.mark.engines

@@ -200,8 +200,8 @@ class Life(StoreLife):
     def note_a_case(self, owner: Name, n: int, m: int) -> None:
         if said := self.of(owner).utterances():
             one, other = said[n % len(said)], said[m % len(said)]
-            marked = {"expected": [one.id], "unwanted": [] if one == other else [other.id]}
-            self.do(lambda memory: memory.of(*owner).add_case(f"Who said: {one.text[:20]}?", note="a note", **marked))
+            query, wrong = f"Who said: {one.text[:20]}?", [] if one == other else [other.id]
+            self.do(lambda memory: memory.of(*owner).add_case(query, expected=[one.id], unwanted=wrong, note="a note"))
 
     @rule(owner=owners, n=which)
     def drop_a_case(self, owner: Name, n: int) -> None:

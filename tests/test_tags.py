@@ -205,7 +205,7 @@ OPERATIONS = """
     add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory watch_events
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
-    list_conflicts list_facts
+    list_conflicts list_facts merge_facts pin_facts retire_facts
     add_case drop_case get_case list_cases
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
     list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
@@ -227,7 +227,8 @@ BODIES = """
     Link LinkBody Links MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
-    SettleConflictBody Source SourceItem State Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
+    ConflictSettled FactStatus FactsBody FactsChanged MergeFactsBody Origin PinFactsBody
+    SettleConflictBody Source SourceItem Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
     CaseBody Cases RecallCase GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """

@@ -23,7 +23,7 @@ def store(tmp_path: Path) -> Path:
 def said(store: Path, word: str) -> str:
     """The id of the utterance that holds a word."""
     found = run(store, "items", "utterance", "--json").json
-    return next(one["id"] for one in found if word in one["text"])
+    return str(next(one["id"] for one in found if word in one["text"]))
 
 
 def test_a_case_is_added_listed_and_dropped(store: Path) -> None:

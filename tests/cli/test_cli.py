@@ -211,6 +211,14 @@ def test_a_bad_setting_in_the_environment_is_named(filled: Path) -> None:
     assert "EMBERMEM_TAU" in done.err
 
 
+def test_doctor_tells_which_settings_are_given_and_no_secret(filled: Path) -> None:
+    done = run(filled, "doctor", "--json", more={"EMBERMEM_TAU": "4", "EMBERMEM_MODEL_KEY": "sk-secret"})
+    told = [one["what"] for one in json.loads(done.out)["checks"]]
+    assert any("tau = 4 (environment variable EMBERMEM_TAU)" in one for one in told)
+    assert any("model_key = (set)" in one for one in told)
+    assert "sk-secret" not in done.out
+
+
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m.db").write_text("not a database, and long enough to be sure of it" * 50)
     done = run(tmp_path / "m.db", "stats")

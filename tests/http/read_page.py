@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from typing import Any
+
+import httpx2
+
+OWNER = {"user": "alice", "agent": "default"}
 
 
 class Read(HTMLParser):
@@ -29,3 +34,13 @@ class Read(HTMLParser):
     def hooks(self, name: str) -> list[dict[str, str | None]]:
         """The elements with this `data-test`."""
         return [attrs for _, attrs in self.elements if attrs.get("data-test") == name]
+
+
+def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
+    """A page of alice's."""
+    return browser.get(path, params={**OWNER, **dict(httpx2.QueryParams(path.partition("?")[2])), **query})
+
+
+def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
+    """An action on alice's memory."""
+    return browser.post(path, params=OWNER, data=fields)

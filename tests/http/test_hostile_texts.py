@@ -217,7 +217,8 @@ def plain_pages(owner: dict[str, str], kept: list[dict[str, Any]], text: str) ->
     names = f"user={quote(owner['user_id'], safe='')}&agent={quote(owner['agent_id'], safe='')}"
     thread = quote(f"{text[:200]} z", safe="")
     paths = [
-        *("/overview", "/pages", "/segments", "/persona", "/map", "/playground", "/audit", "/import", "/search"),
+        *("/overview", "/pages", "/segments", "/persona", "/documents", "/map", "/playground", "/audit", "/import"),
+        *("/search", "/spaces"),
         *(f"/pages/{page}" for page in sorted({one["page_id"] for one in kept})),
         f"/pages?thread={thread}",
         f"/forget?kind=thread&id={thread}",

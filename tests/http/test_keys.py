@@ -236,6 +236,7 @@ NO_OWNER = {
     ("POST", "/logout"),
     ("GET", "/"),
     ("GET", "/owners"),
+    ("GET", "/spaces"),
     *(("GET", once) for once in ("/recall", "/changes", "/changes/{no}")),
     # Its owner stands in headers, or in the key alone: tests/mcp_server/test_mcp_http.py.
     ("POST", "/mcp"),
@@ -313,6 +314,7 @@ def asked(c: httpx2.Client, app: FastAPI, method: str, path: str, user: str, age
     if method == "GET" or operation:
         return c.request(method, address, params=params)
     fields = {"text": "x", "value": "x", "pinned": "1", "whose": "user", "name": "x", "fact": "1", "page": "1"}
+    fields["space"] = "team"
     files = {"file": ("talk.txt", b"Al: hello")} if "import" in path else None
     return c.request(method, address, params=params, data={**owner, **fields}, files=files)
 

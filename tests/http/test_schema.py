@@ -140,6 +140,9 @@ def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
         home = {"attribute": "lives_in", "valid_from": "2026-05-02"}
         one, other = alice.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
         return {"fact_id": one.id, "other_id": other.id}
+    if path in ("/v1/facts/pin", "/v1/facts/retire", "/v1/facts/merge"):
+        one, other = alice.facts()[-2:]
+        return {"keep": one.id, "others": [other.id]} if path.endswith("merge") else {"fact_ids": [one.id, other.id]}
     return {}
 
 

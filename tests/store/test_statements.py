@@ -65,6 +65,7 @@ WHOLE: Mapping[str, str] = {
     "usage_log.Ledger.calls": "reads the ledger of all owners, for `cost`",
     "usage_log._sums": "adds up a day's calls, only where a limit over all owners is set",
     "usage_log.Ledger.call_sums": "adds up the ledger of all owners, for metrics, `cost` and who runs the server",
+    "usage_log._are_most": "counts the ledger, to see how it is added up soonest",
     "oversight._owners": "lists who is worked on, is due or failed, for who runs the server",
     "oversight._waiting": "lists whose pages wait for the model, for who runs the server",
     "oversight._troubled": "lists webhooks that fail, for who runs the server",

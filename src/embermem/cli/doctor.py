@@ -83,9 +83,16 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
             embedder = _embedder(memory)
             mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
             found = (*mended, *memory.check(deep=deep or repair))
-            return [embedder, *_webhooks(memory), *found]
+            return [embedder, *_settings(memory), *_webhooks(memory), *found]
     except EmberError as error:
         return [Finding(level="error", what=str(error))]
+
+
+def _settings(memory: Memory) -> list[Finding]:
+    """What the environment and the settings file give."""
+    given = [one for one in memory.settings_in_use() if one.origin.startswith(("environment", "file"))]
+    told = ", ".join(f"{one.name} = {one.value} ({one.origin})" for one in given)
+    return [Finding(level="ok", what=f"settings given: {told}")] if given else []
 
 
 def _webhooks(memory: Memory) -> list[Finding]:

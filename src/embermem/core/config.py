@@ -410,7 +410,9 @@ class Settings:
     # The service
     http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
     http_answer_bytes: int = _number(8 * 2**20, "largest page of a list; a single item may be larger", low=1024)
-    http_import_bytes: int = _number(64 * 2**20, "largest file that the inspector imports", low=1024)
+    http_import_bytes: int = _number(
+        64 * 2**20, "largest file that the inspector takes: an import, a document", low=1024
+    )
     http_threads: int = _number(
         8, "threads for requests: with 50 clients on two cores a third faster than 40 threads", low=1
     )

@@ -12,6 +12,7 @@ from embermem import api_keys
 from embermem.api_keys import Right as Right
 from embermem.core import messages
 from embermem.http.problems import Forbidden, TooManyRequests, Unauthorized
+from embermem.http.recent import KEY_ID
 from embermem.http.serving import serving_of
 from embermem.owner_memory.sharing import SharedMemory
 from embermem.protocols import OwnerOrder
@@ -115,6 +116,18 @@ class Access:
         """`Memory.find_owners`, among the owners that the request may reach. Raises InputError."""
         return self._memory.find_owners(text, order=order, limit=limit, after=after, among=self.among)
 
+    def space_whole(self, name: str, right: Right = Right.READ) -> OwnerMemory:
+        """The memory of a space as those reach it who run the server: no grant to a user is asked. Raises Forbidden,
+        InputError."""
+        if not self.operates(right):
+            raise Forbidden("a space is looked at as a whole with a key for all owners; others read it as their user")
+        return self._memory.space(name)
+
+    @property
+    def knows_spaces(self) -> bool:
+        """Whether the request may reach any space, if there is one."""
+        return self.among is None or any(grant.space is not None for grant in self.among)
+
     def spaces(self) -> tuple[str, ...]:
         """The spaces here that the request may read."""
         return tuple(name for name in self._memory.spaces() if self.may(messages.space(name)))
@@ -150,6 +163,7 @@ def access_uncounted(connection: HTTPConnection) -> Access:
     key = api_keys.verified(given, serving.memory.keys)
     if key is None:
         raise Unauthorized("this key is unknown or was revoked")
+    connection.scope[KEY_ID] = key.id
     return Access(serving.memory, key)
 
 

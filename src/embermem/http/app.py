@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-IMPORT_PATH = "/import"
+FILE_PATHS = ("/import", "/documents")
 """Where the inspector takes files: they may be larger than other bodies."""
 
 
@@ -34,7 +34,8 @@ def create_app(memory: Memory, *, require_keys: bool = False, hosts: Sequence[st
     """
     settings = memory.settings
     serving = frame.serving_over(memory, require_keys=require_keys)
-    larger = {IMPORT_PATH: settings.http_import_bytes, **dict.fromkeys(proxy.LARGER, settings.proxy_body_bytes)}
+    larger = dict.fromkeys(FILE_PATHS, settings.http_import_bytes)
+    larger |= dict.fromkeys(proxy.LARGER, settings.proxy_body_bytes)
     app = _Ember(
         title="Ember",
         version=embermem.__version__,

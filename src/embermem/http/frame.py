@@ -15,6 +15,7 @@ from embermem.http.limits import BodyLimit
 from embermem.http.metrics import Metrics
 from embermem.http.middleware import Guard, SecurityHeaders, TrailingSlash, Watch
 from embermem.http.rates import RateLimit
+from embermem.http.recent import Recent
 from embermem.http.serving import Serving
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def serving_over(memory: Memory, *, require_keys: bool) -> Serving:
         require_keys=require_keys,
         rate=RateLimit(memory.settings.http_rate_per_minute),
         metrics=Metrics(memory),
+        recent=Recent(),
     )
 
 
@@ -40,7 +42,7 @@ def middleware(serving: Serving, *, hosts: Sequence[str], larger: Mapping[str, i
     return [
         Middleware(TrailingSlash),
         Middleware(SecurityHeaders),
-        Middleware(Watch, metrics=serving.metrics),
+        Middleware(Watch, metrics=serving.metrics, recent=serving.recent),
         Middleware(Guard, hosts=tuple(hosts), any_host=serving.require_keys),
         Middleware(BodyLimit, most=serving.memory.settings.http_body_bytes, larger=larger),
     ]

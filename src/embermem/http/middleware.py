@@ -14,19 +14,24 @@ from fastapi.routing import iter_route_contexts
 from starlette.datastructures import Headers, MutableHeaders
 
 from embermem.http.problems import REQUEST_ID, Forbidden, answer
+from embermem.http.recent import KEY_ID
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from embermem.http.metrics import Metrics
+    from embermem.http.recent import Recent
 
 logger = logging.getLogger(__name__)
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _METHODS = _SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
-_QUIET = frozenset({"/health", "/ready", "/metrics"})
+LIVE_REQUESTS, LIVE_WORKERS = "/operations/requests/live", "/operations/workers/live"
+POLLED = frozenset({LIVE_REQUESTS, LIVE_WORKERS})
+"""Parts of pages that are asked for every few seconds: no recent requests themselves."""
+QUIET = frozenset({"/health", "/ready", "/metrics", *POLLED})
 """Asked by machines every few seconds: logged at level DEBUG."""
 _CLIENT_LEFT = 499
 """The status in log and metrics where the client left before an answer began."""
@@ -88,23 +93,26 @@ class TrailingSlash(HttpMiddleware):
 class Watch(HttpMiddleware):
     """Gives each request an id, logs and counts it, and answers for an error that nobody foresaw.
 
-    Neither log nor metrics hold an address with its values, a query, a body or a key: the route's template stands for
-    the address.
+    Log, metrics and the list of recent requests hold no address with its values, no query, body or key: the route's
+    template stands for the address.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, recent: Recent) -> None:
         super().__init__(app)
         self._metrics = metrics
+        self._recent = recent
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _PLAIN_ID.fullmatch(given) else secrets.token_hex(8)
         scope[REQUEST_ID] = request_id
-        begun, status = time.perf_counter(), None
+        begun, status, size = time.perf_counter(), None, 0
 
         async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
+            nonlocal status, size
+            if message["type"] == "http.response.body":
+                size += len(message.get("body", b""))
+            elif message["type"] == "http.response.start":
                 status = message["status"]
                 MutableHeaders(scope=message)["X-Request-Id"] = request_id
             await send(message)
@@ -117,14 +125,16 @@ class Watch(HttpMiddleware):
                 raise
             await answer(scope, error)(scope, receive, watched)
         finally:
-            self._ended(scope, request_id, status or _CLIENT_LEFT, time.perf_counter() - begun)
+            self._ended(scope, request_id, status or _CLIENT_LEFT, time.perf_counter() - begun, size)
 
-    def _ended(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+    def _ended(self, scope: Scope, request_id: str, status: int, seconds: float, size: int) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         route = template(scope)
         self._metrics.request(method, route, status, seconds)
+        if route not in POLLED:
+            self._recent.note(method, route, status, seconds, size, scope.get(KEY_ID), request_id)
         logger.log(
-            logging.DEBUG if route in _QUIET else logging.INFO,
+            logging.DEBUG if route in QUIET else logging.INFO,
             "request",
             extra={
                 "request_id": request_id,

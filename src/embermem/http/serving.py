@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from embermem.http.metrics import Metrics
     from embermem.http.rates import RateLimit
+    from embermem.http.recent import Recent
     from embermem.memory import Memory
 
 _Kept = TypeVar("_Kept")
@@ -29,6 +30,7 @@ class Serving:
     require_keys: bool
     rate: RateLimit
     metrics: Metrics
+    recent: Recent
 
 
 def kept(app: Starlette, name: str, make: Callable[[], _Kept]) -> _Kept:

@@ -78,11 +78,27 @@ class Documents(Forgetting):
         self._parts.added()
         return done
 
-    def documents(self, *, source: str | None = None, under: str | None = None) -> tuple[Document, ...]:
-        """Return all documents, the first stored first; the one of a `source`, or those whose source begins with the
-        text `under`."""
-        now = self._parts.clock()
-        return self._parts.admin.documents(self.owner.id, now=now, source=source, under=under)
+    def documents(
+        self,
+        *,
+        source: str | None = None,
+        under: str | None = None,
+        text: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[Document, ...]:
+        """Return all documents, the first stored first; the one of a `source`, those whose source begins with the text
+        `under`, or that have a `text` in source or title, whatever its case; the newest `limit` of those, stored before
+        the document whose id is `before`. Raises NotFound, InputError."""
+        return self._parts.admin.documents(
+            self.owner.id,
+            now=self._parts.clock(),
+            source=source,
+            under=under,
+            text=text,
+            before=None if before is None else self.document(before),
+            limit=None if limit is None else messages.whole(limit, "limit", 0),
+        )
 
     def document(self, document_id: str) -> Document:
         """Return one document. Raises NotFound."""
@@ -91,12 +107,13 @@ class Documents(Forgetting):
             raise self._none_such("document", document_id)
         return found[0]
 
-    def passages(self, document_id: str) -> tuple[Utterance, ...]:
-        """Return the passages of a document, in the order of its text. Raises NotFound."""
+    def passages(self, document_id: str, *, start: int = 0, limit: int | None = None) -> tuple[Utterance, ...]:
+        """Return the passages of a document, in the order of its text; the next `limit` of those that begin at the
+        character `start` or later. Raises NotFound, InputError."""
         document = self.document(document_id)
-        pages = self._store.pages(self.owner.id, 0, thread=document.thread)
-        found = [said for page in pages for said in page.utterances if said.passage is not None]
-        return tuple(sorted(found, key=lambda one: 0 if one.passage is None else one.passage.start))
+        messages.whole(start, "start", 0)
+        most = None if limit is None else messages.whole(limit, "limit", 0)
+        return self._parts.admin.passages(self.owner.id, document.id, start=start, limit=most)
 
     def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
         """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added

@@ -74,7 +74,9 @@ class FactLists(Reading):
         selection = replace(
             ALL_FACTS if status is None else _STATUS[status],
             about=None if about is None else messages.one_of(About, about, "about"),
-            attributes=None if attribute is None else frozenset([attribute] if isinstance(attribute, str) else attribute),
+            attributes=None
+            if attribute is None
+            else frozenset([attribute] if isinstance(attribute, str) else attribute),
             origin=None if origin is None else messages.one_of(Origin, origin, "origin"),
             recorded=_span(inbox, recorded_since, recorded_until, "recorded"),
             true=_span(inbox, held_since, held_until, "held"),
@@ -152,11 +154,21 @@ class _Wanted:
         return self._names[person]
 
 
+def _several(given: str | Iterable[str] | None) -> frozenset[str] | None:
+    return None if given is None else frozenset([given] if isinstance(given, str) else given)
+
+
 def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
     order = made_order(fact_id)
     if not order[0]:
         raise InputError(f"before = {fact_id!r} is no fact's id; give `next` of the part before, or none")
     return order
+
+
+def _named(attribute: str | Iterable[str] | None) -> frozenset[str] | None:
+    if attribute is None:
+        return None
+    return frozenset([attribute] if isinstance(attribute, str) else attribute)
 
 
 def _span(inbox: Inbox, since: At, until: At, where: str) -> Span | None:

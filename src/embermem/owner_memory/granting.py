@@ -5,7 +5,7 @@ from __future__ import annotations
 from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import Share
+from embermem.core.types import NO_USER, Share
 from embermem.owner_memory import OwnerMemory
 from embermem.owner_memory.handle import Parts
 
@@ -25,7 +25,7 @@ class Granting:
 
     def spaces(self) -> tuple[str, ...]:
         """Return the names of all spaces in the store, sorted."""
-        return tuple(sorted(owner.agent for owner in self._parts.admin.owners() if owner.space is not None))
+        return tuple(sorted(owner.agent for owner in self._parts.admin.owners(NO_USER)))
 
     def grant(self, space: str, *, user: str | None, agent: str | None = None, write: bool = False) -> Share:
         """Let a user read a space, with one agent or with any; with `write` also add to it, correct and forget.

@@ -45,14 +45,14 @@ def test_facts_are_found_chosen_and_pinned_in_one_change_that_is_undone(own: Ser
 def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Server, tab: Tab) -> None:
     mei = _mei(own.memory)
     page = tab(own, "/facts")
-    page.get_by_label("Attribute").first.select_option("has_pet")
+    page.locator("[data-test=filter] select[name=attribute]").select_option("has_pet")
     expect(page.locator("[data-test=fact]")).to_have_count(mei.find_facts(attribute="has_pet").total)
     page.locator("[data-test=sources] summary").first.click()
     expect(page.locator("[data-test=sources] mark").first).to_be_visible()
-    page.get_by_label("State").select_option("past")
+    page.locator("select[name=state]").select_option("past")
     expect(page.locator("[data-test=chips] a.badge")).to_have_count(2)
     page.get_by_role("link", name="Clear all").click()
-    page.get_by_label("Source").select_option("caller")
+    page.locator("select[name=origin]").select_option("caller")
     expect(page.locator("[data-test=found]")).to_contain_text(str(mei.find_facts(origin="caller").total))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx2
 import pytest
+from read_page import Read, get, post
 from serving import NO_TLS, Server, key_for, running
-from test_inspector_pages import Read, get, post
 
 from embermem import Memory, OwnerMemory
 from embermem.core.types import Fact
@@ -52,9 +52,9 @@ def the(alice: OwnerMemory, word: str) -> Fact:
     return next(one for one in alice.facts() if word in one.text)
 
 
-def send(browser: httpx2.Client, path: str, ids: list[str], **fields: str) -> httpx2.Response:
+def send(browser: httpx2.Client, path: str, ids: Sequence[str], **fields: str) -> httpx2.Response:
     """What is done with several facts."""
-    return browser.post(path, params={"user": "alice"}, data={"fact": ids, **fields})
+    return browser.post(path, params={"user": "alice"}, data={"fact": list(ids), **fields})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,11 @@ def test_the_list_goes_on_below_its_last_fact(alice: OwnerMemory, browser: httpx
 
 def test_what_others_wrote_is_escaped_on_every_page_of_facts(alice: OwnerMemory, browser: httpx2.Client) -> None:
     fact, other = the(alice, "script"), the(alice, "cello")
-    chosen = [("fact", fact.id), ("fact", other.id), ("user", "alice")]
+    chosen: list[tuple[str, str | int | float | bool | None]] = [
+        ("fact", fact.id),
+        ("fact", other.id),
+        ("user", "alice"),
+    ]
     pages = [get(browser, path).text for path in ("/facts", f"/facts/{fact.id}", "/facts?q=%3Cb%3Ex&person=%3Ci%3E")]
     pages += [browser.get(path, params=chosen).text for path in ("/facts/merge", "/facts/forget")]
     for text in pages:

@@ -48,12 +48,18 @@ class RecallCase(Record):
 
     def missing(self, context: Context) -> tuple[UtteranceId, ...]:
         """The expected utterances on which nothing in a context rests."""
-        return tuple(one.utterance_id for one in self.expected if one.utterance_id not in context.rests_on)
+        return tuple(one.utterance_id for one in self.expected if one.utterance_id not in _told(context))
 
     def intruding(self, context: Context) -> tuple[UtteranceId, ...]:
         """The unwanted utterances on which something in a context rests."""
-        return tuple(one.utterance_id for one in self.unwanted if one.utterance_id in context.rests_on)
+        return tuple(one.utterance_id for one in self.unwanted if one.utterance_id in _told(context))
 
     def passes(self, context: Context) -> bool:
         """Whether a context rests on all that is expected, and on nothing unwanted."""
         return not self.missing(context) and not self.intruding(context)
+
+
+def _told(context: Context) -> set[UtteranceId]:
+    """What a context rests on; an answer of the HTTP API tells what of it is packed, and the sources of its facts."""
+    facts = (source.utterance_id for fact in context.facts for source in fact.sources)
+    return {*context.rests_on, *(hit.utterance.id for hit in context.packed), *facts}

@@ -17,7 +17,7 @@ _THREAD = "document:"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Document(Record):
     """A document as it is stored. `source` tells it from others: a path, an address, or what the caller named.
-    `said_at` is when it was written, `passages` how many it has now."""
+    `said_at` is when it was written, `passages` how many it has now, `expires_at` when it is forgotten by itself."""
 
     id: DocumentId
     title: str
@@ -26,6 +26,7 @@ class Document(Record):
     recorded_at: datetime
     passages: int
     metadata: Metadata = field(default_factory=dict, hash=False)
+    expires_at: datetime | None = None
 
     @property
     def thread(self) -> ThreadId:

@@ -45,15 +45,17 @@ OfUser = Annotated[str | None, text_query("If given, the operation must be of th
 
 
 @routes.post("/settle", status_code=202, summary="Process what is pending")
-def settle(
-    access: Accessible, operations: Running, request: Request, response: Response, body: bodies.SettleBody
-) -> OperationItem:
+def settle(access: Accessible, request: Request, response: Response, body: bodies.SettleBody) -> OperationItem:
     """Starts processing everything that is pending in one memory, and answers at once. Location is the address of
     the operation."""
-    owner = written_by(access, body)
-    begun = operations.begin("settle", owner.owner, lambda progress: _settled(owner, progress))
+    begun = begin_settling(request, written_by(access, body))
     response.headers["Location"] = request.app.url_path_for("get_operation", item_id=begun.id)
     return _shown(begun)
+
+
+def begin_settling(request: Request, owner: OwnerMemory) -> Operation:
+    """Have all that is pending of an owner processed. Raises TooManyOperations."""
+    return _operations(request).begin("settle", owner.owner, lambda progress: _settled(owner, progress))
 
 
 def _settled(owner: OwnerMemory, progress: Callable[[int, int], None]) -> dict[str, int]:

@@ -20,6 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from embermem.core import messages
 from embermem.core.errors import EmberError, NotFound
+from embermem.core.types import NO_USER
 from embermem.http.access import Access, Accessible, Right, access, is_stranger
 from embermem.http.inspector import sections, words
 from embermem.http.inspector.assets import address
@@ -65,7 +66,13 @@ class ServerPlace:
             "link": self.link,
             "may_write": self.may_write,
             "here": self.request.url.path,
-            "sections": tuple(sections.shown(owner=self.owner is not None, operates=self.access.operates())),
+            "sections": tuple(
+                sections.shown(
+                    owner=self.owner is not None,
+                    operates=self.access.operates(),
+                    spaces=self.access.knows_spaces,
+                )
+            ),
             "locked": serving_of(self.request).require_keys,
             "done": self.done,
             "done_here": self._without_done(),
@@ -80,7 +87,10 @@ class ServerPlace:
         return HTMLResponse(environment().get_template(template).render(**shared, **values))
 
     def first_command(self, user: str, agent: str) -> str:
-        """What may be pasted into a shell to see something of an owner here; a key is taken from EMBERMEM_KEY."""
+        """What may be pasted into a shell to see something of an owner here; a key is taken from EMBERMEM_KEY. Into a
+        space, those who run the server put something at the store."""
+        if user == NO_USER:
+            return f"embermem --space {agent} add 'The deploy happens every Friday.'"
         body = {
             "messages": [{"role": "user", "content": "I live in Lyon and I play the cello."}],
             "user_id": user,
@@ -193,7 +203,8 @@ def _operating(request: Request, access: Access, right: Right) -> ServerPlace:
 
 
 def place(request: Request, access: Accessible, user: str = "", agent: str = "") -> Place:
-    """The owner named in the address; without one, the first that the request may reach."""
+    """The owner named in the address; without one, the first that the request may reach. The blank user is that of the
+    spaces, each by its name as the agent."""
     return _placed(request, access, user, agent, Right.READ)
 
 
@@ -217,7 +228,7 @@ Changing = Annotated[Place, Depends(place_to_change)]
 def _placed(request: Request, access: Access, user: str, agent: str, right: Right) -> Place:
     if not user:
         user, agent = _first(access)
-    mine = access.owner(user, agent or "default", right)
+    mine = access.space_whole(agent, right) if user == NO_USER else access.owner(user, agent or "default", right)
     return Place(
         request=request,
         access=access,

@@ -14,11 +14,6 @@ SOURCES_SHOWN = 20
 """Sources of one fact, trait or summary shown: what is often said again has many."""
 
 
-def every_fact(mine: OwnerMemory) -> tuple[Fact, ...]:
-    """Current facts, those of the archive, and those that no longer hold."""
-    return (*mine.facts(), *mine.facts(archived=True), *mine.past_facts())
-
-
 def resting_on(mine: OwnerMemory, pages: Iterable[Page]) -> tuple[Fact, ...]:
     """The facts, in whatever state, that rest on what was said in these pages."""
     return mine.facts_resting_on(one.seq for page in pages for one in page.utterances)

@@ -13,6 +13,7 @@ from embermem.http.inspector.owner import (
     audit,
     cases,
     chat,
+    documents,
     facts,
     forgetting,
     imports,
@@ -26,7 +27,19 @@ from embermem.http.inspector.owner import (
     timeline,
 )
 from embermem.http.inspector.place import PageRoute
-from embermem.http.inspector.server import login, owners
+from embermem.http.inspector.server import (
+    backups,
+    keys,
+    login,
+    models,
+    operations,
+    owners,
+    requests,
+    retention,
+    settings,
+    spaces,
+    workers,
+)
 
 router = APIRouter(include_in_schema=False)
 files = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -59,6 +72,7 @@ def icon() -> RedirectResponse:
 
 for one in (
     owners,
+    spaces,
     login,
     overview,
     many_facts,
@@ -66,6 +80,7 @@ for one in (
     persona,
     pages,
     segments,
+    documents,
     atlas,
     timeline,
     playground,
@@ -75,6 +90,14 @@ for one in (
     imports,
     search,
     forgetting,
+    operations,
+    keys,
+    settings,
+    requests,
+    workers,
+    models,
+    retention,
+    backups,
 ):
     router.include_router(one.router)
 router.include_router(files)

@@ -27,6 +27,7 @@ OF_OWNER = {
         ("/timeline", "Timeline", "l"),
         ("/pages", "Pages", "p"),
         ("/segments", "Segments", "s"),
+        ("/documents", "Documents", "d"),
         ("/map", "Map", "m"),
     ),
     "Try": _sections(("/playground", "Playground", "r"), ("/chat", "Chat", "c")),
@@ -34,12 +35,14 @@ OF_OWNER = {
 }
 """By the heading under which they stand."""
 OWNERS = Section(path="/", name="Owners", key="h")
-OPERATIONS: tuple[Section, ...] = ()
+SPACES = Section(path="/spaces", name="Spaces", key="b")
+"""Only for those who may reach one."""
+OPERATIONS = _sections(("/operations", "Operations", "e"))
 """Only for those who run the server."""
 
 
-def shown(*, owner: bool, operates: bool) -> Iterator[tuple[str, tuple[Section, ...]]]:
+def shown(*, owner: bool, operates: bool, spaces: bool) -> Iterator[tuple[str, tuple[Section, ...]]]:
     """The navigation of a page: of an owner or of none, for somebody who may run the server or may not."""
     if owner:
         yield from OF_OWNER.items()
-    yield "Server", (OWNERS, *(OPERATIONS if operates else ()))
+    yield "Server", (OWNERS, *((SPACES,) if spaces else ()), *(OPERATIONS if operates else ()))

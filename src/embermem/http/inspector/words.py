@@ -10,6 +10,7 @@ from unicodedata import east_asian_width
 from markupsafe import Markup, escape
 
 from embermem.core.attributes import is_instruction
+from embermem.core.text import bare, fold
 
 LONGEST = 4000
 """Characters of one text on a page; the rest is a link away."""
@@ -83,6 +84,12 @@ def attribute_named(told: str) -> str:
     return next((name for name, shown in _ATTRIBUTES.items() if shown == told), told.replace(" ", "_"))
 
 
+def folded_in(q: str, text: str) -> bool:
+    """Whether each word asked for stands in a text, whatever the case and accents."""
+    whole = bare(fold(text))
+    return all(word in whole for word in bare(fold(q)).split())
+
+
 def own_address(address: str) -> str:
     """An address of this server, whatever was asked for."""
     bad = not address.startswith("/") or address.startswith(("//", "/\\")) or not address.isprintable()
@@ -91,7 +98,7 @@ def own_address(address: str) -> str:
 
 def columns(text: str) -> int:
     """How wide a text is, in letters: a Chinese character takes the room of two."""
-    return sum(_width(letter) for letter in text)
+    return len(text) if text.isascii() else sum(_width(letter) for letter in text)
 
 
 def _shortened(whole: str, longest: int) -> str:

@@ -52,10 +52,12 @@ class Whole(Transactions):
             remember(c, {_ANALYST: analyst})
             return waits.end_all(c, now)
 
-    def owners(self) -> tuple[Owner, ...]:
-        """All owners, by user and agent."""
+    def owners(self, user: str | None = None) -> tuple[Owner, ...]:
+        """All owners, or those of a user, by user and agent."""
+        owner = schema.owner
+        query = select(owner).order_by(owner.c.user, owner.c.agent)
         with self._read() as c:
-            rows = c.execute(select(schema.owner).order_by(schema.owner.c.user, schema.owner.c.agent))
+            rows = c.execute(query if user is None else query.where(owner.c.user == user))
             return tuple(reads.owner_from(row) for row in rows)
 
     def stats(self, now: datetime, short: int) -> Stats:
@@ -143,7 +145,7 @@ class Whole(Transactions):
                 changes=0 if state is None else state.revision,
                 without_vector=reads.unembedded(c, owner_id),
                 failed=count(page, page.c.error.is_not(None)),
-                waiting=waits.waiting(c, schema.owner.c.owner_id == owner_id, short),
+                waiting=waits.waiting(c, waits.one(owner_id), short),
             )
 
     def replica_lag_s(self) -> float | None:

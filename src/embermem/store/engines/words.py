@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, Table, func, text
+from sqlalchemy import Column, Table, func, or_, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
@@ -37,6 +37,12 @@ def begins_with(column: Any, beginning: str) -> tuple[Any, ...]:
 def how_it_runs(c: Connection) -> str:
     """What is put before a statement to be told how it would be run."""
     return "EXPLAIN" if c.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
+
+
+def has_text(column: Any, text: str) -> Any:
+    """Whether a text stands in a column, whatever the case of its letters (on SQLite: of those of ASCII)."""
+    exact = column.contains(text, autoescape=True)
+    return or_(exact, func.lower(column).contains(text.lower(), autoescape=True))
 
 
 def holds(c: Connection, column: Any, text: str) -> Any:

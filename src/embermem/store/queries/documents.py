@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, exists, func, insert, literal, or_, select, update
+from sqlalchemy import delete, exists, func, insert, literal, or_, select, tuple_, update
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Erased
@@ -25,20 +25,21 @@ from embermem.core.types import (
     Passage,
     Role,
     ThreadId,
+    Utterance,
     UtteranceId,
     thread_of,
 )
 from embermem.protocols import NewDocument, NewPassage
 from embermem.store import schema
-from embermem.store.codec import from_json, json_text, micros, record, row_of, zoned
-from embermem.store.engines.words import begins_with, upsert
+from embermem.store.codec import from_json, json_text, micros, offset_of, record, row_of, zoned
+from embermem.store.engines.words import begins_with, has_text, upsert
 from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
 from embermem.store.queries.retaining import log_expiry
 from embermem.store.receipts import kept_receipt
-from embermem.store.statements import due_from, ensure_owner, update_rows
+from embermem.store.statements import due_from, ensure_owner, update_rows, utterances
 from embermem.store.values import value_rows
 
 
@@ -106,24 +107,51 @@ class Documents(Erasing):
         now: datetime,
         source: str | None = None,
         under: str | None = None,
+        text: str | None = None,
+        before: Document | None = None,
+        limit: int | None = None,
     ) -> tuple[Document, ...]:
-        """Documents with passages that have not expired, the first stored first; those of some ids, of one source, or
-        whose source begins with a text."""
+        """Documents with passages that have not expired, the first stored first; those of some ids, of one source,
+        whose source begins with a text, or that have a text in source or title; the newest `limit` of those stored
+        before one."""
         table, page = schema.document, schema.page
         thread = literal(thread_of(DocumentId(""))) + table.c.document_id
         stands = or_(page.c.expires_at.is_(None), page.c.expires_at > micros(now))
         own = (page.c.owner_id == table.c.owner_id, page.c.thread == thread, stands)
-        counted = select(func.count()).select_from(page).where(*own).scalar_subquery().label("passages")
-        query = select(table, counted).where(table.c.owner_id == owner_id, exists().where(*own))
+        ends = (page.c[name] for name in ("expires_at", offset_of("expires_at")))
+        counted = [select(func.max(one)).where(*own).scalar_subquery().label(one.name) for one in ends]
+        counted.append(select(func.count()).select_from(page).where(*own).scalar_subquery().label("passages"))
+        order = (table.c.recorded_at, table.c.document_id)
+        query = select(table, *counted).where(table.c.owner_id == owner_id, exists().where(*own))
         if ids is not None:
             query = query.where(table.c.document_id.in_(sorted(ids)))
         if source is not None:
             query = query.where(table.c.source == source)
+        if under:
+            query = query.where(*begins_with(table.c.source, under))
+        if text:
+            query = query.where(or_(has_text(table.c.source, text), has_text(table.c.title, text)))
+        if before is not None:
+            query = query.where(tuple_(*order) < tuple_(micros(before.recorded_at), before.id))
         with self._read() as c:
-            if under:
-                query = query.where(*begins_with(table.c.source, under))
-            rows = c.execute(query.order_by(table.c.recorded_at, table.c.document_id))
-            return tuple(record(Document, row, id=row.document_id) for row in rows)
+            rows = c.execute(query.order_by(*(one.desc() for one in order)).limit(limit)).all()
+            return tuple(record(Document, row, id=row.document_id) for row in reversed(rows))
+
+    def passages(
+        self, owner_id: OwnerId, document_id: DocumentId, *, start: int = 0, limit: int | None = None
+    ) -> tuple[Utterance, ...]:
+        """Passages in the order of the document's text: the next `limit` that begin at a character or later."""
+        said, page = schema.utterance, schema.page
+        of = select(said.c.seq, said.c.passage).join(page, reads.same(page, said, "page_id"))
+        with self._read() as c:
+            rows = c.execute(of.where(page.c.owner_id == owner_id, page.c.thread == thread_of(document_id)))
+            places = sorted((from_json(row.passage, Passage).start, row.seq) for row in rows if row.passage is not None)
+            wanted = [seq for at, seq in places if at >= start][:limit]
+            found = [
+                one for some in reads.chunks(wanted) for one in utterances(c, owner_id, 0, where=[said.c.seq.in_(some)])
+            ]
+        place = {seq: at for at, seq in enumerate(wanted)}
+        return tuple(sorted(found, key=lambda one: place[one.seq]))
 
     def _differs(self, owner_id: OwnerId, given: NewDocument) -> bool:
         """Whether another text is stored of this source: some of it may go."""

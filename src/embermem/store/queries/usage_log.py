@@ -18,6 +18,8 @@ from embermem.store.queries import reads
 from embermem.store.statements import locked_owner, remember_once
 from embermem.store.transactions import Transactions
 
+_FEW = 6
+"""Lines found by an index take so many times as long as lines read one after the other (measured with SQLite)."""
 _LIMITS = "limits"
 """The store's setting whose row is held while a limit over all owners is looked at."""
 
@@ -66,21 +68,9 @@ class Ledger(Transactions):
     ) -> tuple[CallSum, ...]:
         """The ledger from a time on, summed up by the database: those with most tokens first, `most` of them at most.
         Without an owner over all."""
-        call, owner = schema.call, schema.owner
-        names = [_NAMED[one] for one in CallsBy if one in by]
-        tokens = func.sum(call.c.prompt_tokens + call.c.completion_tokens)
-        sums = [func.sum(call.c[name]).label(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")]
-        times = [func.sum(call.c.ms).label("ms"), func.max(call.c.ms).label("slowest_ms")]
-        grouped = [_DAY if one.name == "day" else one for one in names]
-        query = (
-            select(*names, func.count().label("calls"), *sums, *times)
-            .where(call.c.at >= micros(since), *(() if owner_id is None else (call.c.owner_id == owner_id,)))
-            .group_by(*grouped)
-            .order_by(tokens.desc(), *grouped)
-            .limit(most)
-        )
+        owner = schema.owner
         with self._read() as c:
-            rows = c.execute(query).all()
+            rows = c.execute(_summing(c, since, by, owner_id).limit(most)).all()
             ids = {row.owner_id for row in rows} if CallsBy.OWNER in by else set[str]()
             owners = {
                 row.owner_id: reads.owner_from(row)
@@ -90,14 +80,39 @@ class Ledger(Transactions):
         return tuple(_call_sum(row, owners) for row in rows if row.calls)
 
 
+def _summing(c: Connection, since: datetime, by: Collection[CallsBy], owner_id: OwnerId | None) -> Any:
+    call = schema.call.c
+    whole = owner_id is None and _are_most(c, since)
+    key: ColumnElement[Any] = call.owner_id + literal_column("''") if whole else call.owner_id
+    named = {**_NAMED, CallsBy.OWNER: key}
+    grouped = [named[one] for one in CallsBy if one in by]
+    names = [named[one].label("owner_id" if one is CallsBy.OWNER else one.value) for one in CallsBy if one in by]
+    tokens = func.sum(call.prompt_tokens) + func.sum(call.completion_tokens)
+    sums = [func.sum(call[name]).label(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")]
+    times = [func.sum(call.ms).label("ms"), func.max(call.ms).label("slowest_ms")]
+    at = call.at + literal_column("0") if whole else call.at
+    return (
+        select(*names, func.count().label("calls"), *sums, *times)
+        .where(at >= micros(since), *(() if owner_id is None else (call.owner_id == owner_id,)))
+        .group_by(*grouped)
+        .order_by(tokens.desc(), *grouped)
+    )
+
+
+def _are_most(c: Connection, since: datetime) -> bool:
+    """Whether the lines of the ledger from a time on are so many that all are read sooner one after the other than
+    those are found by an index: 17 against 124 ms of 100,000."""
+    lines = select(func.count()).select_from(schema.call)
+    return (c.scalar(lines.where(schema.call.c.at >= micros(since))) or 0) * _FEW > (c.scalar(lines) or 0)
+
+
 _DAY = schema.call.c.at - schema.call.c.at % literal_column("86400000000")
 """When the day of a call began, in microseconds."""
 _NAMED: dict[CallsBy, ColumnElement[Any]] = {
-    CallsBy.DAY: _DAY.label("day"),
+    CallsBy.DAY: _DAY,
     CallsBy.PURPOSE: schema.call.c.purpose,
     CallsBy.MODEL: schema.call.c.model,
     CallsBy.OUTCOME: schema.call.c.outcome,
-    CallsBy.OWNER: schema.call.c.owner_id,
 }
 
 

@@ -139,6 +139,22 @@ def words(one: Span, zone: ZoneInfo) -> str:
     return f"{day(first)}, {first:%H:%M} to {last:%H:%M}"
 
 
+def bucket(at: datetime, unit: Unit, zone: ZoneInfo) -> str:
+    """What a bucket is called that begins then."""
+    there = _there(at, zone)
+    match unit.kind:
+        case "year":
+            return f"{there.year:04}"
+        case "month":
+            return f"{MONTHS[there.month - 1]} {there.year:04}"
+        case "week":
+            return f"week of {day(there)}"
+        case "day":
+            return day(there)
+        case _:
+            return f"{day(there)}, {there:%H:%M}"
+
+
 def read(text: str, zone: ZoneInfo, *, end: bool) -> datetime | None:
     """A moment as an address has it, or a day: its beginning, or with `end` the end of it. None for neither."""
     try:

@@ -62,7 +62,8 @@ class Bar:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Strip:
     """A topic or a fact: from x on so wide; `before` and `after` say whether it goes on beyond the picture, `point`
-    that it has only a beginning. `name` is written at `name_x`."""
+    that it has only a beginning. `name` is written at `name_x`; `reach` is from where to where there is anything of
+    it."""
 
     told: Told
     x: float
@@ -73,12 +74,7 @@ class Strip:
     before: bool
     after: bool
     point: bool
-
-    @property
-    def reach(self) -> tuple[float, float]:
-        """From where to where there is something of it."""
-        named = self.name_x + wide(self.name) if self.name else self.x
-        return min(self.x, self.name_x if self.name else self.x), max(self.x + self.w, named)
+    reach: tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -311,16 +307,19 @@ class _Drawn:
         w = _POINT if until is None else max(_LEAST, self._x(max(until, told.since)) - x)
         x = min(x, right - w)
         name = plain(told.text, self.size.longest) or told.id
+        length = wide(name)
         begins = x + (w + 4 if point else _INSET)
-        if begins + wide(name) > right:
-            begins = x - 4 - wide(name)
+        if begins + length > right:
+            begins = x - 4 - length
+        begins = max(float(left), begins)
         return Strip(
             told=told,
             x=round(x, 1),
             y=0.0,
             w=round(w, 1),
             name=name,
-            name_x=round(max(float(left), begins), 1),
+            name_x=round(begins, 1),
+            reach=(round(min(x, begins), 1), round(max(x + w, begins + length), 1)),
             before=told.since < self.span.start,
             after=until is not None and until > self.span.end,
             point=point,
@@ -337,14 +336,15 @@ def _touch(one: Strip, other: Strip) -> bool:
 
 
 def spread(facts: Sequence[Told], edges: Sequence[datetime]) -> list[Told]:
-    """The first of each bucket before the second of any, so that what is drawn is of the whole span: what has ended
-    before what holds, then the newest."""
+    """The first of each bucket before the second of any, and buckets far from each other one after the other, so that
+    however few are drawn, they are of the whole span. Of a bucket those that are pinned, then what has ended, then the
+    newest."""
     taken: dict[int, int] = {}
-    placed: list[tuple[int, float, Told]] = []
+    placed: list[tuple[int, int, int, Told]] = []
     strongest = sorted(facts, key=lambda one: (-one.strength, one.until is None, -one.since.timestamp(), one.id))
-    for one in strongest:
+    for number, one in enumerate(strongest):
         at = one.since if one.since >= edges[0] or one.until is None else one.until
         bucket = bisect_right(edges, at)
         place = taken[bucket] = taken.get(bucket, -1) + 1
-        placed.append((place, -at.timestamp(), one))
-    return [one for _, _, one in sorted(placed, key=lambda three: three[:2])]
+        placed.append((place, int(f"{len(edges) - bucket:012b}"[::-1], 2), number, one))
+    return [one for *_, one in sorted(placed, key=lambda four: four[:3])]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,57 +12,36 @@ import numpy as np
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from embermem.core.errors import EmbedderError
-from embermem.core.types import Fact
+from embermem.core.errors import EmbedderError, NotFound
+from embermem.core.types import Fact, Segment
 from embermem.http.inspector import words
+from embermem.http.inspector.drawing import atlas as drawing
 from embermem.http.inspector.drawing import charts
+from embermem.http.inspector.drawing.atlas import Item, Name
 from embermem.http.inspector.place import PageContext, PageRoute, Place
-from embermem.http.inspector.words import columns, plain
+from embermem.http.inspector.words import plain
 from embermem.http.serving import kept
 from embermem.index.projection import plane
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from embermem.core.types import Vectors
 
 FACTS = 300
 """Facts have no stored vectors: so many, the newest, are embedded for the map."""
-NAMES = 24
-"""The largest segments, which are named on the map where there is room."""
+AT_ONCE = 40
+"""With more facts to embed, the page is shown before its map."""
+KINDS = {"": "all", "segment": "segments", "fact": "facts"}
 _KEPT = 32
 """Maps kept: of one owner each, for one revision of its memory."""
-WIDTH, HEIGHT, EDGE = 960, 600, 46
-FACT = 8
-"""How wide a fact's square is."""
-LONGEST = (44, 30, 18)
-"""Columns of a name: cut shorter where there is no room for more."""
-_COLUMN = 7.2
-"""How wide a letter of a name is, about; a Chinese one takes two columns."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 
-_Box = tuple[float, float, float, float]
-"""Left, right, top and bottom of a name."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Name:
-    """What a segment is called, and where that is written: `anchor` is which end of it stands at x, as in SVG."""
-
-    text: str
-    x: float
-    y: float
-    anchor: str
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dot:
-    """A segment or a fact on the map: where it stands, how large and (segments) how hot it is, in [0, 1].
-
-    `name` is None where there is no room for it.
-    """
+    """A segment or a fact on the map: where it stands, how large and (segments) how hot it is, in [0, 1], whom it is
+    about, in which segment it was said (facts), and whether it is among those that are looked at. `name` is None where
+    there is never room for it."""
 
     kind: str
     id: str
@@ -73,184 +51,248 @@ class Dot:
     r: float
     heat: float
     detail: str
+    person: str
+    said_in: str | None
     name: Name | None
+    wanted: bool
+
+    @property
+    def called(self) -> str:
+        """The name that is written, cut to its room."""
+        return "" if self.name is None else plain(self.text, self.name.longest)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """What ties two dots, one of which is looked at: a link with its reason, or (`rests`) a fact and the segment in
+    which it was said."""
+
+    rests: bool
+    ends: tuple[str, str]
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    why: str
+    wanted: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Placed:
+    """What of a map stays while its memory does: the place of each segment and fact, where names have room, and in
+    which segment a fact was said."""
+
+    places: Mapping[str, tuple[float, float]]
+    names: Mapping[str, Name]
+    said_in: Mapping[str, str]
 
 
 class Maps:
-    """Where the dots of some owners stand; the least recently used leave."""
+    """What of the maps of some owners stays; the least recently used leave."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, int, str], dict[str, tuple[float, float]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int, str], Placed] = OrderedDict()
 
-    def of(self, here: Place) -> dict[str, tuple[float, float]]:
-        """The place of each segment and fact by its id. Raises EmbedderError."""
-        state = here.mine.state()
-        key = (here.mine.owner.id, 0 if state is None else state.revision, here.memory.embedder_name)
+    def known(self, here: Place) -> Placed | None:
+        """That of an owner as their memory is, if it was made before."""
         with self._lock:
-            known = self._kept.get(key)
-            if known is not None:
+            key = _key(here)
+            if key in self._kept:
                 self._kept.move_to_end(key)
-                return known
-        made = _places(here)
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            return self._kept.get(key)
+
+    def of(self, here: Place, segments: Sequence[Segment], facts: Sequence[Fact]) -> Placed:
+        """The same, made where it was not. Raises EmbedderError."""
+        made = self.known(here)
+        if made is None:
+            key, made = _key(here), _placed(here, segments, facts)
+            with self._lock:
+                self._kept[key] = made
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
         return made
 
 
+def _key(here: Place) -> tuple[str, int, str]:
+    state = here.mine.state()
+    return here.mine.owner.id, 0 if state is None else state.revision, here.memory.embedder_name
+
+
 @router.get("/map")
-def atlas(request: Request, here: PageContext) -> HTMLResponse:
-    """The map, and the same as a table."""
+def atlas(
+    request: Request, here: PageContext, kind: str = "", person: str = "", q: str = "", lines: int = 0, draw: int = 0
+) -> HTMLResponse:
+    """The map, and the same as a table. Where it takes long to make, the page comes first, and asks for it."""
+    maps = kept(request.app, "inspector_maps", Maps)
+    stats = here.mine.stats()
+    facts = min(FACTS, stats.facts + stats.agent_facts)
+    asked = {"kind": kind, "person": person, "q": q, "lines": lines or ""}
+    shared = {"title": "Map", "facts": FACTS, "kinds": KINDS, **asked}
+    if stats.segments + facts < 2:
+        return here.page("map.html", shape="none", **shared)
+    if not draw and facts > AT_ONCE and maps.known(here) is None:
+        return here.page("map.html", shape="later", drawing=here.link("/map", draw=1, **asked), **shared)
+    segments, found = here.mine.segments(), here.mine.find_facts(limit=FACTS).facts
     note = ""
-    places: dict[str, tuple[float, float]] = {}
     try:
-        places = kept(request.app, "inspector_maps", Maps).of(here)
+        placed = maps.of(here, segments, found)
     except EmbedderError as error:
-        note = f"The embedder failed: {error}"
-    dots = _dots(here, places)
+        placed, note = Placed(places={}, names={}, said_in={}), f"The embedder failed: {error}"
+    dots = _dots(here, placed, segments, found, (kind, person, q))
     return here.page(
         "map.html",
-        title="Map",
-        dots=dots,
-        width=WIDTH,
-        height=HEIGHT,
-        square=FACT,
+        shape="drawn" if dots else "none",
         note=note,
-        facts=FACTS,
+        dots=dots,
+        lines_drawn=_lines(here, placed, dots),
+        people=sorted({dot.person for dot in dots if dot.person}),
+        width=drawing.WIDTH,
+        height=drawing.HEIGHT,
+        square=drawing.FACT,
+        **shared,
     )
 
 
-def _newest_facts(here: Place) -> list[Fact]:
-    return sorted(here.mine.facts(), key=lambda fact: fact.recorded_at)[-FACTS:]
-
-
-def _places(here: Place) -> dict[str, tuple[float, float]]:
-    """Segments and facts are each centred first: that they are of two kinds is no direction of the map."""
-    segments = [one for one in here.mine.segments() if one.embedding is not None]
-    facts = _newest_facts(here)
+def _placed(here: Place, segments: Sequence[Segment], facts: Sequence[Fact]) -> Placed:
+    """Where everything stands: segments and facts are each centred first."""
+    drawn = [one for one in segments if one.embedding is not None]
     rows: list[Vectors] = []
-    if segments:
-        rows.append(_centred(np.stack([one.embedding for one in segments if one.embedding is not None])))
+    if drawn:
+        rows.append(drawing.centred(np.stack([one.embedding for one in drawn if one.embedding is not None])))
     if facts:
-        rows.append(_centred(here.memory.embed([fact.text for fact in facts])))
+        rows.append(drawing.centred(here.memory.embed([fact.text for fact in facts])))
     if not rows:
-        return {}
+        return Placed(places={}, names={}, said_in={})
     where = plane(np.concatenate(rows))
-    ids = [*(one.id for one in segments), *(fact.id for fact in facts)]
-    return {
-        one: (round(float(x), 1), round(float(y), 1))
-        for one, x, y in zip(ids, _spread(where[:, 0], WIDTH), _spread(-where[:, 1], HEIGHT), strict=True)
-    }
+    along, down = drawing.spread(where[:, 0], drawing.WIDTH), drawing.spread(-where[:, 1], drawing.HEIGHT)
+    ids = [*(one.id for one in drawn), *(fact.id for fact in facts)]
+    places = {one: (round(float(x), 1), round(float(y), 1)) for one, x, y in zip(ids, along, down, strict=True)}
+    largest = sorted(drawn, key=lambda one: (-len(one.page_ids), one.id))
+    most = max((len(one.page_ids) for one in drawn), default=1)
+    items = [
+        *(
+            _item("segment", one.id, charts.label(one), places, drawing.radius(len(one.page_ids), most))
+            for one in largest
+        ),
+        *(_item("fact", one.id, one.text, places, drawing.FACT / 2) for one in facts),
+    ]
+    return Placed(places=places, names=drawing.names(items), said_in=_said_in(here, drawn, facts))
 
 
-def _centred(vectors: Vectors) -> Vectors:
-    centred: Vectors = vectors - vectors.mean(axis=0)
-    return centred
+def _item(kind: str, id: str, text: str, places: Mapping[str, tuple[float, float]], r: float) -> Item:
+    x, y = places[id]
+    return Item(kind=kind, id=id, text=text, x=x, y=y, r=r)
 
 
-def _spread(along: NDArray[np.float64], length: int) -> NDArray[np.float64]:
-    """Places along one direction, stretched over the map but for its edge."""
-    low, high = float(along.min()), float(along.max())
-    if high - low < 1e-9:
-        return np.full(len(along), length / 2)
-    return EDGE + (length - 2 * EDGE) * (along - low) / (high - low)
+def _said_in(here: Place, segments: Sequence[Segment], facts: Sequence[Fact]) -> Mapping[str, str]:
+    """The segment of the page in which each fact was said last."""
+    segment_of = {page_id: one.id for one in segments for page_id in one.page_ids}
+    found: dict[str, str] = {}
+    for fact in facts:
+        try:
+            page_id = here.mine.utterance(fact.sources[-1].utterance_id).page_id if fact.sources else None
+        except NotFound:  # forgotten, or expired, a moment ago
+            continue
+        if page_id in segment_of:
+            found[fact.id] = segment_of[page_id]
+    return found
 
 
-def _dots(here: Place, places: dict[str, tuple[float, float]]) -> list[Dot]:
-    """Facts below, segments above them, the hottest on top; the largest that leave each other room are named."""
-    heats = charts.heats(here.mine.segments(), here.memory.now(), here.memory.settings)
+def _dots(
+    here: Place, placed: Placed, segments: Sequence[Segment], facts: Sequence[Fact], asked: tuple[str, str, str]
+) -> list[Dot]:
+    """Facts below, segments above them, the hottest on top."""
+    heats = charts.heats(segments, here.memory.now(), here.memory.settings)
     most = heats[0].heat if heats and heats[0].heat else 1.0
-    known = _newest_facts(here)
-    named = _named(
-        [heat for heat in heats if heat.segment.id in places],
-        [places[one.id] for one in known if one.id in places],
-        places,
-    )
-    segments = [
-        Dot(
-            kind="segment",
-            id=heat.segment.id,
-            text=charts.label(heat.segment),
-            x=places[heat.segment.id][0],
-            y=places[heat.segment.id][1],
-            r=_radius(heat),
+    about = _about(placed, facts)
+    largest = max((len(one.page_ids) for one in segments), default=1)
+    made = [
+        _dot(
+            "fact",
+            fact.id,
+            fact.text,
+            placed,
+            asked,
+            r=drawing.FACT / 2,
+            detail=f"{fact.person}: {words.attribute(fact.attribute)}",
+            people=[fact.person],
+        )
+        for fact in reversed(facts)
+        if fact.id in placed.places
+    ]
+    return made + [
+        _dot(
+            "segment",
+            heat.segment.id,
+            charts.label(heat.segment),
+            placed,
+            asked,
+            r=drawing.radius(len(heat.segment.page_ids), largest),
             heat=heat.heat / most,
             detail=f"{len(heat.segment.page_ids)} pages, heat {words.heat(heat.heat)}",
-            name=named.get(heat.segment.id),
+            people=about.get(heat.segment.id, ()),
         )
         for heat in reversed(heats)
-        if heat.segment.id in places
+        if heat.segment.id in placed.places
     ]
-    facts = [
-        Dot(
-            kind="fact",
-            id=fact.id,
-            text=fact.text,
-            x=places[fact.id][0],
-            y=places[fact.id][1],
-            r=5.0,
-            heat=0.0,
-            detail=f"{fact.person}: {words.attribute(fact.attribute)}",
-            name=None,
-        )
-        for fact in known
-        if fact.id in places
-    ]
-    return [*facts, *segments]
 
 
-def _named(
-    heats: list[charts.Heat], facts: list[tuple[float, float]], places: dict[str, tuple[float, float]]
-) -> dict[str, Name]:
-    """Where names are written: around their segment, the largest first, none over a segment or another name, and over a
-    fact only where there is no other room."""
-    circles = [(*places[heat.segment.id], _radius(heat)) for heat in heats]
-    dots = [*circles, *((x, y, FACT / 2) for x, y in facts)]
-    named: dict[str, Name] = {}
-    kept: list[_Box] = []
-    for heat in sorted(heats, key=lambda one: (-len(one.segment.page_ids), -one.heat, one.segment.id))[:NAMES]:
-        texts = dict.fromkeys(plain(charts.label(heat.segment), longest) for longest in LONGEST)
-        around = [one for text in texts for one in _around(text, *places[heat.segment.id], _radius(heat))]
-        tried = ((name, box, avoided) for avoided in (dots, circles) for name, box in around)
-        for name, box, avoided in tried:
-            if _is_free(box, avoided, kept):
-                kept.append(box)
-                named[heat.segment.id] = name
-                break
-    return named
+def _about(placed: Placed, facts: Sequence[Fact]) -> Mapping[str, Sequence[str]]:
+    """About whom facts were said in each segment."""
+    told: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact.id in placed.said_in:
+            told.setdefault(placed.said_in[fact.id], []).append(fact.person)
+    return told
 
 
-def _around(text: str, x: float, y: float, r: float) -> Iterator[tuple[Name, _Box]]:
-    """The places for a name, the best first: above its dot, below it, to its right, to its left, at its corners."""
-    wide = _COLUMN * columns(text)
-    near = 0.7 * r + 6  # along both axes, at the circle's corners
-    for anchor, at, line, left in (
-        ("middle", x, y - r - 7, x - wide / 2),
-        ("middle", x, y + r + 15, x - wide / 2),
-        ("start", x + r + 6, y + 4, x + r + 6),
-        ("end", x - r - 6, y + 4, x - r - 6 - wide),
-        ("start", x + near, y - near, x + near),
-        ("start", x + near, y + near + 8, x + near),
-        ("end", x - near, y - near, x - near - wide),
-        ("end", x - near, y + near + 8, x - near - wide),
-    ):
-        yield Name(text=text, x=round(at, 1), y=round(line, 1), anchor=anchor), (left, left + wide, line - 12, line + 4)
-
-
-def _is_free(box: _Box, dots: list[tuple[float, float, float]], names: list[_Box]) -> bool:
-    left, right, top, bottom = box
-    return (
-        left > 0
-        and right < WIDTH
-        and top > 0
-        and bottom < HEIGHT
-        and not any(left < x + r and x - r < right and top < y + r and y - r < bottom for x, y, r in dots)
-        and not any(left < b + 8 and a - 8 < right and top < d and c < bottom for a, b, c, d in names)
+def _dot(
+    kind: str,
+    id: str,
+    text: str,
+    placed: Placed,
+    asked: tuple[str, str, str],
+    *,
+    r: float,
+    detail: str,
+    people: Sequence[str],
+    heat: float = 0.0,
+) -> Dot:
+    of_kind, person, q = asked
+    x, y = placed.places[id]
+    return Dot(
+        kind=kind,
+        id=id,
+        text=text,
+        x=x,
+        y=y,
+        r=r,
+        heat=heat,
+        detail=detail,
+        person=people[0] if kind == "fact" else "",
+        said_in=placed.said_in.get(id),
+        name=placed.names.get(id),
+        wanted=of_kind in ("", kind) and (not person or person in people) and words.folded_in(q, text),
     )
 
 
-def _radius(heat: charts.Heat) -> float:
-    """The area of a circle grows with the segment's pages, up to what leaves room for others."""
-    return min(44.0, round(5 + 3.2 * math.sqrt(len(heat.segment.page_ids)), 1))
+def _lines(here: Place, placed: Placed, dots: Sequence[Dot]) -> list[Line]:
+    """Links both of whose ends are drawn, and from facts to the segments in which they were said."""
+    at = {dot.id: dot for dot in dots}
+    ties = [(str(one.from_id), str(one.to_id), one.reason, False) for one in here.mine.links()]
+    ties += [(fact_id, segment_id, "said in", True) for fact_id, segment_id in placed.said_in.items()]
+    return [
+        Line(
+            rests=rests,
+            ends=(one, other),
+            x1=at[one].x,
+            y1=at[one].y,
+            x2=at[other].x,
+            y2=at[other].y,
+            why=why,
+            wanted=at[one].wanted or at[other].wanted,
+        )
+        for one, other, why, rests in ties
+        if one in at and other in at
+    ]

@@ -87,7 +87,7 @@ def _passes(here: Place, case: RecallCase) -> bool:
 
 def _ids(here: Place, seqs: Iterable[int]) -> list[str]:
     """The ids of the utterances with these numbers. Raises InputError for one that is not there any more."""
-    found = []
+    found: list[str] = []
     for seq in seqs:
         said = said_at(here.mine, seq)
         if not said:

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Form
 from fastapi.responses import HTMLResponse
 
 from embermem.core.errors import InputError
-from embermem.core.types import Forgotten
+from embermem.core.types import Forgotten, Scope
 from embermem.http.inspector.place import Changing, PageRoute, Place
 
-KINDS = ("page", "fact", "segment", "thread")
+KINDS = ("page", "fact", "segment", "thread", "days", "document")
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -44,5 +44,13 @@ def _forget(here: Place, kind: str, id: str, *, dry_run: bool) -> Forgotten:
             return here.mine.forget(segment=id, dry_run=dry_run)
         case "thread":
             return here.mine.forget(thread=id, dry_run=dry_run)
+        case "document":
+            return here.mine.forget_document(id, dry_run=dry_run)
+        case "days":
+            since, _, until = id.partition("/")
+            if not (since and until):
+                raise InputError(f"days = {id!r} are not two days as 2026-06-20/2026-06-20")
+            pages = here.mine.pages(scope=Scope(since=since, until=until))
+            return here.mine.forget_pages([page.id for page in pages], dry_run=dry_run)
         case _:
             raise InputError(f"cannot forget {kind!r}; one of: {', '.join(KINDS)}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
@@ -83,8 +84,9 @@ def timeline(
     lanes: str = "",
 ) -> HTMLResponse:
     """A span of time; without one in the address, from the first message to the last."""
-    zone, filters = here.zone, Filters(person=person.strip(), attribute=attribute.strip(), q=q.strip(), thread=thread)
-    span = _asked(here, since, to) or _whole(here, here.mine.timeline(limit=0))
+    zone, own_zone, now = here.zone, here.owner_zone, here.memory.now()
+    filters = Filters(person=person.strip(), attribute=attribute.strip(), q=q.strip(), thread=thread)
+    span = _asked(zone, since, to) or _whole(here.mine.timeline(limit=0), zone, now)
     edges, unit = calendar.edges(span, zone)
     shown = tuple(one for one in lanes.split(".") if one in LANES) or tuple(LANES)
     found, note = _found(here, filters, edges)
@@ -102,7 +104,7 @@ def timeline(
             told,
             span=span,
             zone=zone,
-            now=here.memory.now(),
+            now=now,
             lanes=shown,
             size=size,
         )
@@ -121,10 +123,10 @@ def timeline(
         nothing=here.mine.state() is None,
         note=note,
         span=span,
-        is_whole=span == _whole(here, found),
+        is_whole=span == _whole(found, zone, now),
         words_of_span=calendar.words(span, zone),
         to_span=to_span,
-        periods=_periods(here, span, found),
+        periods=_periods(span, found, zone),
         period_now=calendar.period_of(span, zone),
         earlier=calendar.moved(span, zone, later=False),
         later=calendar.moved(span, zone, later=True),
@@ -140,25 +142,25 @@ def timeline(
         attributes=sorted({words.attribute(one.attribute) for one in found.facts}),
         people=sorted({one.person for one in found.facts if one.person}),
         unit=unit,
-        buckets=_buckets(found, here),
-        days=_days(here, found, changes, topics, shown, unit.kind),
+        buckets=_buckets(found, unit, zone),
+        days=_days(found, changes, topics, shown, unit.kind, zone),
         thick=drawing.THICK,
-        bucket_words=lambda bar: calendar.words(Span(bar.since, bar.until), zone),
+        bucket_words=lambda bar: calendar.bucket(bar.since, unit, zone),
         bucket_span=lambda bar: Span(bar.since, bar.until),
-        when_of=lambda told: _lasted(here, told),
+        when_of=lambda told: _lasted(told, zone if told.kind == "topics" else own_zone),
     )
 
 
-def _whole(here: Place, found: Timeline) -> Span:
+def _whole(found: Timeline, zone: ZoneInfo, now: datetime) -> Span:
     """From the first message to the last; where nothing was said, this month."""
     if found.said_from is None or found.said_to is None:
-        return calendar.period("month", here.memory.now(), here.zone)
-    return calendar.whole(found.said_from, found.said_to, here.zone)
+        return calendar.period("month", now, zone)
+    return calendar.whole(found.said_from, found.said_to, zone)
 
 
-def _asked(here: Place, since: str, to: str) -> Span | None:
+def _asked(zone: ZoneInfo, since: str, to: str) -> Span | None:
     """What the address says, if it is a span."""
-    start, end = calendar.read(since, here.zone, end=False), calendar.read(to, here.zone, end=True)
+    start, end = calendar.read(since, zone, end=False), calendar.read(to, zone, end=True)
     return None if start is None or end is None or start >= end else calendar.span(start, end)
 
 
@@ -170,7 +172,7 @@ def _found(here: Place, filters: Filters, edges: Sequence[datetime]) -> tuple[Ti
         return Timeline(edges=tuple(edges)), str(error)
 
 
-def _periods(here: Place, span: Span, found: Timeline) -> Mapping[str, Span]:
+def _periods(span: Span, found: Timeline, zone: ZoneInfo) -> Mapping[str, Span]:
     """The year, month, week and day that one looks at next: around the middle of what is shown; where more than it is
     shown, the newest of which something was said."""
     newest = min(span.end - timedelta(microseconds=1), found.said_to or span.end)
@@ -178,7 +180,7 @@ def _periods(here: Place, span: Span, found: Timeline) -> Mapping[str, Span]:
     made = {}
     for name, unit in calendar.PERIODS.items():
         longer = span.length.total_seconds() < unit.seconds
-        made[name] = calendar.period(name, middle if longer else max(span.start, newest), here.zone)
+        made[name] = calendar.period(name, middle if longer else max(span.start, newest), zone)
     return made
 
 
@@ -225,9 +227,8 @@ def ended(fact: Fact) -> datetime | None:
 # ------------------------------------------------------------------------------------------------------------ in words
 
 
-def _lasted(here: Place, told: Told) -> str:
+def _lasted(told: Told, zone: ZoneInfo) -> str:
     """Since when and until when, in words."""
-    zone = here.zone if told.kind == "topics" else here.owner_zone
     first = calendar.day(there(told.since, zone))
     if told.kind == "changes":
         return first
@@ -237,32 +238,43 @@ def _lasted(here: Place, told: Told) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _buckets(found: Timeline, here: Place) -> list[tuple[Span, str, int, int, int]]:
+def _buckets(found: Timeline, unit: calendar.Unit, zone: ZoneInfo) -> list[tuple[Span, str, int, int, int]]:
     """What happened in each bucket, in numbers; those in which nothing did are left out."""
     counted = zip(pairwise(found.edges), found.said, found.began, found.ended, strict=False)
     return [
-        (one := Span(since.astimezone(UTC), until.astimezone(UTC)), calendar.words(one, here.zone), said, started, over)
+        (
+            one := Span(since.astimezone(UTC), until.astimezone(UTC)),
+            calendar.bucket(one.start, unit, zone),
+            said,
+            started,
+            over,
+        )
         for (since, until), said, started, over in counted
         if said or started or over
     ]
 
 
 def _days(
-    here: Place, found: Timeline, changes: Sequence[Change], topics: Sequence[Told], shown: Sequence[str], unit: str
+    found: Timeline,
+    changes: Sequence[Change],
+    topics: Sequence[Told],
+    shown: Sequence[str],
+    unit: str,
+    zone: ZoneInfo,
 ) -> list[Day]:
     """The list, the newest day first, and last what began before the span."""
     start, end = found.edges[0], found.edges[-1]
     lines = [
         *(_topic_lines(found, topics) if "topics" in shown else ()),
-        *(_fact_lines(here, found.facts, start, end) if "facts" in shown else ()),
+        *(_fact_lines(found.facts, start, end) if "facts" in shown else ()),
         *(_change_line(one) for one in changes),
     ]
     said = dict(zip(found.edges, found.said, strict=False)) if unit == "day" and "said" in shown else {}
     days: list[Day] = []
     within = sorted((one for one in lines if one.at >= start), key=lambda one: (one.at, one.path), reverse=True)
-    for first, some in groupby(within, key=lambda one: calendar.period("day", one.at, here.zone)):
+    for first, some in groupby(within, key=lambda one: calendar.period("day", one.at, zone)):
         count = said.get(max(first.start, start))
-        days.append(Day(span=first, name=calendar.day(there(first.start, here.zone)), said=count, lines=tuple(some)))
+        days.append(Day(span=first, name=calendar.day(there(first.start, zone)), said=count, lines=tuple(some)))
     before = sorted((one for one in lines if one.at < start), key=lambda one: one.at, reverse=True)
     if before:
         days.append(Day(span=None, name="Begun before", said=None, lines=tuple(before)))
@@ -283,7 +295,7 @@ def _topic_lines(found: Timeline, topics: Sequence[Told]) -> list[Line]:
     ]
 
 
-def _fact_lines(here: Place, facts: Sequence[Fact], start: datetime, end: datetime) -> list[Line]:
+def _fact_lines(facts: Sequence[Fact], start: datetime, end: datetime) -> list[Line]:
     """A line where a fact began, and one where it ended, of those in the span."""
     made = []
     for fact in facts:

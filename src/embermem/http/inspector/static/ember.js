@@ -94,6 +94,7 @@
   // --------------------------------------------------------------------------------------------------- keys
 
   let went = 0;
+  let before = null;
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const owner = $("#owner");
@@ -102,11 +103,16 @@
       $("summary", owner).focus();
       return;
     }
+    if (event.key === "Escape" && event.target.id === "find" && !event.target.value) {
+      (before && before.isConnected ? before : $("#main")).focus();
+      return;
+    }
     if (event.target.closest("input, textarea, select, [contenteditable]") || $("dialog[open]")) return;
     if (event.key === "/") {
       event.preventDefault();
       const find = $("#find");
       if (find) {
+        before = document.activeElement.matches("body") ? null : document.activeElement;
         find.focus();
         find.select();
       }
@@ -256,16 +262,9 @@
     });
   }
 
-  const here = $(".side [aria-current]");
-  const side = $(".side");
-  if (here && side.scrollWidth > side.clientWidth) side.scrollLeft = here.offsetLeft - side.clientWidth / 3;
-
-  // A map wider than the page begins where most of it stands.
-  const map = $(".map-card");
-  if (map && map.scrollWidth > map.clientWidth) {
-    const along = [...map.querySelectorAll(".dot")].map((dot) => dot.getBoundingClientRect().left).sort((a, b) => a - b);
-    map.scrollLeft = along[along.length >> 1] - map.getBoundingClientRect().left - map.clientWidth / 2;
-  }
+  // What was done is told once more where screen readers listen: they pass over what is there when a page comes.
+  const done = $("[data-test=done] p");
+  if (done) setTimeout(() => say(done.textContent), 400);
 
   drawAll();
   listen();

@@ -14,7 +14,9 @@
   // ------------------------------------------------------------------------------------------------- another span
 
   let asked = 0;
+  let settling = 0;
   const show = async (address, push = true) => {
+    clearTimeout(settling);
     const own = ++asked;
     const focused = document.activeElement;
     const keep = focused && focused.classList.contains("time") ? ".time" : focused && focused.dataset.test && focused.closest("#timeline") ? `[data-test="${focused.dataset.test}"]` : null;
@@ -64,7 +66,6 @@
 
   // How what is drawn differs from what is asked for: moved by so many parts of the width, and scaled about its left.
   let shift = { by: 0, scale: 1 };
-  let settling = 0;
   const span = () => ({ from: Date.parse($("#timeline").dataset.from), to: Date.parse($("#timeline").dataset.to) });
   const preview = () => {
     for (const one of document.querySelectorAll(".tl-moves")) {

@@ -1,0 +1,299 @@
+"""What all pages share, in a real browser: menu, keys, the viewer's zone, what was done, print, and bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+from serving import Server
+from test_browser_pages import PAGES  # type: ignore[import-not-found]
+
+from embermem import Memory, OwnerMemory, demo
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Tab = Callable[..., "Page"]
+At = Callable[[Server, str], str]
+TELEPHONE = {"width": 360, "height": 740}
+NOT_FOUND = ("404 (Not Found)",)
+ORDER = ["heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique", "region", "skip-link"]
+MOST_BYTES = 200_000
+"""What a first visit may load."""
+
+
+# ------------------------------------------------------------------------------------------------------- the menu
+
+
+def test_on_a_telephone_a_button_opens_the_sections(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages", viewport=TELEPHONE)
+    side, button = page.locator("#sections"), page.locator("[data-test=menu]")
+    expect(side).to_be_hidden()
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(side).to_be_visible()
+    expect(side.locator("[aria-current=page]")).to_have_text("Pages")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#sections') !== null")
+    page.keyboard.press("Escape")
+    expect(side).to_be_hidden()
+    expect(button).to_be_focused()
+    button.click()
+    side.get_by_role("link", name="Segments").click()
+    page.wait_for_url("**/segments?**")
+    expect(page.locator("#sections")).to_be_hidden()
+
+
+@pytest.mark.proof
+def test_a_touch_beside_the_menu_or_on_its_cross_closes_it(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages", viewport=TELEPHONE)
+    side = page.locator("#sections")
+    page.locator("[data-test=menu]").click()
+    page.mouse.click(350, 700)
+    expect(side).to_be_hidden()
+    page.locator("[data-test=menu]").click()
+    page.locator("[data-test=menu-close]").click()
+    expect(side).to_be_hidden()
+
+
+@pytest.mark.proof
+def test_the_menu_opens_without_scripts(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages", viewport=TELEPHONE, java_script_enabled=False)
+    page.locator("[data-test=menu]").click()
+    page.locator("#sections").get_by_role("link", name="Segments").click()
+    page.wait_for_url("**/segments?**")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_open_menu_is_for_everybody(shown: Server, tab: Tab, theme: str) -> None:
+    page = tab(shown, "/pages", viewport=TELEPHONE, color_scheme=theme)
+    page.locator("[data-test=menu]").click()
+    assert _against(page, ["color-contrast", "button-name", "link-name", "aria-allowed-attr", "list"]) == []
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("width", [800, 1280, 1920])
+def test_where_there_is_room_the_sections_stand_beside_the_page(shown: Server, tab: Tab, width: int) -> None:
+    page = tab(shown, "/pages", viewport={"width": width, "height": 860})
+    expect(page.locator("[data-test=menu]")).to_be_hidden()
+    side, main = page.locator("#sections").bounding_box(), page.locator("#main").bounding_box()
+    assert side is not None
+    assert main is not None
+    assert side["width"] >= 190
+    assert side["x"] + side["width"] <= main["x"] + 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.proof
+def test_headings_and_landmarks_are_in_order(shown: Server, tab: Tab, at: At) -> None:
+    page, found = tab(shown, "/", expected=NOT_FOUND), {}
+    for name, path in PAGES.items():
+        page.goto(at(shown, path(_mei(shown.memory))))
+        page.wait_for_load_state()
+        if against := _against(page, ORDER):
+            found[name] = against
+    assert found == {}
+
+
+# ------------------------------------------------------------------------------------------------------- the keys
+
+
+@pytest.mark.proof
+def test_escape_leaves_an_empty_search_for_where_one_was(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages")
+    link = page.locator("main a").first
+    link.focus()
+    page.keyboard.press("/")
+    expect(page.locator("#find")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(link).to_be_focused()
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url("**/segments?**")
+
+
+@pytest.mark.proof
+def test_two_keys_open_a_section_on_a_telephone_too(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages", viewport=TELEPHONE)
+    page.keyboard.press("g")
+    page.keyboard.press("s")
+    page.wait_for_url("**/segments?**")
+
+
+# ----------------------------------------------------------------------------------------------- the viewer's zone
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour"),
+    [("Asia/Tokyo", "03:40"), pytest.param("America/Los_Angeles", "10:40", marks=pytest.mark.proof)],
+)
+def test_times_are_those_of_the_viewers_zone(shown: Server, tab: Tab, zone: str, hour: str) -> None:
+    first = _mei(shown.memory).pages()[0]  # said at 19:40 in Paris, in winter
+    page = tab(shown, f"/pages/{first.id}", timezone_id=zone)
+    expect(page.locator("html")).to_have_attribute("data-zone", zone)
+    expect(page.locator("#main")).to_contain_text(hour)
+    expect(page.locator("[data-test=zone]")).to_contain_text(zone)
+    expect(page.locator("[data-test=zone]")).to_contain_text(f"Days of facts: {demo.TIMEZONE}")
+
+
+@pytest.mark.proof
+def test_days_of_facts_are_those_of_the_owners_zone_for_every_viewer(shown: Server, tab: Tab) -> None:
+    fact = next(one for one in _mei(shown.memory).past_facts() if one.valid_to)
+    told = set()
+    for zone in ("Asia/Tokyo", "America/Los_Angeles", demo.TIMEZONE):
+        page = tab(shown, "/facts?state=past", timezone_id=zone)
+        expect(page.locator("html")).to_have_attribute("data-zone", zone)
+        told.add(page.locator(f"#fact-{fact.id} .fact-meta .num").first.inner_text())
+    assert len(told) == 1
+
+
+@pytest.mark.proof
+def test_a_browser_that_keeps_no_cookies_is_shown_the_owners_zone_once(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/login", timezone_id="Asia/Tokyo")
+    page.context.add_init_script("Object.defineProperty(document, 'cookie', { get: () => '', set: () => {} })")
+    page.context.clear_cookies()
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if one.is_navigation_request() else None)
+    page.goto(f"{shown.url}/pages?user={demo.USER}&agent={demo.AGENT}")
+    page.wait_for_timeout(600)
+    assert len(asked) == 1
+    expect(page.locator("html")).to_have_attribute("data-zone", demo.TIMEZONE)
+    expect(page.locator("[data-test=zone]")).to_contain_text(demo.TIMEZONE)
+
+
+@pytest.mark.proof
+def test_a_page_that_answers_a_form_is_not_asked_for_again(own: Server, tab: Tab) -> None:
+    item = _mei(own.memory).pages()[3].id
+    page = tab(own, f"/forget?kind=page&id={item}", timezone_id="Asia/Tokyo")
+    expect(page.locator("html")).to_have_attribute("data-zone", "Asia/Tokyo")
+    page.context.clear_cookies()
+    methods: list[str] = []
+    page.on("request", lambda one: methods.append(one.method) if one.is_navigation_request() else None)
+    page.locator("[data-test=forget-now]").click()
+    expect(page.locator("[data-test=receipt]")).to_be_visible()
+    page.wait_for_timeout(500)
+    assert methods == ["POST"]
+    expect(page.locator("html")).to_have_attribute("data-zone", demo.TIMEZONE)
+
+
+def test_a_zone_that_is_none_is_not_believed(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/pages", java_script_enabled=False)
+    page.context.add_cookies([{"name": "ember_zone", "value": "Mars/Olympus", "url": shown.url}])
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-zone", demo.TIMEZONE)
+
+
+# ---------------------------------------------------------------------------------------------------- what was done
+
+
+def test_what_was_done_is_told_with_its_undo(own: Server, tab: Tab) -> None:
+    mei = _mei(own.memory)
+    fact = mei.facts()[0]
+    mei.pin(fact.id)
+    page = tab(own, f"/facts/{fact.id}?done={mei.history(fact.id)[-1].no}")
+    note = page.locator("[data-test=done]")
+    expect(note).to_be_visible()
+    expect(page.locator("#said")).to_contain_text("Change")
+    note.locator("[data-test=undo-done]").click()
+    expect(page.locator("[data-test=done]")).to_contain_text("und")
+    assert not mei.fact(fact.id).pinned
+    assert f"/facts/{fact.id}" in page.url
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("told", ["0", "-1", "99999", "x", "9" * 40, "٣"])
+def test_a_change_that_is_none_is_not_told(shown: Server, tab: Tab, told: str) -> None:
+    page = tab(shown, f"/pages?done={told}")
+    expect(page.locator("[data-test=done]")).to_have_count(0)
+
+
+# ------------------------------------------------------------------------------------------- from page to page
+
+
+@pytest.mark.proof
+def test_what_was_asked_in_the_playground_is_kept_when_two_are_compared(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/playground")
+    page.locator("#q").fill("Where do I live?")
+    page.keyboard.press("Enter")
+    page.locator("[data-test=verdict]").wait_for()
+    page.locator("[data-test=compare]").click()
+    expect(page.locator("#q")).to_have_value("Where do I live?")
+
+
+@pytest.mark.proof
+def test_the_conflicts_of_the_overview_lead_to_where_they_are_settled(own: Server, tab: Tab) -> None:
+    moved = {"attribute": "lives_in", "subject": "Ana", "valid_from": "2026-05-03"}
+    _mei(own.memory).learn([moved | {"text": f"moved to {city}", "value": city} for city in ("Oslo", "Bergen")])
+    page = tab(own, "/overview")
+    page.locator("[data-test=conflict-count] a").click()
+    page.get_by_role("button", name="Both may stand").click()
+    expect(page.locator("[data-test=done]")).to_be_visible()
+    assert _mei(own.memory).conflicts() == ()
+
+
+# ------------------------------------------------------------------------------------------------- print, motion, bytes
+
+
+@pytest.mark.proof
+def test_a_print_is_dark_on_white_in_both_themes(shown: Server, tab: Tab) -> None:
+    for theme in ("light", "dark"):
+        page = tab(shown, "/persona", color_scheme=theme)
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") == "rgb(0, 0, 0)"
+        for gone in (".top", "#sections"):
+            expect(page.locator(gone)).to_be_hidden()
+
+
+@pytest.mark.proof
+def test_nothing_moves_for_those_who_want_it_still(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/overview")
+    moving = (
+        "[...document.querySelectorAll('*')].filter(one => parseFloat(getComputedStyle(one).transitionDuration) > 0)"
+    )
+    assert page.evaluate(f"{moving}.length") == 0
+
+
+@pytest.mark.parametrize("path", ["/", pytest.param("/overview", marks=pytest.mark.proof)])
+def test_a_first_visit_loads_little(shown: Server, tab: Tab, at: At, path: str) -> None:
+    page = tab(shown, "/favicon.ico")
+    page.close()
+    page = page.context.new_page()
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    loaded: list[int] = []
+    session.on("Network.loadingFinished", lambda one: loaded.append(int(one["encodedDataLength"])))
+    page.goto(at(shown, path))
+    page.wait_for_load_state()
+    page.wait_for_timeout(500)
+    assert len(loaded) >= 5
+    assert sum(loaded) <= MOST_BYTES
+
+
+@pytest.mark.proof
+def test_what_draws_lines_is_loaded_only_where_lines_are_drawn(shown: Server, tab: Tab, at: At) -> None:
+    page = tab(shown, "/pages")
+    for name, path in PAGES.items():
+        page.goto(at(shown, path(_mei(shown.memory)))) if name not in ("lost", "not there", "nobody") else None
+        draws = page.locator("[data-plot]").count() > 0
+        assert (page.locator("script[src*=uPlot], script[src*=uplot]").count() > 0) <= draws, name
+
+
+# ---------------------------------------------------------------------------------------------------------- words
+
+
+def _mei(memory: Memory) -> OwnerMemory:
+    return memory.of(demo.USER, demo.AGENT)
+
+
+def _against(page: Page, rules: list[str]) -> list[str]:
+    """What is against these rules of axe."""
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+    options: dict[str, Any] = {"runOnly": {"type": "rule", "values": rules}, "resultTypes": ["violations"]}
+    told = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {' '.join(node['html'].split())[:120]}" for one in told for node in one["nodes"]][:4]
