@@ -136,6 +136,20 @@ def test_the_same_call_gives_the_same_item_and_receipt(memory: Memory) -> None:
 
 
 @pytest.mark.engines
+def test_several_facts_changed_again_with_the_same_key_are_changed_once(memory: Memory) -> None:
+    alice = memory.of("alice")
+    one, other = alice.learn([FIGS, {**FIGS, "value": "plums", "text": "likes plums"}])
+    pinned = alice.pin_facts([one.id, other.id], key="1")
+    whole = alice.merge_facts(one.id, [other.id], key="2")
+    retired = alice.retire_facts([whole.id], key="3")
+    assert alice.pin_facts([one.id, other.id], key="1") == pinned
+    assert alice.merge_facts(one.id, [other.id], key="2") == alice.fact(whole.id)
+    assert alice.retire_facts([whole.id], key="3") == retired == alice.changes()[-1].no
+    with pytest.raises(KeyReused):
+        alice.retire_facts([one.id], key="3")
+
+
+@pytest.mark.engines
 def test_what_an_owner_did_before_being_forgotten_is_not_done_again(memory: Memory) -> None:
     alice = memory.of("alice")
     alice.learn([FIGS], key="k")

@@ -304,3 +304,61 @@ def test_the_agents_description_can_be_taken_away(place: Place) -> None:
         alice.set_agent_profile("a patient tutor of French", voice="calm")
         alice.set_agent_profile(None)
         assert {field.name: field.value for field in alice.agent_profile()} == {"voice": "calm"}
+
+
+def test_the_pages_of_a_segment_are_listed_in_parts(memory: Memory) -> None:
+    alice = memory.of("alice")
+    for n in range(9):
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", "It does.")
+    alice.settle()
+    (segment,) = alice.segments()
+    every = [page.id for page in alice.pages(segment=segment.id)]
+    assert tuple(every) == segment.page_ids
+    newest = alice.pages(segment=segment.id, limit=2)
+    assert [page.id for page in newest] == every[-2:]
+    older = alice.pages(segment=segment.id, limit=2, before=newest[0].no)
+    assert [page.id for page in older] == every[-4:-2]
+    assert alice.pages(segment="none") == ()
+    assert memory.of("bob").pages(segment=segment.id) == ()
+
+
+def test_facts_are_found_by_what_they_rest_on_in_whatever_state(memory: Memory) -> None:
+    alice = memory.of("alice")
+    page_id = alice.add("I have a rabbit named Biscuit and I live in Lyon.", "Noted.")
+    alice.add("I play the cello.", "Nice.")
+    alice.settle()
+    (rabbit,) = (fact for fact in alice.facts() if "rabbit" in fact.text)
+    alice.retire(rabbit.id)
+    found = alice.facts_resting_on(one.seq for one in alice.page(page_id).utterances)
+    assert len(found) == 2
+    assert rabbit.id in {fact.id for fact in found}
+    assert {fact.person for fact in found} == {"alice"}
+    assert alice.facts_resting_on([]) == ()
+    assert alice.facts_resting_on([10**6]) == ()
+    assert memory.of("bob").facts_resting_on(range(1, 9)) == ()
+    with pytest.raises(InputError, match="seqs"):
+        alice.facts_resting_on(["u1"])  # type: ignore[list-item]
+
+
+def test_facts_are_found_by_one_attribute_or_by_several(memory: Memory) -> None:
+    alice = memory.of("alice")
+    for attribute in ("likes", "owns", "plans"):
+        alice.learn([{"text": f"{attribute} a kite", "value": "a kite", "attribute": attribute}])
+    assert [fact.attribute for fact in alice.find_facts(attribute="owns").facts] == ["owns"]
+    assert [fact.attribute for fact in alice.find_facts(attribute=["likes", "plans"]).facts] == ["plans", "likes"]
+    assert alice.find_facts(attribute=[]).total == 0
+    assert alice.find_facts().total == 3
+
+
+def test_profiles_traits_and_instructions_are_those_of_the_whole_persona(memory: Memory) -> None:
+    alice = memory.of("alice")
+    alice.add("I live in Lyon. Always answer in metric units. I really love rabbits.", "Noted.")
+    alice.set_profile(birth_year=1994)
+    alice.set_agent_profile("a patient tutor")
+    alice.settle()
+    whole = alice.persona()
+    assert alice.profile() == whole.profile
+    assert alice.agent_profile() == whole.agent_profile
+    assert {one.dimension for one in whole.traits} <= {one.dimension for one in alice.traits()}
+    assert [fact.attribute for fact in alice.instructions()] == ["instruction_units"]
+    assert alice.instructions(as_of="2020-01-01") == ()

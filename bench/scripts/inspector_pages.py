@@ -16,6 +16,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,36 +32,45 @@ from embermem_bench.metrics import percentile
 PAGES = (
     "/",
     "/?q=an",
+    "/?order=trouble",
     "/owners",
     "/owners?q=an",
     "/spaces",
     "/overview",
     "/facts",
     "/facts?q=figs",
+    "/facts?q=figs&person={person}",
     "/facts?state=past",
-    "/facts?person={person}",
+    "/facts?state=conflict",
     "/facts?attribute=lives_in",
     "/facts/{fact}",
     "/facts/{past}",
     "/facts/{fact}/sources",
-    "/conflicts",
     "/persona",
+    "/persona?person={person}",
     "/timeline",
-    "/timeline?zoom=year",
+    "/timeline?from=2025-03-01&to=2025-03-31",
     "/pages",
     "/pages?tier=archive",
     "/pages?before={middle}",
+    "/pages?since=2025-03-03&until=2025-03-03",
     "/pages/{page}",
     "/segments",
+    "/segments?order=newest",
     "/segments/{segment}",
     "/documents",
     "/map",
     "/playground",
     "/playground?q={query}&budget=600",
+    "/playground?q={query}&budget=600&compare=1&q2={query}&budget2=200",
+    "/playground/cases",
     "/recall?q={query}&budget=600",
     "/search?q={query}",
     "/chat",
+    "/chat?text={query}",
     "/audit",
+    "/audit?what=learnt",
+    "/audit?q=figs",
     "/audit?before={change}",
     "/audit/{change}",
     "/changes",
@@ -71,10 +81,9 @@ PAGES = (
     "/operations/settings",
     "/operations/requests",
     "/operations/workers",
-    "/operations/calls",
+    "/operations/models",
     "/operations/retention",
     "/operations/backups",
-    "/owner-picker?q=an",
 )
 """Addresses of this version and of earlier ones. What answers with another status than 200 is left out."""
 WARM_UP = 3
@@ -172,6 +181,7 @@ def served(store: Path) -> Iterator[tuple[str, int]]:
                     break
             else:
                 raise RuntimeError("the server did not start")
+            threading.Thread(target=server.stderr.read, daemon=True).start()  # or its log would fill the pipe
             yield found.group(), server.pid
         finally:
             server.terminate()

@@ -195,15 +195,18 @@ export class OwnerMemory {
     return this.read("/v1/segments/{item_id}", {}, options, { item_id: id });
   }
 
-  /** Facts: everybody's, those about the user or the agent, or one person's. */
+  /** Facts: everybody's, those about the user or the agent, or one person's; those that hold some words, or rest on this. */
   facts(
-    { limit, scope, about, person, state, ...options }: {
+    { limit, scope, about, person, state, text, attribute, origin, ...options }: {
       about?: Schemas["About"];
       person?: string;
       state?: Schemas["FactStatus"];
+      text?: string;
+      attribute?: string;
+      origin?: Schemas["Origin"];
     } & ListOptions & AtMoment = {},
   ): Listing<Fact> {
-    const query = { ...given({ about, person, state }), ...queryScope(scope) };
+    const query = { ...given({ about, person, state, text, attribute, origin }), ...queryScope(scope) };
     return listing((part) => this.read("/v1/facts", { ...query, ...part }, options), limit);
   }
 

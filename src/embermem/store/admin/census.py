@@ -50,9 +50,7 @@ class Owners(Transactions):
             ).one()
             spans = c.execute(
                 select(span.label("span"), func.count().label("said"))
-                .select_from(owner)
-                .join(said, and_(said.c.owner_id == owner.c.owner_id, said.c.recorded_at >= micros(since)))
-                .where(whose)
+                .where(said.c.owner_id.in_(select(owner.c.owner_id).where(whose)), said.c.recorded_at >= micros(since))
                 .group_by(span)
                 .order_by(span)
             ).all()
@@ -61,9 +59,8 @@ class Owners(Transactions):
             if among is not None:
                 asked = asked.join(owner, owner.c.owner_id == call.c.owner_id).where(whose)
             calls = c.execute(asked).one()
-            waiting = (
-                waits.waiting(c, and_(whose, owner.c.due_at.is_not(None)), short) if row.due_since is not None else ()
-            )
+            behind = select(owner.c.owner_id).where(whose, owner.c.due_at.is_not(None))  # of others nothing waits
+            waiting = waits.waiting(c, lambda column: column.in_(behind), short)
         return Census(
             owners=row.owners,
             new=row.new,
@@ -71,7 +68,7 @@ class Owners(Transactions):
             due=row.due,
             due_since=moment(row.due_since) if row.due else None,
             said=tuple((moment(one.span * (_SPAN // timedelta(microseconds=1))), one.said) for one in spans),
-            waiting=tuple(waiting),
+            waiting=waiting,
             calls=calls.calls,
             failed_calls=calls.failed,
         )

@@ -145,7 +145,7 @@ class Whole(Transactions):
                 changes=0 if state is None else state.revision,
                 without_vector=reads.unembedded(c, owner_id),
                 failed=count(page, page.c.error.is_not(None)),
-                waiting=waits.waiting(c, schema.owner.c.owner_id == owner_id, short),
+                waiting=waits.waiting(c, waits.one(owner_id), short),
             )
 
     def replica_lag_s(self) -> float | None:

@@ -136,7 +136,7 @@ def _waiting(c: Connection, short: int, limit: int) -> tuple[tuple[OwnerWaits, .
         select(owner, of.c.first).join(of, of.c.owner_id == owner.c.owner_id).order_by(of.c.first, owner.c.owner_id)
     ).all()
     owners = [reads.owner_from(row) for row in rows[:limit]]
-    told = tuple(OwnerWaits(owner=one, waiting=waits.waiting(c, owner.c.owner_id == one.id, short)) for one in owners)
+    told = tuple(OwnerWaits(owner=one, waiting=waits.waiting(c, waits.one(one.id), short)) for one in owners)
     found = tuple(one for one in told if one.waiting)  # a page that is short-term again waits for nothing
     return found, len(rows) - len(told) + len(found)
 

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.types import Waiting, WaitsFor
+from embermem.core.types import OwnerId, Waiting, WaitsFor
 from embermem.store import schema
 from embermem.store.codec import micros, moment
 from embermem.store.projector import NO_WAITING
 from embermem.store.queries import reads
 
+Whose = Callable[[Any], ColumnElement[bool]]
+"""Says of a column of owners' ids whose rows are meant: one owner's, or those of some owners."""
 
-def waiting(c: Connection, whose: ColumnElement[bool], short: int) -> tuple[Waiting, ...]:
-    """What waits of the owners of some condition, those that failed and those behind them, one for each reason; with
-    `short` pages of short-term memory."""
+
+def one(owner_id: OwnerId) -> Whose:
+    """The rows of one owner."""
+    return lambda column: column == owner_id
+
+
+def waiting(c: Connection, whose: Whose, short: int) -> tuple[Waiting, ...]:
+    """What waits of an owner, or of some: what failed and what is behind it, one for each reason; with `short` pages of
+    short-term memory."""
     return (*_for_a_place(c, whose, short), *_placed(c, whose))
 
 
@@ -36,13 +44,12 @@ def end_all(c: Connection, now: datetime) -> int:
     return c.execute(update(page).where(waits).values(NO_WAITING)).rowcount
 
 
-def _for_a_place(c: Connection, whose: ColumnElement[bool], short: int) -> Iterator[Waiting]:
+def _for_a_place(c: Connection, whose: Whose, short: int) -> Iterator[Waiting]:
     """Pages are placed in order: with the first of an owner's that waits all behind it do."""
     owner, page, behind = schema.owner, schema.page, schema.page.alias("behind")
     first = (
         select(page.c.owner_id, func.min(page.c.no).label("no"))
-        .join(owner, owner.c.owner_id == page.c.owner_id)
-        .where(whose, page.c.segment_id.is_(None), page.c.retry_at.is_not(None))
+        .where(whose(page.c.owner_id), page.c.segment_id.is_(None), page.c.retry_at > 0)  # by the index of what waits
         .group_by(page.c.owner_id)
         .subquery()
     )
@@ -59,9 +66,9 @@ def _for_a_place(c: Connection, whose: ColumnElement[bool], short: int) -> Itera
     yield from _told(WaitsFor.PLACE, rows)
 
 
-def _placed(c: Connection, whose: ColumnElement[bool]) -> Iterator[Waiting]:
+def _placed(c: Connection, whose: Whose) -> Iterator[Waiting]:
     """Pages that are to be read again are analysed after that: they wait for the reading."""
-    owner, page, segment = schema.owner, schema.page, schema.segment
+    page, segment = schema.page, schema.segment
     of: dict[WaitsFor, tuple[Any, list[Any]]] = {
         WaitsFor.ANALYSIS: (page.c.retry_at, [page.c.analysed_seq < page.c.last_seq, page.c.redo_at.is_(None)]),
         WaitsFor.READING: (page.c.redo_at, []),
@@ -69,10 +76,8 @@ def _placed(c: Connection, whose: ColumnElement[bool]) -> Iterator[Waiting]:
     for waits_for, (at, more) in of.items():
         rows = c.execute(
             select(page.c.error, func.count().label("pages"), func.min(at).label("until"))
-            .select_from(owner)
-            .join(page, page.c.owner_id == owner.c.owner_id)
             .join(segment, reads.same(segment, page, "segment_id"))
-            .where(whose, at.is_not(None), segment.c.evicted_no.is_(None), *more)
+            .where(whose(page.c.owner_id), at.is_not(None), segment.c.evicted_no.is_(None), *more)
             .group_by(page.c.error)
             .order_by(func.min(at), page.c.error)
         )

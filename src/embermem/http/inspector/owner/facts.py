@@ -123,7 +123,8 @@ def facts(here: PageContext, by: Annotated[Asked, Depends(asked)], before: str =
     except (NotFound, InputError) as error:
         found, problem = FoundFacts(facts=(), total=0), str(error)
     people = mine.people()
-    conflicts = () if before or by.told else mine.conflicts()
+    of_conflicts = by.told in ({}, {"state": FactStatus.CONFLICT})
+    conflicts = mine.conflicts() if of_conflicts and not before else ()
     return here.page(
         "facts.html",
         title="Facts",

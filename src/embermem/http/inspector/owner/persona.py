@@ -130,8 +130,8 @@ def trait_sources(here: PageContext, dimension: str) -> HTMLResponse:
 @router.get("/profile/{whose}/{name}/sources")
 def line_sources(here: PageContext, whose: str, name: str) -> HTMLResponse:
     """What was said that a line of a profile rests on."""
-    lines = here.mine.agent_profile() if whose == About.AGENT else here.mine.profile()
-    found = next((line for line in lines if line.name == name), None)
+    lines = (*here.mine.profile(), *here.mine.agent_profile())
+    found = next((line for line in lines if (line.whose, line.name) == (whose, name)), None)
     if found is None:
         raise NotFound(f"there is no line {name!r} in the profile of the {whose}")
     return reading.sources_page(here, found.sources, back="/persona")

@@ -163,8 +163,9 @@ def _side(mine: OwnerMemory, key: str, suffix: str, asked: Asked) -> Side:
     )
     took = (time.perf_counter() - began) * 1000
     packed = {hit.utterance.id for hit in context.packed}
-    shown = [hit for hit in context.hits if hit.utterance.id in packed or hit.rank <= asked.shown]
-    bars, zero = charts.hit_bars(shown)
+    best = (hit for hit in context.hits if hit.rank <= asked.shown)
+    shown = {hit.utterance.id: hit for hit in (*context.packed, *best)}
+    bars, zero = charts.hit_bars(sorted(shown.values(), key=lambda hit: hit.rank))
     lines = context_lines.lines_of(context)
     return Side(
         key=key,

@@ -1,0 +1,329 @@
+"""An owner at a glance, the persona, and lists in parts, over HTTP: what they show, in which order, where it leads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+import httpx2
+import pytest
+from read_page import Read
+from serving import NO_TLS, Server
+
+from embermem import Memory, OwnerMemory
+from scripted import NOW, Clock
+
+OWNER = {"user": "alice", "agent": "default"}
+
+
+@pytest.fixture
+def alice(memory: Memory) -> OwnerMemory:
+    """An owner without a word yet."""
+    return memory.of("alice")
+
+
+@pytest.fixture
+def browser(server: Server) -> Iterator[httpx2.Client]:
+    """A client that is sent after each form's redirect."""
+    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
+        yield client
+
+
+def shown(browser: httpx2.Client, path: str, **query: str) -> str:
+    """The markup of a page of alice's."""
+    answer = browser.get(path, params={**OWNER, **query})
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def lines(page: str, hook: str) -> list[tuple[str, list[str]]]:
+    """The text of each line with a `data-test`, and the addresses that it leads to."""
+    found = []
+    for line in re.findall(rf'<li[^>]*data-test="{hook}"[^>]*>(.*?)</li>', page, re.S):
+        read = Read(line)
+        hrefs = [str(attrs["href"]).partition("?")[0] for tag, attrs in read.elements if tag == "a"]
+        found.append((" ".join(read.text.split()), hrefs))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------ who
+
+
+def test_the_people_around_say_what_they_are_to_the_user_and_lead_to_them(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    alice.add("My name is Alice and I live in Lyon. My sister Ana works as a nurse.", "Noted.")
+    alice.add("Always answer in metric units.", "I will.")
+    alice.settle()
+    page = shown(browser, "/overview")
+    ((text, leads),) = lines(page, "around")
+    assert "Ana" in text
+    assert "Alice's sister" in text
+    assert "1 fact" in text
+    assert leads == ["/persona"]
+    assert "<h1><bdi>Alice</bdi></h1>" in page
+    assert "/profile/user/home/sources?" in page
+    assert "metric units" in Read(page).text
+
+
+def test_a_line_of_a_profile_leads_to_the_words_that_it_rests_on(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    alice.add("I live in Lyon.", "Noted.")
+    alice.set_profile(tea="oolong")
+    alice.settle()
+    for path in ("/overview", "/persona"):
+        assert "/profile/user/home/sources?" in shown(browser, path)
+        assert "/profile/user/tea/sources?" not in shown(browser, path)
+    assert "Lyon" in "".join(re.findall("<mark>(.*?)</mark>", shown(browser, "/profile/user/home/sources")))
+    for path in ("/profile/user/shoes/sources", "/profile/agent/home/sources", "/profile/nobody/home/sources"):
+        assert browser.get(path, params=OWNER).status_code == 404
+
+
+def test_while_it_is_undecided_who_the_user_is_the_overview_says_so(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    alice.add_messages([{"role": "user", "name": name, "content": "I live in Lyon."} for name in ("Vera", "Kit")])
+    alice.settle()
+    assert Read(shown(browser, "/overview")).hooks("undecided")
+    alice.set_user("Vera")
+    assert not Read(shown(browser, "/overview")).hooks("undecided")
+
+
+# -------------------------------------------------------------------------------------------------- going on
+
+
+def test_plans_stand_by_their_dates_the_next_first_the_overdue_marked_the_undated_last(
+    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
+) -> None:
+    def plan(text: str, days: int | None, attribute: str = "plans") -> Mapping[str, object]:
+        ends = {} if days is None else {"expires_at": NOW + timedelta(days=days)}
+        return {"text": text, "value": text, "attribute": attribute, **ends}
+
+    alice.learn(
+        [
+            plan("wants to see the aurora", None, "wants_to"),
+            plan("plans a concert in a month", 30),
+            plan("plans a picnic next week", 7),
+            plan("planned a dive", 1),
+            plan("booked a room", 12, "did"),
+        ]
+    )
+    clock.go(3 * 86_400.0)
+    alice.settle()
+    found = [text for text, _ in lines(shown(browser, "/overview"), "plan")]
+    order = ["picnic", "booked", "concert", "dive", "aurora"]
+    assert [next(word for word in order if word in text) for text in found] == order
+    assert ["overdue" in text for text in found] == [False, False, False, True, False]
+    assert f"{NOW + timedelta(days=7):%Y-%m-%d}" in found[0]
+    (picnic,) = (fact for fact in alice.facts() if "picnic" in fact.text)
+    assert next(leads for _, leads in lines(shown(browser, "/overview"), "plan")) == [f"/facts/{picnic.id}"]
+    clock.go(60 * 86_400.0)
+    alice.settle()
+    assert [text for text, _ in lines(shown(browser, "/overview"), "plan") if "dive" in text] == []
+
+
+def test_what_was_taken_back_and_what_has_gone_by_is_no_plan(
+    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
+) -> None:
+    concert, _, _ = alice.learn(
+        [
+            {"text": "plans a concert", "value": "a concert", "attribute": "plans"},
+            {"text": "saw a heron", "attribute": "did", "expires_at": NOW + timedelta(days=1)},
+            {"text": "likes rain", "value": "rain", "attribute": "likes"},
+        ]
+    )
+    clock.go(2 * 86_400.0)
+    ((text, _),) = lines(shown(browser, "/overview"), "plan")
+    assert "concert" in text
+    alice.retire(concert.id)
+    assert lines(shown(browser, "/overview"), "plan") == []
+
+
+def test_warm_topics_say_when_they_were_last_talked_of(
+    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
+) -> None:
+    for n in range(9):
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", at=NOW - timedelta(days=3))
+    alice.settle()
+    (segment,) = alice.segments()
+    ((text, leads),) = lines(shown(browser, "/overview"), "topic")
+    assert segment.title in text
+    assert "3 days ago" in text
+    assert leads == [f"/segments/{segment.id}"]
+
+
+# ---------------------------------------------------------------------------------------------------- lately
+
+
+def test_what_was_learnt_corrected_and_forgotten_is_told_newest_first_without_bookkeeping(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    alice.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
+    page_id = alice.add("I am allergic to walnuts.", "Noted.")
+    for n in range(8):
+        alice.add(f"The weather of day {n} was fair.", "It was.")
+    alice.settle()
+    rabbit = next(fact for fact in alice.facts() if "rabbit" in fact.text)
+    hare = alice.correct(rabbit.id, "has a hare named Biscuit")
+    alice.forget(page=page_id)
+    told = lines(shown(browser, "/overview"), "news")
+    assert told[0][0].startswith("forgotten")
+    assert "walnuts" not in " ".join(text for text, _ in told)
+    corrected = next((text, leads) for text, leads in told if text.startswith("corrected"))
+    assert "hare" in corrected[0]
+    assert "rabbit" in corrected[0]
+    assert corrected[1] == [f"/audit/{hare.change_no}", f"/facts/{hare.id}"]
+    for bookkeeping in ("placed", "embedded", "summarised", "segments written"):
+        assert bookkeeping not in " ".join(text for text, _ in told)
+
+
+# --------------------------------------------------------------------------------------------------- persona
+
+
+def test_what_is_done_on_the_persona_has_its_undo_beside(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    def post(path: str, **fields: str) -> str:
+        answer = browser.post(path, params=OWNER, data=fields)
+        assert answer.status_code == 200
+        assert answer.url.path == "/persona"
+        (undo,) = re.findall(r'action="(/audit/\d+/undo[^"]*)"', answer.text)
+        return str(undo).replace("&amp;", "&")
+
+    alice.set_profile(tea="oolong")
+    for fields, kept in (({"value": "sencha"}, "sencha"), ({"value": ""}, None)):
+        undo = post("/profile", name="tea", **fields)
+        assert {line.name: line.value for line in alice.profile()}.get("tea") == kept
+        alice.set_profile(shoes=f"size {kept}")  # another change comes between
+        assert browser.post(undo).status_code == 200
+        assert {line.name: line.value for line in alice.profile()}["tea"] == "oolong"
+    undo = post("/profile", name="role", value="a tutor", whose="agent")
+    assert browser.post(undo).status_code == 200
+    assert alice.agent_profile() == ()
+    undo = post("/instructions", text="Always answer in metric units.")
+    (fact,) = alice.instructions()
+    assert browser.post(undo).status_code == 200
+    assert alice.instructions() == ()
+    alice.add_instruction("Never call me Bob.")
+    (fact,) = alice.instructions()
+    undo = post(f"/facts/{fact.id}/retire", then="/persona?user=alice&agent=default")
+    assert browser.post(undo).status_code == 200
+    assert [one.id for one in alice.instructions()] == [fact.id]
+
+
+def test_beside_each_person_stand_their_newest_facts_with_a_link_to_all(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    for n in range(5):
+        alice.learn([{"text": f"Ana collects stamp {n}", "value": f"{n}", "attribute": "collects", "subject": "Ana"}])
+    (ana,) = (part for part in shown(browser, "/persona").split('data-test="person"') if "stamp" in part)
+    assert re.findall(r"stamp (\d)", ana) == ["4", "3", "2"]
+    assert 'href="/facts?user=alice&amp;agent=default&amp;person=Ana">5 facts<' in ana
+    one = shown(browser, "/persona", person="Ana")
+    assert len(Read(one).hooks("person")) == 1
+    assert sorted(set(re.findall(r"stamp (\d)", one))) == list("01234")
+
+
+# ------------------------------------------------------------------------------------------- lists in parts
+
+
+def test_pages_are_narrowed_by_days_and_by_who_spoke(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    for day in range(1, 6):
+        alice.add(f"Question {day}.", f"Answer {day}.", at=f"2026-04-0{day}T10:00:00+00:00")
+    page = shown(browser, "/pages", since="2026-04-02", until="2026-04-03")
+    assert sorted(set(re.findall(r"Question (\d)", page))) == ["2", "3"]
+    page = shown(browser, "/pages", speaker="alice")
+    assert "Question 5" in page
+    assert "Answer 5" not in page
+    assert Read(shown(browser, "/pages", speaker="nobody")).hooks("empty")
+    assert browser.get("/pages", params={**OWNER, "since": "some day"}).status_code == 422
+    assert browser.get("/pages", params={**OWNER, "since": "2026-04-03", "until": "2026-04-02"}).status_code == 422
+
+
+def test_pages_of_a_thread_come_in_parts_however_long_it_is(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    for n in range(60):
+        alice.add(f"line {n}.", thread="ab"[n % 2])
+        alice.add(f"other {n}.", thread="c")
+    seen: list[str] = []
+    path: str | None = f"/pages?{httpx2.QueryParams({**OWNER, 'thread': 'a'})}"
+    parts = 0
+    while path:
+        answer = browser.get(path)
+        seen += re.findall(r"(?:line|other) (\d+)\.", answer.text)
+        older = [str(attrs["href"]) for _, attrs in Read(answer.text).elements if "before=" in str(attrs.get("href"))]
+        path, parts = (older[0] if older else None), parts + 1
+        alice.add("line 999 comes in meanwhile.", thread="b")
+    assert seen == [str(n) for n in range(58, -1, -2)]
+    assert parts == 1
+    assert Read(shown(browser, "/pages", thread="none")).hooks("empty")
+
+
+def test_segments_are_found_by_the_beginnings_of_words(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    for n in range(6):
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", thread="cello")
+        alice.add(f"My tomato plants need sun, water and good soil on the balcony {n}.", thread="garden")
+    alice.settle()
+    alice.settle()
+    assert len(alice.segments()) == 2
+    assert len(Read(shown(browser, "/segments")).hooks("segment")) == 2
+    page = shown(browser, "/segments", q="CELLO eve")
+    assert len(Read(page).hooks("segment")) == 1
+    assert "1 of them with CELLO eve" in Read(page).text
+    assert Read(shown(browser, "/segments", q="zeppelin")).hooks("none-found")
+
+
+def test_the_pages_of_a_segment_come_in_parts_with_the_facts_that_rest_on_them(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    alice.add("I am allergic to cello rosin.", "Noted.", thread="cello")
+    for n in range(80):
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", thread="cello")
+    alice.settle()
+    segment = max(alice.segments(), key=lambda one: len(one.page_ids))
+    assert len(segment.page_ids) > 60
+    first = shown(browser, f"/segments/{segment.id}")
+    (older,) = re.findall(rf'href="(/segments/{segment.id}\?[^"]*before=[^"]*)"', first)
+    second = browser.get(older.replace("&amp;", "&")).text
+    numbers = [re.findall(r'class="no" href="/pages/[^"]*">page (\d+)<', part) for part in (first, second)]
+    every = [alice.page(one).no for one in segment.page_ids]
+    assert [int(no) for no in (*numbers[1], *numbers[0])] == every
+    assert len(numbers[0]) == 60
+
+
+def test_the_facts_of_a_page_rest_on_it_in_whatever_state(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    page_id = alice.add("I have a rabbit named Biscuit and I live in Lyon.", "Noted.")
+    alice.add("I play the cello.", "Nice.")
+    alice.settle()
+    alice.retire(next(fact.id for fact in alice.facts() if "rabbit" in fact.text))
+    page = Read(shown(browser, f"/pages/{page_id}"))
+    assert len(page.hooks("fact")) == 2
+    assert "rabbit" in page.text
+    assert "past" in page.text
+    assert "plays the cello" not in page.text
+
+
+# -------------------------------------------------------------------------------------------------- search
+
+
+def test_search_finds_facts_in_whatever_state_and_topics_of_the_archive(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    alice.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
+    for n in range(6):
+        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.")
+    alice.set_profile(tea="oolong from Fujian")
+    alice.settle()
+    (rabbit,) = (fact for fact in alice.facts() if "rabbit" in fact.text)
+    alice.retire(rabbit.id)
+    page = Read(shown(browser, "/search", q="rabbit"))
+    assert len(page.hooks("fact")) == 1
+    assert "past" in page.text
+    assert Read(shown(browser, "/search", q="cello evening")).hooks("found-segments")
+    assert "oolong" in Read(shown(browser, "/search", q="fujian")).text
+    assert "Nothing is known" in Read(shown(browser, "/search", q="zeppelin")).text
+
+
+def test_a_search_reads_the_same_whether_words_come_with_spaces_or_not(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    alice.add("我在成都长大。", "成都的火锅很有名。")
+    alice.settle()
+    page = Read(shown(browser, "/search", q="成都"))
+    assert page.hooks("found-facts")
+    assert page.hooks("found-utterances")
