@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -43,7 +43,7 @@ NEWS = tuple(api_kind(kind) for kind, entry in KINDS.items() if entry.heading is
 """The kinds of decisions that are told; the others are folded."""
 NAMED = 2000
 """So many facts and segments of one list are looked up by name; a memory that was begun anew has more."""
-FEW = 12
+FEW = 6
 """Entries of one change in a list; its own page has all."""
 
 _BY_ITSELF = (Cause.EXPIRY, Cause.RETENTION)
@@ -85,8 +85,9 @@ Names = Mapping[str, Fact | Segment]
 
 
 class Teller:
-    """Tells changes of one memory, with the facts and segments that they name; with `pages`, the pages too. Of the
-    change `whole`, which is too long to be told at once, the decisions [first, first + most) are."""
+    """Tells changes of one memory, with the facts and segments that they name; with `pages`, the pages too. `only` says
+    of a decision and its cause whether it is told. Of the change `whole`, which is too long to be told at once, the
+    decisions [first, first + most) are."""
 
     def __init__(
         self,
@@ -94,14 +95,16 @@ class Teller:
         changes: Iterable[Change] = (),
         *,
         pages: bool = False,
+        only: Callable[[Decision, Cause], bool] = lambda decision, cause: True,
         whole: Change | None = None,
         first: int = 0,
         most: int = 0,
     ) -> None:
         self._mine = mine
+        self._only = only
         self._changes = (*changes, *(() if whole is None else (whole,)))
         self._cut = None if whole is None else range(first, first + most)
-        decisions = [one for change in self._changes for one in self._replacing(change)]
+        decisions = [one for change in self._changes for one in self._named_by(change)]
         self._ends = _link_ends(mine, decisions)
         wanted = {item for one in decisions for sort, item in ids(one) if sort in (Sort.FACT, Sort.SEGMENT, Sort.ITEM)}
         wanted |= {end for both in self._ends.values() for end in both}
@@ -116,12 +119,17 @@ class Teller:
         """The decisions of a change that are told."""
         return change.decisions if self._cut is None else change.decisions[self._cut.start : self._cut.stop]
 
-    def _replacing(self, change: Change) -> Sequence[Decision]:
-        """These, and what says which facts they replace."""
-        shown = self.shown(change)
-        added = {one.fact_id for one in shown if isinstance(one, FactAdded)}
-        rest = () if self._cut is None else change.decisions
-        return [*shown, *(one for one in rest if isinstance(one, FactRetired) and one.superseded_by in added)]
+    def _named_by(self, change: Change) -> Iterator[Decision]:
+        """The decisions of a change of which the names are told."""
+        shown = {id(one) for one in self.shown(change) if self._only(one, change.cause)}
+        every = {one.fact_id for one in change.decisions if isinstance(one, FactAdded)}
+        told = {one.fact_id for one in change.decisions if isinstance(one, FactAdded) and id(one) in shown}
+        for one in change.decisions:
+            if isinstance(one, FactRetired) and one.superseded_by in every:
+                if one.superseded_by in told:
+                    yield one
+            elif id(one) in shown and not (isinstance(one, FactAffirmed) and one.fact_id in every):
+                yield one
 
     def told(self) -> Iterator[Told]:
         """The changes in their order."""
@@ -130,6 +138,11 @@ class Teller:
             teaches = any(kind_of(one).undone in (Undoing.RESTORED, Undoing.LIFTED) for one in change.decisions)
             may = teaches and change.cause is not Cause.FORGETTING
             yield Told(change=change, entries=entries, by=made_by(change), undoable=may)
+
+    def beside(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Told | None]]:
+        """Some changes, each with what is told of it; None of one that this does not tell."""
+        told = {one.change.no: one for one in self.told()}
+        return ((change, told.get(change.no)) for change in changes)
 
     def entries(self, change: Change) -> Iterator[Entry]:
         """What a change did, without what another of its decisions says already."""
@@ -142,7 +155,7 @@ class Teller:
                 replaced.setdefault(str(one.superseded_by), []).append(one.fact_id)
         news = (pair for pair in enumerate(change.decisions) if is_news(pair[1]))
         for place, (index, decision) in enumerate(news):
-            if self._cut is not None and index not in self._cut:
+            if (self._cut is not None and index not in self._cut) or not self._only(decision, change.cause):
                 continue
             match decision:
                 case FactRetired(superseded_by=newer) if newer in added:
@@ -243,6 +256,27 @@ class Teller:
 def is_news(decision: Decision) -> bool:
     """Whether a decision is told; the others are bookkeeping."""
     return kind_of(decision).heading is not Heading.BOOKKEEPING
+
+
+def may_be_under(heading: str, decision: Decision, cause: Cause) -> bool:
+    """Whether a decision may be listed under a heading, by its kind, its cause, and its attribute if it has one."""
+    own = kind_of(decision).heading
+    match Heading(heading):
+        case Heading.LEARNT:
+            return own is Heading.LEARNT and cause not in (*_BY_HAND, Cause.FORGETTING)
+        case Heading.CORRECTED:
+            return own is Heading.CORRECTED or (own is Heading.LEARNT and cause in _BY_HAND)
+        case Heading.FORGOTTEN:
+            return own is Heading.FORGOTTEN or cause in (*_BY_ITSELF, Cause.FORGETTING)
+        case Heading.INSTRUCTIONS:
+            told = getattr(decision, "attribute", None)
+            return hasattr(decision, "fact_id") and (told is None or is_instruction(told))
+        case Heading.PEOPLE | Heading.PROFILE:
+            return own == heading
+        case Heading.BOOKKEEPING:
+            return False
+        case other:
+            assert_never(other)
 
 
 def made_by(change: Change) -> str:

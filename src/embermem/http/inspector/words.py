@@ -98,7 +98,7 @@ def own_address(address: str) -> str:
 
 def columns(text: str) -> int:
     """How wide a text is, in letters: a Chinese character takes the room of two."""
-    return sum(_width(letter) for letter in text)
+    return len(text) if text.isascii() else sum(_width(letter) for letter in text)
 
 
 def _shortened(whole: str, longest: int) -> str:

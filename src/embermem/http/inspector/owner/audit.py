@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated
@@ -11,21 +11,23 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from embermem.core.changes import Cause, Change, Heading, Undone, api_kind, undone
+from embermem.core.changes import Cause, Change, Decision, FactAdded, Heading, Undone, api_kind, undone
 from embermem.core.errors import InputError, NotFound
 from embermem.core.text import fold
 from embermem.http.inspector import reading, words
-from embermem.http.inspector.entries import FEW, NEWS, Entry, Teller, Told, is_news
+from embermem.http.inspector.entries import FEW, NEWS, Entry, Teller, Told, is_news, may_be_under
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place, there
 from embermem.memory import OwnerMemory
 from embermem.reports import show
 
-A_PAGE = 40
+A_PAGE = 25
 """Changes with something to tell on one page."""
-A_READ = 100
-"""Changes read at once."""
-FAR = 1000
+A_READ = 120
+"""Changes read at once, where few of the newest were asked for."""
+FAR = 600
 """So many changes are looked through for one page; then a link goes on."""
+NAMES = 200
+"""So many facts and segments are looked up for one page."""
 STEPS = 100
 """Bookkeeping steps that open at once."""
 A_PART = 200
@@ -209,36 +211,52 @@ def _part(here: Place, only: Asked, before: int) -> Part:
     told: list[Told] = []
     books: list[Change] = []
     since, at = _from(here, only), _below(here, only, before)
-    meets = _filter(here, only)
-    for _ in range(FAR // A_READ):
-        read = here.mine.changes(since, before=at, limit=A_READ, cause=only.cause or None, kinds=NEWS)
-        for one in reversed(tuple(Teller(here.mine, read).told())):
-            at = one.change.no
-            entries = [entry for entry in one.entries if meets(entry)]
-            if entries:
+    wanted = _Wanted(only, _names_of(here.mine, only.person) if only.person else frozenset())
+    step, seen, named = A_PAGE, 0, 0
+    while len(told) < A_PAGE and seen < FAR and named < NAMES:
+        read = here.mine.changes(since, before=at, limit=step, cause=only.cause or None, kinds=NEWS)
+        told_of = [one for one in read if any(wanted.may_be(each, one.cause) for each in one.decisions)]
+        teller = Teller(here.mine, told_of, only=wanted.may_be)
+        for change, one in teller.beside(reversed(read)):
+            at = change.no
+            entries = [entry for entry in one.entries if wanted(entry)] if one else []
+            if one and entries:
                 told.append(replace(one, entries=entries[:FEW], left=len(entries) - len(entries[:FEW])))
-            elif not one.entries and not only.narrows:
-                books.append(one.change)
+            elif not change.decisions and not only.narrows:
+                books.append(change)
             if len(told) >= A_PAGE:
                 break
-        if len(told) >= A_PAGE or len(read) < A_READ:
+        if len(read) < step:
             break
-    more = at is not None and at > 1 and bool(here.mine.changes(since, before=at, limit=1, kinds=()))
+        seen, named, step = seen + len(read), named + len(teller.say.names), min(2 * step, A_READ)
+    more = at > 1 and bool(here.mine.changes(since, before=at, limit=1, kinds=()))
     return Part(told=told, books=books, older=at if more else None)
 
 
-def _filter(here: Place, only: Asked) -> Callable[[Entry], bool]:
-    sought = only.q.casefold()
-    names = _names_of(here.mine, only.person) if only.person else frozenset[str]()
+class _Wanted:
+    """Whether an entry is asked for; `names` are all that the person is called."""
 
-    def meets(entry: Entry) -> bool:
-        if only.what and entry.heading != only.what:
-            return False
-        if sought and sought not in entry.words:
-            return False
-        return not names or any(fold(one) in names for one in entry.subjects)
+    def __init__(self, only: Asked, names: frozenset[str]) -> None:
+        self._what = only.what
+        self._sought = only.q.casefold()
+        self._names = names
 
-    return meets
+    def __call__(self, entry: Entry) -> bool:
+        if self._what and entry.heading != self._what:
+            return False
+        if self._sought not in entry.words:
+            return False
+        return not self._names or any(fold(one) in self._names for one in entry.subjects)
+
+    def may_be(self, decision: Decision, cause: Cause) -> bool:
+        """Whether the entry of a decision may be, by what the log says: without a look at the facts that it names."""
+        if self._what and not may_be_under(self._what, decision, cause):
+            return False
+        if not isinstance(decision, FactAdded):
+            return True
+        if self._names and fold(decision.subject) not in self._names:
+            return False
+        return self._sought in f"{decision.subject} {decision.text} {decision.value}".casefold()
 
 
 def _names_of(mine: OwnerMemory, person: str) -> frozenset[str]:
