@@ -57,6 +57,7 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "recalled again": lambda mei: f"/chat/again?answer={mei.pages()[-1].id}",
     "changes": lambda mei: "/audit",
     "change": lambda mei: "/audit/2",
+    "undo": lambda mei: "/audit/2/plan",
     "what was learnt": lambda mei: "/audit?what=learnt&q=cello",
     "bookkeeping": lambda mei: "/audit?what=bookkeeping",
     "steps": lambda mei: "/audit/steps?first=1&last=9",

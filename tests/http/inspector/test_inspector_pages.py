@@ -555,11 +555,13 @@ def test_forgetting_nothing_known_is_refused(full: OwnerMemory, browser: httpx2.
 def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client) -> None:
     full.set_profile(tea="oolong")
     no = full.changes()[-1].no
-    page = Read(get(browser, f"/audit/{no}").text)
+    assert f"/audit/{no}/plan?" in get(browser, f"/audit/{no}").text
+    page = Read(get(browser, f"/audit/{no}/plan").text)
     assert "tea taken away" in page.text
     assert post(browser, f"/audit/{no}/undo").status_code == 200
     assert "tea" not in {line.name for line in full.profile()}
-    assert "was undone by" in Read(get(browser, f"/audit/{no}").text).text
+    assert "was undone by" in Read(get(browser, f"/audit/{no}/plan").text).text
+    assert "undone by" in Read(get(browser, f"/audit/{no}").text).text
 
 
 def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMemory, browser: httpx2.Client) -> None:
@@ -569,7 +571,7 @@ def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMem
     link = full.link(ended.id, segment.id, "it is about music")
     full.unlink(link.id)
     no = full.changes()[-1].no
-    for path in ("/audit", "/overview", f"/audit/{no}", f"/audit/{no - 1}"):
+    for path in ("/audit", "/overview", f"/audit/{no}", f"/audit/{no - 1}", f"/audit/{no}/plan"):
         page = Read(get(browser, path).text)
         assert "plans a concert" in page.text, path
         for item in (ended.id, segment.id, link.id):

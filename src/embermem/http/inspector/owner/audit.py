@@ -11,7 +11,18 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 
-from embermem.core.changes import Cause, Change, Decision, FactAdded, Heading, Undone, api_kind, undone
+from embermem.core.changes import (
+    Cause,
+    Change,
+    Decision,
+    FactAdded,
+    Heading,
+    Undoing,
+    Undone,
+    api_kind,
+    kind_of,
+    undone,
+)
 from embermem.core.errors import InputError, NotFound
 from embermem.core.text import fold
 from embermem.http.inspector import reading, words
@@ -155,7 +166,6 @@ def change(here: PageContext, no: int, first: int = 0) -> HTMLResponse:
     teller = Teller(here.mine, pages=True, whole=one, first=first, most=A_PART)
     shown = teller.shown(one)
     books = [teller.entry(one, each) for each in shown if not is_news(each)]
-    plan, why_not = _undo_plan(here.mine, replace(one, decisions=tuple(shown)))
     by = undone(here.mine.changes(no, cause=Cause.UNDO, kinds=[api_kind(Undone)]))
     return here.page(
         "change.html",
@@ -166,10 +176,23 @@ def change(here: PageContext, no: int, first: int = 0) -> HTMLResponse:
         first=first,
         last=first + len(shown),
         size=A_PART,
-        undo=plan[:A_PART],
-        undo_left=max(0, len(plan) - A_PART),
-        why_not=why_not,
+        teaches=any(kind_of(each).undone is not Undoing.NOTHING for each in one.decisions),
         undone_by=by.get(no),
+    )
+
+
+@router.get("/audit/{no}/plan")
+def plan(here: PageContext, no: int) -> HTMLResponse:
+    """What undoing a change would do: a part that its page loads by itself, because all that was learnt is read."""
+    one = here.mine.change(max(no, 1))
+    entries, why_not = _undo_plan(here.mine, replace(one, decisions=one.decisions[:A_PART]))
+    return here.page(
+        "undo_part.html" if here.partial else "undo.html",
+        title=f"Undo change {no}",
+        change=one,
+        undo=entries[:A_PART],
+        undo_left=max(0, len(entries) - A_PART),
+        why_not=why_not,
     )
 
 
