@@ -306,7 +306,8 @@ def _ruled(owner: OwnerMemory, rng: random.Random) -> None:
         "请用简体中文写菜谱。",
     ):
         owner.add_instruction(text)
-    known = rng.sample(owner.facts(), 240)
+    facts = owner.facts()
+    known = rng.sample(facts, min(240, len(facts) // 2 * 2))
     for one, other in zip(known[::2], known[1::2], strict=True):
         owner.link(one.id, other.id, "both were told at one table")
     for fact in known[:20]:

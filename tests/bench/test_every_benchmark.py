@@ -60,6 +60,7 @@ DIRECTLY = {
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
+    "inspector_tasks.py": "--only conflict",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",

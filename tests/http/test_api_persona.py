@@ -219,3 +219,32 @@ def test_who_is_who_is_said_over_http(server: Server, http: httpx2.Client) -> No
         ("split", {"one": "Ana"}, 422),
     ):
         assert http.post(f"/v1/people/{what}", json={**body, **GROUP}).status_code == status, (what, body)
+
+
+def test_facts_are_found_by_words_attribute_origin_days_and_state(http: httpx2.Client, server: Server) -> None:
+    alice = server.memory.of("alice")
+    alice.learn(
+        [
+            {"text": "likes Crème brûlée", "attribute": "likes", "valid_from": "2025-01-10"},
+            {"text": "plays the cello", "attribute": "plays", "valid_from": "2020-01-10"},
+        ]
+    )
+    likes, plays = alice.facts()
+    alice.pin(likes.id)
+
+    def found(**filters: str) -> list[str]:
+        answer = http.get("/v1/facts", params={"user_id": "alice", **filters})
+        assert answer.status_code == 200, answer.text
+        return [one["id"] for one in answer.json()["results"]]
+
+    assert found() == found(origin="caller") == found(recorded_since="2001-01-01") == [plays.id, likes.id]
+    assert found(text="creme BRÛL") == found(attribute="likes") == found(state="pinned") == [likes.id]
+    assert found(held_until="2024-12-31") == [plays.id]
+    assert found(origin="document") == found(state="conflict") == found(recorded_until="2001-01-01") == []
+    first = http.get("/v1/facts", params={"user_id": "alice", "limit": 1, "text": "l"}).json()
+    again = {"user_id": "alice", "limit": 1, "text": "l", "cursor": first["next_cursor"]}
+    rest = http.get("/v1/facts", params=again).json()
+    assert [one["id"] for one in (*first["results"], *rest["results"])] == [plays.id, likes.id]
+    assert rest["next_cursor"] is None
+    for wrong in ({**again, "text": "e"}, {"user_id": "alice", "text": "l", "as_of": "2030-01-01"}):
+        assert http.get("/v1/facts", params=wrong).status_code == 422

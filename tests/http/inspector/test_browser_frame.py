@@ -274,15 +274,6 @@ def test_a_first_visit_loads_little(shown: Server, tab: Tab, at: At, path: str) 
     assert sum(loaded) <= MOST_BYTES
 
 
-@pytest.mark.proof
-def test_what_draws_lines_is_loaded_only_where_lines_are_drawn(shown: Server, tab: Tab, at: At) -> None:
-    page = tab(shown, "/pages")
-    for name, path in PAGES.items():
-        page.goto(at(shown, path(_mei(shown.memory)))) if name not in ("lost", "not there", "nobody") else None
-        draws = page.locator("[data-plot]").count() > 0
-        assert (page.locator("script[src*=uPlot], script[src*=uplot]").count() > 0) <= draws, name
-
-
 # ---------------------------------------------------------------------------------------------------------- words
 
 

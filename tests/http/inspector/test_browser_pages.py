@@ -356,8 +356,8 @@ def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None
     page = tab(shown, "/nowhere", expected=NOT_FOUND)
     assert "nothing at this address" in page.locator("[data-test=failure]").inner_text().lower()
     page.get_by_role("button", name="To the overview").click()
+    expect(page.locator("[data-test=who]")).to_be_visible()
     assert "/overview" in page.url
-    assert page.locator("[data-test=who]").is_visible()
     assert f"user={demo.USER}" in page.url
 
 

@@ -270,7 +270,7 @@ def test_the_work_is_told_and_one_owner_can_be_settled(opened: Opener, clock: Cl
         assert "bob by worker-7, until" in told
         assert "carol the model rests 1 time in a row; tried again in 5 minutes" in told
         assert "2 pages wait: the model rests; next try after" in told
-        assert "alice since just now" in told
+        assert "alice due just now" in told
         assert "The last work on 1 owner failed: the model rests" in words(c.get("/operations"))
         sent = c.post("/operations/workers/settle", data={"user": "alice"})
         assert "Settling alice" in words(sent)

@@ -144,6 +144,11 @@ class Teller:
         told = {one.change.no: one for one in self.told()}
         return ((change, told.get(change.no)) for change in changes)
 
+    def in_words(self, change: Change) -> str:
+        """What a change did, on one line; what it counted, where it only kept books."""
+        told = [f"{one.verb}: {one.text}{f' ({one.note})' if one.note else ''}" for one in self.entries(change)]
+        return "; ".join(told) or show.holds(change, self.say.names)
+
     def entries(self, change: Change) -> Iterator[Entry]:
         """What a change did, without what another of its decisions says already."""
         retired = {one.fact_id: one for one in change.decisions if isinstance(one, FactRetired)}
@@ -292,9 +297,7 @@ def made_by(change: Change) -> str:
 
 def in_words(mine: OwnerMemory, change: Change) -> str:
     """What a change did, on one line; what it counted, where it only kept books."""
-    teller = Teller(mine, [change])
-    told = [f"{one.verb}: {one.text}{f' ({one.note})' if one.note else ''}" for one in teller.entries(change)]
-    return "; ".join(told) or show.holds(change, teller.say.names)
+    return Teller(mine, [change]).in_words(change)
 
 
 def path_of(sort: Sort, item: object) -> str:

@@ -15,7 +15,7 @@ from embermem.http.inspector.owner.playground import said_at
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.transfer.cases import recall_set
 
-ASKED = 30
+ASKED = 20
 """Cases that are asked again at once, the newest."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -145,9 +145,7 @@ def _stands(fact: Fact, now: datetime) -> bool:
     return by_itself and fact.expires_at is not None and now - _OVERDUE < fact.expires_at <= now
 
 
-def _in_order(one: Plan, now: datetime) -> tuple[int, float, str]:
+def _in_order(one: Plan, now: datetime) -> tuple[int, float]:
     if one.due is None:
-        return 2, -one.fact.recorded_at.timestamp(), one.fact.id
-    if one.overdue:
-        return 1, (now - one.due).total_seconds(), one.fact.id
-    return 0, (one.due - now).total_seconds(), one.fact.id
+        return 2, -one.fact.change_no
+    return int(one.overdue), abs((one.due - now).total_seconds())

@@ -12,7 +12,6 @@ from embermem.http.inspector.drawing import charts, tiers
 from embermem.http.inspector.owner import glance
 from embermem.http.inspector.place import PageContext, PageRoute, Place
 from embermem.memory import OwnerMemory
-from embermem.protocols import Call
 from embermem.reports import cost, waiting
 
 TOPICS = 6
@@ -47,7 +46,7 @@ def overview(here: PageContext) -> HTMLResponse:
         conflicts=len(mine.conflicts()),
         topics=hottest[:TOPICS],
         plans=plans[: glance.PLANS],
-        more_plans=max(0, len(plans) - glance.PLANS),
+        more_plans=len(plans) > glance.PLANS,
         news=glance.news(mine),
         flows=tiers.flows(stats, hottest, settings),
         slot_high=tiers.SLOT_HIGH,
@@ -79,11 +78,8 @@ def _failed(here: Place, stats: OwnerStats) -> list[Page]:
 def _spend(here: Place) -> list[tuple[str, int, int]]:
     """Calls and tokens of this owner: today (UTC), and the last 30 days."""
     now = here.memory.now()
-    midnight = cost.midnight_of(now)
-    calls = [one for one in here.memory.calls(now - timedelta(days=30)) if one.owner_id == here.mine.owner.id]
-    today = [one for one in calls if one.at >= midnight]
-    return [(name, len(some), _tokens(some)) for name, some in (("today", today), ("30 days", calls))]
-
-
-def _tokens(calls: list[Call]) -> int:
-    return sum(one.prompt_tokens + one.completion_tokens for one in calls)
+    found = []
+    for name, since in (("today", cost.midnight_of(now)), ("30 days", now - timedelta(days=30))):
+        asked = here.memory.call_sums(since, owner=here.mine.owner)
+        found.append((name, sum(one.calls for one in asked), sum(one.tokens for one in asked)))
+    return found

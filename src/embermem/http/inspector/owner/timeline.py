@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Annotated
@@ -20,8 +21,8 @@ from embermem.http.inspector.drawing import calendar, charts
 from embermem.http.inspector.drawing import timeline as drawing
 from embermem.http.inspector.drawing.calendar import Span
 from embermem.http.inspector.drawing.timeline import LANES, NARROW, WIDE, Told
+from embermem.http.inspector.entries import Teller
 from embermem.http.inspector.place import PageContext, PageRoute, Place, there
-from embermem.reports import show
 
 LISTED = 48
 """Topics, facts and changes of one span, of each at most so many; more are counted."""
@@ -90,33 +91,21 @@ def timeline(
     edges, unit = calendar.edges(span, zone)
     shown = tuple(one for one in lanes.split(".") if one in LANES) or tuple(LANES)
     found, note = _found(here, filters, edges)
-    topics, facts = _topics(here, found), [_fact(one) for one in found.facts]
+    topics = _topics(here, found)
     changes = [here.mine.change(no) for no in found.changes] if "changes" in shown else []
-    told = [
-        Told(kind="changes", id=str(one.no), text=show.holds(one, {}), since=one.recorded_at, until=None)
-        for one in changes
-    ]
-    pictures = [
-        drawing.draw(
-            found,
-            topics,
-            drawing.spread(facts, edges),
-            told,
-            span=span,
-            zone=zone,
-            now=now,
-            lanes=shown,
-            size=size,
-        )
-        for size in (WIDE, NARROW)
-    ]
-    kept = {"person": filters.person, "attribute": filters.attribute, "q": filters.q, "thread": filters.thread}
-
-    def to_span(one: Span | None, lanes_shown: Sequence[str] = shown) -> str:
-        own = {} if one is None else {"from": calendar.written(one.start), "to": calendar.written(one.end)}
-        some = "" if tuple(lanes_shown) == tuple(LANES) else ".".join(lanes_shown)
-        return here.link("/timeline", **own, **kept, lanes=some)
-
+    told = _told(here, changes)
+    drawn = functools.partial(
+        drawing.draw,
+        found,
+        topics,
+        drawing.spread([_fact(one) for one in found.facts], edges),
+        told,
+        span=span,
+        zone=zone,
+        now=now,
+        lanes=shown,
+    )
+    to_span = functools.partial(_address, here, filters, shown)
     return here.page(
         "timeline.html",
         title="Timeline",
@@ -124,31 +113,36 @@ def timeline(
         note=note,
         span=span,
         is_whole=span == _whole(found, zone, now),
-        words_of_span=calendar.words(span, zone),
+        **_told_of(span, zone),
         to_span=to_span,
         periods=_periods(span, found, zone),
-        period_now=calendar.period_of(span, zone),
-        earlier=calendar.moved(span, zone, later=False),
-        later=calendar.moved(span, zone, later=True),
-        closer=calendar.zoomed(span, 0.5),
-        wider=calendar.zoomed(span, 2.0),
         written=calendar.written,
-        dates=[f"{there(at, zone):%Y-%m-%d}" for at in (span.start, span.end - timedelta(microseconds=1))],
         found=found,
-        pictures=pictures,
+        pictures=[drawn(size=size) for size in (WIDE, NARROW)],
         lanes=LANES,
         lanes_shown=shown,
-        filters=kept,
+        filters=asdict(filters),
         attributes=sorted({words.attribute(one.attribute) for one in found.facts}),
         people=sorted({one.person for one in found.facts if one.person}),
         unit=unit,
         buckets=_buckets(found, unit, zone),
-        days=_days(found, changes, topics, shown, unit.kind, zone),
+        days=_days(found, told, topics, shown, unit.kind, zone),
         thick=drawing.THICK,
         bucket_words=lambda bar: calendar.bucket(bar.since, unit, zone),
         bucket_span=lambda bar: Span(bar.since, bar.until),
         when_of=lambda told: _lasted(told, zone if told.kind == "topics" else own_zone),
     )
+
+
+def _address(
+    here: Place, filters: Filters, shown: Sequence[str], one: Span | None, lanes: Sequence[str] | None = None
+) -> str:
+    """Where a span is shown, with what limits it, and with these parts of the drawing or those shown now; without a
+    span, where all is."""
+    own = {} if one is None else {"from": calendar.written(one.start), "to": calendar.written(one.end)}
+    some = tuple(shown if lanes is None else lanes)
+    told = "" if some == tuple(LANES) else ".".join(some)
+    return here.link("/timeline", **own, **asdict(filters), lanes=told)
 
 
 def _whole(found: Timeline, zone: ZoneInfo, now: datetime) -> Span:
@@ -162,6 +156,19 @@ def _asked(zone: ZoneInfo, since: str, to: str) -> Span | None:
     """What the address says, if it is a span."""
     start, end = calendar.read(since, zone, end=False), calendar.read(to, zone, end=True)
     return None if start is None or end is None or start >= end else calendar.span(start, end)
+
+
+def _told_of(span: Span, zone: ZoneInfo) -> Mapping[str, object]:
+    """What a span is called, its days, and the spans beside it."""
+    return {
+        "words_of_span": calendar.words(span, zone),
+        "period_now": calendar.period_of(span, zone),
+        "earlier": calendar.moved(span, zone, later=False),
+        "later": calendar.moved(span, zone, later=True),
+        "closer": calendar.zoomed(span, 0.5),
+        "wider": calendar.zoomed(span, 2.0),
+        "dates": [f"{there(at, zone):%Y-%m-%d}" for at in (span.start, span.end - timedelta(microseconds=1))],
+    }
 
 
 def _found(here: Place, filters: Filters, edges: Sequence[datetime]) -> tuple[Timeline, str]:
@@ -199,6 +206,15 @@ def _topics(here: Place, found: Timeline) -> list[Told]:
             strength=heat_of[one.id] / most,
         )
         for one in found.segments
+    ]
+
+
+def _told(here: Place, changes: Sequence[Change]) -> list[Told]:
+    """Changes in words."""
+    teller = Teller(here.mine, changes)
+    return [
+        Told(kind="changes", id=str(one.no), text=teller.in_words(one), since=one.recorded_at, until=None)
+        for one in changes
     ]
 
 
@@ -256,7 +272,7 @@ def _buckets(found: Timeline, unit: calendar.Unit, zone: ZoneInfo) -> list[tuple
 
 def _days(
     found: Timeline,
-    changes: Sequence[Change],
+    changes: Sequence[Told],
     topics: Sequence[Told],
     shown: Sequence[str],
     unit: str,
@@ -309,12 +325,12 @@ def _fact_lines(facts: Sequence[Fact], start: datetime, end: datetime) -> list[L
     return made
 
 
-def _change_line(change: Change) -> Line:
+def _change_line(told: Told) -> Line:
     return Line(
-        at=change.recorded_at,
+        at=told.since,
         kind="changes",
-        what=change.cause.value.capitalize(),
-        text=show.holds(change, {}),
-        detail=f"change {change.no}",
-        path=f"/audit/{change.no}",
+        what=f"Change {told.id}",
+        text=told.text,
+        detail="",
+        path=f"/audit/{told.id}",
     )

@@ -15,7 +15,6 @@
     try {
       localStorage.setItem("ember-theme", root.dataset.theme);
     } catch {}
-    drawAll(true);
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
     let chosen = null;
@@ -24,7 +23,6 @@
     } catch {}
     if (chosen) return;
     root.dataset.theme = event.matches ? "dark" : "light";
-    drawAll(true);
   });
 
   // ------------------------------------------------------------------------------------------------ dialogs
@@ -130,62 +128,6 @@
     went = 0;
   });
 
-  // ------------------------------------------------------------------------------------------- lines over time
-
-  const charts = new Map();
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
-  // Times are those of the zone that the page names.
-  const there = (second) => uPlot.tzDate(new Date(second * 1000), root.dataset.zone || "UTC");
-  // Days as "24 Feb", months by name, and the year where it begins or the line does.
-  const dates = (_, ticks, __, ___, step) =>
-    ticks.map((second, k) => {
-      const at = there(second);
-      if (step < 86400) return at.toTimeString().slice(0, 5);
-      const day = step < 28 * 86400 ? `${at.getDate()} ` : "";
-      const year = k === 0 || there(ticks[k - 1]).getFullYear() !== at.getFullYear() ? `\n${at.getFullYear()}` : "";
-      return `${day}${MONTHS[at.getMonth()]}${year}`;
-    });
-  const draw = (box) => {
-    const data = JSON.parse(box.dataset.plot);
-    const axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
-    const shades = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5"];
-    const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], []];
-    const chart = new uPlot(
-      {
-        width: box.clientWidth,
-        height: 240,
-        padding: [12, 8, 0, 0],
-        legend: { live: false },
-        tzDate: there,
-        cursor: { drag: { x: false, y: false } },
-        scales: { y: { range: (_, low, high) => [0, Math.max(1, high * 1.08)] } },
-        axes: [{ ...axis, values: dates, space: 64 }, { ...axis, size: 36 }],
-        series: [{}, ...data.lines.map((line, k) => ({ label: line.label, stroke: colour(shades[k]), width: 2, dash: dashes[k], points: { show: false } }))],
-      },
-      [data.x, ...data.lines.map((line) => line.y)],
-      box,
-    );
-    charts.set(box, { chart, drawn: box.dataset.plot });
-  };
-  const drawAll = (again = false) => {
-    if (typeof uPlot === "undefined") return;
-    for (const [box, { chart }] of charts) {
-      if (box.isConnected) continue;
-      chart.destroy();
-      charts.delete(box);
-    }
-    for (const box of document.querySelectorAll("[data-plot]")) {
-      const known = charts.get(box);
-      if (known && known.drawn === box.dataset.plot && !again) continue;
-      known?.chart.destroy();
-      draw(box);
-    }
-  };
-  addEventListener("resize", () => {
-    for (const [box, { chart }] of charts) if (box.isConnected) chart.setSize({ width: box.clientWidth, height: 240 });
-  });
-
   // --------------------------------------------------------------------------------------------------- live
 
   let waiting = 0;
@@ -199,7 +141,6 @@
       stale = Boolean(busy());
       if (stale || !$("#main[data-live]")) return;
       await htmx.ajax("GET", location.pathname + location.search, { target: "#main", select: "#main", swap: "outerMorph" });
-      drawAll();
     }, 250);
   };
   const later = () => stale && refresh();
@@ -266,6 +207,5 @@
   const done = $("[data-test=done] p");
   if (done) setTimeout(() => say(done.textContent), 400);
 
-  drawAll();
   listen();
 })();
