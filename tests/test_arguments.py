@@ -42,6 +42,8 @@ FILLED: dict[str, Any] = {
         "segment": None,
         "user": "alice",
         **{"name": "alice", "one": "alice", "other": "user"},
+        "item_ids": ["f1", "s1"],
+        "seqs": [1],
         "since": datetime(2026, 5, 1, tzinfo=UTC),
         "earlier": "2026-05-01",
         "limit_s": 0.0,
