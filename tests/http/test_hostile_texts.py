@@ -21,6 +21,8 @@ from serving import NO_TLS, running
 
 import embermem
 from embermem import Memory
+from embermem.core.changes import Cause
+from embermem.core.config import PRESETS
 from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
 from proofs import bounded
@@ -154,7 +156,11 @@ OWN_SCRIPTS = frozenset(name for name in assets() if name.endswith(".js"))
 
 def assert_ours(page: httpx2.Response) -> Elements:
     """No element, attribute or address of a page is anybody's but the templates'."""
-    assert page.status_code == 200, (page.url, page.text[:300])
+    refused = any(
+        page.url.path == path and page.url.params.get(name, "") not in ("", *known)
+        for path, name, known in (("/playground", "preset", PRESETS), ("/audit", "cause", Cause))
+    )
+    assert page.status_code == (422 if refused else 200), (page.url, page.text[:300])
     assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self';")
     made = Elements(page.text)
     assert made.odd == []

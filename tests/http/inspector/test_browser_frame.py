@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from demo_pages import PAGES, mei_of
 from playwright.sync_api import expect
 from serving import Server
-from test_browser_pages import PAGES  # type: ignore[import-not-found]
 
-from embermem import Memory, OwnerMemory, demo
+from embermem import demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -91,7 +91,7 @@ def test_where_there_is_room_the_sections_stand_beside_the_page(shown: Server, t
 def test_headings_and_landmarks_are_in_order(shown: Server, tab: Tab, at: At) -> None:
     page, found = tab(shown, "/", expected=NOT_FOUND), {}
     for name, path in PAGES.items():
-        page.goto(at(shown, path(_mei(shown.memory))))
+        page.goto(at(shown, path(mei_of(shown.memory))))
         page.wait_for_load_state()
         if against := _against(page, ORDER):
             found[name] = against
@@ -131,7 +131,7 @@ def test_two_keys_open_a_section_on_a_telephone_too(shown: Server, tab: Tab) -> 
     [("Asia/Tokyo", "03:40"), pytest.param("America/Los_Angeles", "10:40", marks=pytest.mark.proof)],
 )
 def test_times_are_those_of_the_viewers_zone(shown: Server, tab: Tab, zone: str, hour: str) -> None:
-    first = _mei(shown.memory).pages()[0]  # said at 19:40 in Paris, in winter
+    first = mei_of(shown.memory).pages()[0]  # said at 19:40 in Paris, in winter
     page = tab(shown, f"/pages/{first.id}", timezone_id=zone)
     expect(page.locator("html")).to_have_attribute("data-zone", zone)
     expect(page.locator("#main")).to_contain_text(hour)
@@ -141,7 +141,7 @@ def test_times_are_those_of_the_viewers_zone(shown: Server, tab: Tab, zone: str,
 
 @pytest.mark.proof
 def test_days_of_facts_are_those_of_the_owners_zone_for_every_viewer(shown: Server, tab: Tab) -> None:
-    fact = next(one for one in _mei(shown.memory).past_facts() if one.valid_to)
+    fact = next(one for one in mei_of(shown.memory).past_facts() if one.valid_to)
     told = set()
     for zone in ("Asia/Tokyo", "America/Los_Angeles", demo.TIMEZONE):
         page = tab(shown, "/facts?state=past", timezone_id=zone)
@@ -166,7 +166,7 @@ def test_a_browser_that_keeps_no_cookies_is_shown_the_owners_zone_once(shown: Se
 
 @pytest.mark.proof
 def test_a_page_that_answers_a_form_is_not_asked_for_again(own: Server, tab: Tab) -> None:
-    item = _mei(own.memory).pages()[3].id
+    item = mei_of(own.memory).pages()[3].id
     page = tab(own, f"/forget?kind=page&id={item}", timezone_id="Asia/Tokyo")
     expect(page.locator("html")).to_have_attribute("data-zone", "Asia/Tokyo")
     page.context.clear_cookies()
@@ -190,7 +190,7 @@ def test_a_zone_that_is_none_is_not_believed(shown: Server, tab: Tab) -> None:
 
 
 def test_what_was_done_is_told_with_its_undo(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     fact = mei.facts()[0]
     mei.pin(fact.id)
     page = tab(own, f"/facts/{fact.id}?done={mei.history(fact.id)[-1].no}")
@@ -226,12 +226,12 @@ def test_what_was_asked_in_the_playground_is_kept_when_two_are_compared(shown: S
 @pytest.mark.proof
 def test_the_conflicts_of_the_overview_lead_to_where_they_are_settled(own: Server, tab: Tab) -> None:
     moved = {"attribute": "lives_in", "subject": "Ana", "valid_from": "2026-05-03"}
-    _mei(own.memory).learn([moved | {"text": f"moved to {city}", "value": city} for city in ("Oslo", "Bergen")])
+    mei_of(own.memory).learn([moved | {"text": f"moved to {city}", "value": city} for city in ("Oslo", "Bergen")])
     page = tab(own, "/overview")
     page.locator("[data-test=conflict-count] a").click()
     page.get_by_role("button", name="Both may stand").click()
     expect(page.locator("[data-test=done]")).to_be_visible()
-    assert _mei(own.memory).conflicts() == ()
+    assert mei_of(own.memory).conflicts() == ()
 
 
 # ------------------------------------------------------------------------------------------------- print, motion, bytes
@@ -275,10 +275,6 @@ def test_a_first_visit_loads_little(shown: Server, tab: Tab, at: At, path: str) 
 
 
 # ---------------------------------------------------------------------------------------------------------- words
-
-
-def _mei(memory: Memory) -> OwnerMemory:
-    return memory.of(demo.USER, demo.AGENT)
 
 
 def _against(page: Page, rules: list[str]) -> list[str]:

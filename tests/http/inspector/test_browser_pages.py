@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from demo_pages import PAGES, QUERY, mei_of
 from playwright.sync_api import expect
 from serving import Server
 
-from embermem import Memory, OwnerMemory, demo
+from embermem import OwnerMemory, demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page
@@ -20,63 +21,6 @@ Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 CONTRAST = {"type": "rule", "values": ["color-contrast"]}
-QUERY = "Where+do+I+live,+and+where+did+I+live+before%3F"
-PAGES: dict[str, Callable[[OwnerMemory], str]] = {
-    "owners": lambda mei: "/",
-    "overview": lambda mei: "/overview",
-    "pages": lambda mei: "/pages",
-    "page": lambda mei: f"/pages/{mei.pages()[3].id}",
-    "segments": lambda mei: "/segments",
-    "segment": lambda mei: f"/segments/{_largest(mei)}",
-    "segment's sources": lambda mei: f"/segments/{_largest(mei)}/sources",
-    "persona": lambda mei: "/persona",
-    "person": lambda mei: "/persona?person=Lian",
-    "past": lambda mei: "/persona?state=past",
-    "facts": lambda mei: "/facts",
-    "facts found": lambda mei: "/facts?q=a&state=any&held_since=2020-01-01&person=mei",
-    "facts to merge": lambda mei: f"/facts/merge?fact={mei.facts()[0].id}&fact={mei.facts()[1].id}",
-    "facts to forget": lambda mei: f"/facts/forget?fact={mei.facts()[0].id}&fact={mei.facts()[1].id}",
-    "people": lambda mei: "/persona?everybody=1",
-    "persona then": lambda mei: "/persona?as_of=2026-05-02",
-    "pages of a speaker": lambda mei: "/pages?speaker=mei&since=2026-03-01",
-    "segments with words": lambda mei: "/segments?q=cello",
-    "fact": lambda mei: f"/facts/{mei.facts()[0].id}",
-    "past fact": lambda mei: f"/facts/{mei.past_facts()[0].id}",
-    "sources": lambda mei: f"/facts/{mei.facts()[0].id}/sources",
-    "documents": lambda mei: "/documents",
-    "spaces": lambda mei: "/spaces",
-    "map": lambda mei: "/map",
-    "timeline": lambda mei: "/timeline",
-    "timeline of a month": lambda mei: "/timeline?from=2026-03-01&to=2026-03-31&person=Mei",
-    "recall lab": lambda mei: "/playground",
-    "recall": lambda mei: f"/playground?q={QUERY}&budget=300",
-    "two recalls": lambda mei: f"/playground?q={QUERY}&budget=300&q2={QUERY}&budget2=600",
-    "cases": lambda mei: "/playground/cases",
-    "chat": lambda mei: f"/chat?thread={mei.pages()[-1].thread}",
-    "chat before a message": lambda mei: f"/chat?text={QUERY}",
-    "recalled again": lambda mei: f"/chat/again?answer={mei.pages()[-1].id}",
-    "changes": lambda mei: "/audit",
-    "change": lambda mei: "/audit/2",
-    "undo": lambda mei: "/audit/2/plan",
-    "what was learnt": lambda mei: "/audit?what=learnt&q=cello",
-    "bookkeeping": lambda mei: "/audit?what=bookkeeping",
-    "steps": lambda mei: "/audit/steps?first=1&last=9",
-    "search": lambda mei: "/search?q=cello",
-    "import": lambda mei: "/import",
-    "forget": lambda mei: f"/forget?kind=page&id={mei.pages()[3].id}",
-    "not there": lambda mei: "/pages/none",
-    "lost": lambda mei: "/nowhere/at/all",
-    "login": lambda mei: "/login",
-    "operations": lambda mei: "/operations",
-    "keys of the server": lambda mei: "/operations/keys",
-    "settings of the server": lambda mei: "/operations/settings",
-    "requests of the server": lambda mei: "/operations/requests",
-    "workers of the server": lambda mei: "/operations/workers",
-    "models of the server": lambda mei: "/operations/models",
-    "retention of the server": lambda mei: "/operations/retention",
-    "backups of the server": lambda mei: "/operations/backups",
-    "nobody": lambda mei: "/overview?user=nobody",
-}
 NOT_FOUND = ("404 (Not Found)",)
 
 
@@ -84,14 +28,14 @@ NOT_FOUND = ("404 (Not Found)",)
     "name", [pytest.param(name, marks=() if name == "overview" else pytest.mark.proof) for name in PAGES]
 )
 def test_a_page_is_for_everybody_in_both_themes(shown: Server, tab: Tab, name: str) -> None:
-    page = tab(shown, PAGES[name](_mei(shown.memory)), expected=NOT_FOUND)
+    page = tab(shown, PAGES[name](mei_of(shown.memory)), expected=NOT_FOUND)
     _opened(page)
     assert _violations(page) == []
 
 
 @pytest.mark.proof
 def test_dialogs_are_for_everybody_in_both_themes(shown: Server, tab: Tab) -> None:
-    page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
+    page = tab(shown, f"/pages/{mei_of(shown.memory).pages()[3].id}")
     for opener, dialog in (("[data-test=forget]", "#dialog"), ("#help", "#shortcuts"), ("#owner summary", "#owner ul")):
         page.locator(opener).click()
         page.locator(dialog).wait_for()
@@ -104,7 +48,7 @@ def test_at_360_pixels_no_page_scrolls_sideways(shown: Server, tab: Tab, at: At)
     page = tab(shown, "/", expected=NOT_FOUND, viewport={"width": 360, "height": 740})
     wide = {}
     for name, path in PAGES.items():
-        page.goto(at(shown, path(_mei(shown.memory))))
+        page.goto(at(shown, path(mei_of(shown.memory))))
         _opened(page)
         width = page.evaluate("document.documentElement.scrollWidth")
         if width > 360:
@@ -166,7 +110,7 @@ def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, ta
 
 @pytest.mark.proof
 def test_a_preview_takes_the_focus_and_gives_it_back(shown: Server, tab: Tab) -> None:
-    page = tab(shown, f"/pages/{_mei(shown.memory).pages()[3].id}")
+    page = tab(shown, f"/pages/{mei_of(shown.memory).pages()[3].id}")
     opener = page.locator("[data-test=forget]")
     opener.focus()
     page.keyboard.press("Enter")
@@ -210,7 +154,7 @@ def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Serv
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.proof
 def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, theme: str) -> None:
-    page = tab(shown, f"/facts/{_mei(shown.memory).facts()[0].id}", color_scheme=theme)
+    page = tab(shown, f"/facts/{mei_of(shown.memory).facts()[0].id}", color_scheme=theme)
     for field in ("#find", "textarea"):
         ground = "getComputedStyle(document.activeElement).backgroundColor"
         page.locator(field).focus()
@@ -266,7 +210,7 @@ def test_heat_is_drawn_over_time_beside_its_number(shown: Server, tab: Tab) -> N
 def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     own: Server, tab: Tab, at: At, demo_copy: Path, titled: Callable[..., None]
 ) -> None:
-    mei, text = _mei(own.memory), '<img src=x onerror="alert(1)"><b>bold'
+    mei, text = mei_of(own.memory), '<img src=x onerror="alert(1)"><b>bold'
     titled(demo_copy / "demo.db", mei.owner, text)
     mei.add_instruction(text)
     asked: list[str] = []
@@ -296,7 +240,7 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
 
 @pytest.mark.proof
 def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
-    page, mei = tab(shown, "/playground"), _mei(shown.memory)
+    page, mei = tab(shown, "/playground"), mei_of(shown.memory)
     page.locator("#q").press_sequentially("Where do I live?")
     expect(page.locator("#prompt-text")).to_have_text(mei.recall("Where do I live?").text)
     packed = {hit.rank for hit in mei.recall("Where do I live?").packed}
@@ -375,14 +319,6 @@ def test_a_program_that_asks_nowhere_is_told_in_json(shown: Server) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- words
-
-
-def _mei(memory: Memory) -> OwnerMemory:
-    return memory.of(demo.USER, demo.AGENT)
-
-
-def _largest(mei: OwnerMemory) -> str:
-    return max(mei.segments(), key=lambda one: len(one.page_ids)).id
 
 
 def _titled(mei: OwnerMemory, text: str) -> str:
