@@ -195,6 +195,11 @@ class AsyncMemory(_Async):
         return self._reached().embedder_name
 
     @property
+    def model_name(self) -> str:
+        """As `Memory.model_name`."""
+        return self._reached().model_name
+
+    @property
     def done(self) -> Done:
         """How often `add`, `recall` and the like were called, by their names."""
         return self._reached().done

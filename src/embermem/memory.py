@@ -168,6 +168,11 @@ class Memory(Overseeing, Owners):
         """The embedder whose vectors this store holds."""
         return self._embedder.name
 
+    @property
+    def model_name(self) -> str:
+        """The language model in use, by its name; empty without one."""
+        return "" if self._parts.asker is None else self._parts.asker.model
+
     def better_embedder(self) -> str | None:
         """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
         current one is kept.

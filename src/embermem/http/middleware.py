@@ -33,6 +33,8 @@ POLLED = frozenset({LIVE_REQUESTS, LIVE_WORKERS})
 """Parts of pages that are asked for every few seconds: no recent requests themselves."""
 QUIET = frozenset({"/health", "/ready", "/metrics", *POLLED})
 """Asked by machines every few seconds: logged at level DEBUG."""
+_STREAMS = ("text/event-stream", "application/x-ndjson")
+"""Types of answers that stay open while something comes: how long is no measure of how quick they are."""
 _CLIENT_LEFT = 499
 """The status in log and metrics where the client left before an answer began."""
 NO_ROUTE = "(none)"
@@ -106,15 +108,17 @@ class Watch(HttpMiddleware):
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _PLAIN_ID.fullmatch(given) else secrets.token_hex(8)
         scope[REQUEST_ID] = request_id
-        begun, status, size = time.perf_counter(), None, 0
+        begun, status, size, stream = time.perf_counter(), None, 0, False
 
         async def watched(message: Message) -> None:
-            nonlocal status, size
+            nonlocal status, size, stream
             if message["type"] == "http.response.body":
                 size += len(message.get("body", b""))
             elif message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                stream = headers.get("content-type", "").startswith(_STREAMS)
             await send(message)
 
         try:
@@ -125,14 +129,14 @@ class Watch(HttpMiddleware):
                 raise
             await answer(scope, error)(scope, receive, watched)
         finally:
-            self._ended(scope, request_id, status or _CLIENT_LEFT, time.perf_counter() - begun, size)
+            self._ended(scope, request_id, status or _CLIENT_LEFT, time.perf_counter() - begun, size, stream)
 
-    def _ended(self, scope: Scope, request_id: str, status: int, seconds: float, size: int) -> None:
+    def _ended(self, scope: Scope, request_id: str, status: int, seconds: float, size: int, stream: bool) -> None:
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         route = template(scope)
         self._metrics.request(method, route, status, seconds)
         if route not in POLLED:
-            self._recent.note(method, route, status, seconds, size, scope.get(KEY_ID), request_id)
+            self._recent.note(method, route, status, seconds, size, scope.get(KEY_ID), request_id, stream=stream)
         logger.log(
             logging.DEBUG if route in QUIET else logging.INFO,
             "request",

@@ -15,7 +15,8 @@ KEY_ID = "ember.key_id"
 
 class Answered(NamedTuple):
     """A request that was answered: when (seconds since 1970), the template of its route, its status, the seconds until
-    it was answered whole, the bytes of the answer's body, the id of its key if it gave one, and its own id."""
+    it was answered whole, the bytes of the answer's body, the id of its key if it gave one, and its own id. A `stream`
+    was open for these seconds: they are no time that it took."""
 
     at: float
     method: str
@@ -25,11 +26,12 @@ class Answered(NamedTuple):
     bytes: int
     key_id: str | None
     request_id: str
+    stream: bool = False
 
 
 class OfRoute(NamedTuple):
     """The requests of one route together: how many, how many of them failed here (5xx), and within which seconds half,
-    95 of a hundred, and all of them were answered."""
+    95 of a hundred, and all of them were answered; streams are not among these times. `timed`: whether any has one."""
 
     route: str
     requests: int
@@ -37,6 +39,7 @@ class OfRoute(NamedTuple):
     p50: float
     p95: float
     slowest: float
+    timed: bool
 
 
 class Recent:
@@ -50,13 +53,22 @@ class Recent:
         self._kept: deque[Answered] = deque(maxlen=kept)
 
     def note(
-        self, method: str, route: str, status: int, seconds: float, size: int, key_id: str | None, request_id: str
+        self,
+        method: str,
+        route: str,
+        status: int,
+        seconds: float,
+        size: int,
+        key_id: str | None,
+        request_id: str,
+        *,
+        stream: bool = False,
     ) -> None:
         """Keep one request; the oldest goes."""
         at = self._clock()
         if key_id is not None:
             self.used[key_id] = at
-        self._kept.append(Answered(at, method, route, status, seconds, size, key_id, request_id))
+        self._kept.append(Answered(at, method, route, status, seconds, size, key_id, request_id, stream))
 
     def newest(self, since: float = 0.0) -> list[Answered]:
         """The requests that were answered since a time, newest first."""
@@ -74,7 +86,8 @@ def by_route(requests: Iterable[Answered]) -> list[OfRoute]:
 def summed(route: str, some: Iterable[Answered]) -> OfRoute:
     """Requests together, under a name; zeros for none."""
     asked = list(some)
-    times = sorted(one.seconds for one in asked) or [0.0]
+    timed = sorted(one.seconds for one in asked if not one.stream)
+    times = timed or [0.0]
     last = len(times) - 1
     return OfRoute(
         route=route,
@@ -83,4 +96,5 @@ def summed(route: str, some: Iterable[Answered]) -> OfRoute:
         p50=times[round(0.5 * last)],
         p95=times[round(0.95 * last)],
         slowest=times[-1],
+        timed=bool(timed),
     )

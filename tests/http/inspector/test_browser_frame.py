@@ -284,3 +284,13 @@ def _against(page: Page, rules: list[str]) -> list[str]:
     options: dict[str, Any] = {"runOnly": {"type": "rule", "values": rules}, "resultTypes": ["violations"]}
     told = Axe().run(page, options=options).response["violations"]
     return [f"{one['id']}: {' '.join(node['html'].split())[:120]}" for one in told for node in one["nodes"]][:4]
+
+
+def test_pages_of_the_server_lead_back_to_the_memory_that_was_shown_last(shown: Server, tab: Tab) -> None:
+    page = tab(shown, "/facts")
+    assert page.locator("#last-owner").count() == 0
+    page.goto(f"{shown.url}/operations")
+    page.get_by_role("link", name="Back to mei / companion").click()
+    page.wait_for_url("**/overview?user=mei&agent=companion")
+    fresh = tab(shown, "/operations?")
+    expect(fresh.locator("#last-owner")).to_be_hidden()

@@ -13,6 +13,8 @@ import pytest
 from serving import NO_TLS, Server, key_for, running
 
 from embermem import Memory, OwnerMemory
+from embermem.core.config import load
+from embermem.llms import make_model
 from embermem.testing.model_server import ModelServer
 from scripted import Clock, Opener
 
@@ -297,3 +299,14 @@ def test_another_site_may_not_speak_here(model: ModelServer, alice: OwnerMemory,
         answer = browser.post(path, params=OWNER, data={"text": "Hello"}, headers=headers)
         assert answer.status_code == 403, path
     assert model.calls == 0
+
+
+def test_a_model_that_was_given_as_an_object_is_named(opened: Opener, model: ModelServer) -> None:
+    made = make_model(load(model="scripted", model_url=model.url))
+    memory = opened(model=made)
+    with running(memory) as url:
+        memory.of("alice").add("I like figs.")
+        page = httpx2.get(f"{url}/chat", params=OWNER, verify=NO_TLS).text
+        assert memory.model_name == "scripted"
+        assert "Replies by <bdi>scripted</bdi>" in page
+        assert 'data-test="no-model"' not in page

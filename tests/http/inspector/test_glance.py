@@ -50,6 +50,48 @@ def lines(page: str, hook: str) -> list[tuple[str, list[str]]]:
 # ------------------------------------------------------------------------------------------------------ who
 
 
+def test_where_there_is_no_profile_the_newest_facts_of_the_user_stand_there(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    for at in ("park", "lake", "zoo", "market", "museum", "harbour"):
+        alice.learn([{"text": f"went to the {at}"}])
+    assert alice.profile() == ()
+    page = shown(browser, "/overview")
+    read = Read(page[page.index('id="who"') : page.index('id="going-on"')]).text
+    assert "The user went to the harbour" in read
+    assert "went to the park" not in read
+
+
+def test_an_agent_of_whom_facts_are_known_is_among_the_people(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    alice.add_messages(
+        [
+            {"role": "user", "name": "Maria", "content": "I live in Lyon."},
+            {"role": "assistant", "name": "John", "content": "I live in Bergen."},
+        ]
+    )
+    alice.settle()
+    ((text, _),) = lines(shown(browser, "/overview"), "around")
+    assert text == "John the agent1 fact"
+
+
+def test_the_overview_of_a_space_has_its_name_and_asks_for_no_user(memory: Memory, browser: httpx2.Client) -> None:
+    team = memory.space("team")
+    team.add("The deploy is on Friday.", "Noted.")
+    team.settle()
+    page = browser.get("/overview", params={"user": " ", "agent": "team"}).text
+    assert "<h1><bdi>team</bdi></h1>" in page
+    assert "Undecided who the user is" not in page
+    assert "Nothing is known of the user" not in page
+
+
+def test_a_named_day_stays_that_day_wherever_the_owner_is(memory: Memory, browser: httpx2.Client) -> None:
+    owner = memory.of("alice", timezone="America/New_York")
+    day = (NOW + timedelta(days=30)).date()
+    owner.add(f"I plan to visit Oslo on {day.day} {day:%B %Y}.", "Nice!", at=NOW)
+    owner.settle()
+    assert f"{day}" in lines(shown(browser, "/overview"), "plan")[0][0]
+
+
 def test_the_people_around_say_what_they_are_to_the_user_and_lead_to_them(
     alice: OwnerMemory, browser: httpx2.Client
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from serving import NO_TLS, Server, client, key_for, running
 from embermem import Memory, api_keys
 from embermem.bootstrap import copy_store
 from embermem.core.config import load
-from embermem.http.recent import Recent, by_route
+from embermem.http.recent import Recent, by_route, summed
 from embermem.protocols import Call, Limits, Purpose
 from lives import store_of
 from scripted import NOW, SMALL, Clock, Opener, Place
@@ -249,6 +250,32 @@ def test_the_newest_requests_are_kept_and_summed_by_route() -> None:
     slow, quick = by_route(recent.newest())
     assert (slow.route, slow.requests, slow.failed, slow.p50, slow.slowest) == ("GET /slow", 3, 1, 0.2, 0.3)
     assert quick.requests == 1
+
+
+def test_a_stream_counts_as_a_request_and_not_among_the_times() -> None:
+    recent = Recent()
+    recent.note("GET", "/v1/events", 200, 90.0, 10, None, "r0", stream=True)
+    recent.note("GET", "/quick", 200, 0.001, 10, None, "r1")
+    every = summed("all", recent.newest())
+    assert (every.requests, every.p95, every.slowest, every.timed) == (2, 0.001, 0.001, True)
+    assert [one.timed for one in by_route(recent.newest())] == [True, False]
+
+
+def test_a_stream_is_told_by_how_long_it_was_open_and_is_no_slow_request(opened: Opener) -> None:
+    memory = opened()
+    memory.of("alice").add("I like figs.")
+    with running(memory) as url, httpx2.Client(base_url=url, timeout=30, verify=NO_TLS) as c:
+        with c.stream("GET", "/v1/events", params={"user_id": "alice"}) as events:
+            next(events.iter_lines())
+            time.sleep(0.01)
+        for _ in range(200):
+            told = words(c.get("/operations/requests"))
+            if "open 0 s" in told:
+                break
+            time.sleep(0.05)
+        assert "GET /v1/events 200 open 0 s" in told
+        assert "GET /v1/events 1 0 streams" in told
+        assert "GET /v1/events 200" not in words(c.get("/operations/requests", params={"slower": "0.01"}))
 
 
 # ---------------------------------------------------------------------------------------------------------- workers

@@ -6,7 +6,7 @@ import json
 import shlex
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, unquote, urlencode
@@ -81,7 +81,8 @@ class ServerPlace:
             "owner_zone": own.key,
             "when": lambda moment: when(moment, zone),
             "day": lambda moment: "" if moment is None else f"{there(moment, zone):%Y-%m-%d}",
-            "valid_day": lambda moment: "" if moment is None else f"{there(moment, own):%Y-%m-%d}",
+            "owner_day": lambda moment: f"{there(moment, own):%Y-%m-%d}",
+            "valid_day": lambda moment: valid_day(moment, own),
             "ago": lambda moment: ago(moment, now),
         }
         return HTMLResponse(environment().get_template(template).render(**shared, **values))
@@ -358,6 +359,15 @@ def there(moment: datetime, zone: ZoneInfo) -> datetime:
         return moment.astimezone(zone)
     except OverflowError:
         return moment
+
+
+def valid_day(moment: datetime | None, zone: ZoneInfo) -> str:
+    """The day on which a fact began or ended. A day that was named begins and ends at midnight where it was named, and
+    stays that day; any other moment is told in the zone."""
+    if moment is None:
+        return ""
+    edge = moment + timedelta(microseconds=1) if moment.microsecond == 999_999 else moment
+    return f"{moment if edge.time() == time.min else there(moment, zone):%Y-%m-%d}"
 
 
 def ago(moment: datetime | None, now: datetime) -> str:

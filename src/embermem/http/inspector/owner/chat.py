@@ -345,7 +345,7 @@ def _page(
         recalled=recalled,
         learnt=None if chosen is None or text.strip() else _learnt(here, chosen),
         label=charts.label,
-        model=here.memory.settings.model,
+        model=here.memory.model_name,
         budget=here.memory.settings.budget,
         first_lines=FIRST_LINES,
     )

@@ -32,10 +32,15 @@ _FIRST = ("name", "home", "occupation")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Who:
-    """The owner in a few lines. `others` are the people around them, each with what they are to the user."""
+    """The owner in a few lines. `facts` are the newest of the user, where there is no profile; `others` are the people
+    around them, each with what they are to the user. In a space there is no
+    user. `called` is the name by which facts of the user are found."""
 
     name: str
     profile: Sequence[ProfileField]
+    facts: Sequence[Fact]
+    facts_in_all: int
+    called: str
     others: Sequence[tuple[Person, str]]
     instructions: Sequence[Fact]
     undecided: Sequence[Person]
@@ -60,15 +65,18 @@ def who(here: Place, people: Sequence[Person]) -> Who:
     lines = sorted(mine.profile(), key=lambda line: (_place(line.name), line.name))
     name = next((line.value for line in lines if line.name == "name"), user.name if user else "")
     lines = [line for line in lines if line.name != "name" or line.value != name]
-    others = [one for one in people if one.id not in ("user", "agent")]
+    others = [one for one in people if one.id != "user" and (one.id != "agent" or one.facts)]
     others.sort(key=lambda one: -one.facts)
     instructions = mine.instructions()
     return Who(
-        name=name if name not in ("", "user") else mine.owner.user,
+        name=name if name not in ("", "user") else mine.owner.space or mine.owner.user,
         profile=lines[:LINES],
-        others=[(one, is_to_user(one)) for one in others[:PEOPLE]],
+        facts=() if lines or user is None else mine.find_facts(person=user.name, limit=LINES).facts,
+        facts_in_all=0 if user is None else user.facts,
+        called="" if user is None else user.name,
+        others=[(one, "the agent" if one.id == "agent" else is_to_user(one)) for one in others[:PEOPLE]],
         instructions=instructions[::-1][:INSTRUCTIONS],
-        undecided=show.undecided(people),
+        undecided=() if mine.owner.space else show.undecided(people),
         more_lines=max(0, len(lines) - LINES),
         more_others=max(0, len(others) - PEOPLE),
         more_instructions=max(0, len(instructions) - INSTRUCTIONS),

@@ -127,7 +127,7 @@ def form(here: PageContext) -> HTMLResponse:
         title="Import",
         limit=here.memory.settings.http_import_bytes,
         forms=list(conversations.Format),
-        model=here.memory.settings.model,
+        model=here.memory.model_name,
     )
 
 
@@ -147,7 +147,7 @@ def upload(
         path.unlink(missing_ok=True)
         raise
     _imports(request).keep(made)
-    if not here.memory.settings.model and made.begin():
+    if not here.memory.model_name and made.begin():
         _start(here.memory, made)
     return here.back(f"/import/{made.id}")
 
@@ -164,7 +164,7 @@ def progress(request: Request, here: PageContext, import_id: str) -> HTMLRespons
         bad=made.bad[:BAD_SHOWN],
         more_bad=max(0, len(made.bad) - BAD_SHOWN),
         running=made.state in (STORING, UNDERSTANDING),
-        model=here.memory.settings.model,
+        model=here.memory.model_name,
     )
 
 

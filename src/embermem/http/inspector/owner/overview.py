@@ -41,7 +41,7 @@ def overview(here: PageContext) -> HTMLResponse:
         title="Overview",
         stats=stats,
         state=state,
-        model=settings.model,
+        model=here.memory.model_name,
         who=glance.who(here, people),
         conflicts=len(mine.conflicts()),
         topics=hottest[:TOPICS],

@@ -74,7 +74,7 @@ def shown(here: OperatorContext, days: int = DEFAULT) -> HTMLResponse:
     return here.page(
         "operations_models.html",
         title="Models",
-        model=memory.settings.model,
+        model=memory.model_name,
         breaker=memory.model_breaker(),
         failures=memory.settings.model_breaker_failures,
         days=days,

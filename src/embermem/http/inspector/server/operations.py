@@ -152,7 +152,7 @@ def _parts(here: ServerPlace, seen: Seen) -> Iterator[Part]:
     told = f"{work.at_work_count} at work, {work.due_count} due; the background thread of this process {thread}"
     yield Part(name="Workers", path="/operations/workers", state=told)
     used = f"{_count(seen.limits[0].used, 'call')}, {seen.limits[1].used:,} tokens today"
-    told = f"{memory.settings.model}: {used}" if memory.settings.model else f"no model is set; {used}"
+    told = f"{memory.model_name}: {used}" if memory.model_name else f"no model is set; {used}"
     yield Part(name="Models", path="/operations/models", state=told)
     fades = "memories fade" if memory.settings.retention else "nothing fades"
     expired = leaving.expired_pages + leaving.expired_facts

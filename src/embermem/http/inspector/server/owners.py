@@ -143,7 +143,7 @@ def _told(here: ServerPlace, health: Health) -> dict[str, object]:
         "working": memory.is_working,
         "background": memory.settings.background,
         "read_only": memory.read_only,
-        "model": memory.settings.model,
+        "model": memory.model_name,
         "late": census.due_since is not None and now - census.due_since > _LATE,
         "beginnings": [] if census.owners else _beginnings(here),
     }

@@ -47,7 +47,8 @@ class Filter:
         """Whether a request is listed. What machines and pages ask by themselves is, where its route is chosen."""
         asked = f"{one.method} {one.route}"
         of_route = asked == self.route if self.route else one.route not in UNLISTED
-        return of_route and str(one.status).startswith(self.status) and one.seconds * 1000 >= self.slower_ms
+        slow = not self.slower_ms or (one.seconds * 1000 >= self.slower_ms and not one.stream)
+        return of_route and str(one.status).startswith(self.status) and slow
 
 
 Filtered = Annotated[Filter, Depends(Filter)]

@@ -25,6 +25,25 @@
     root.dataset.theme = event.matches ? "dark" : "light";
   });
 
+  // ---------------------------------------------------------------------------------------- the last owner
+
+  // Pages of the server lead back to the memory that this tab showed last.
+  try {
+    if (root.dataset.owner) {
+      sessionStorage.setItem("ember-owner", JSON.stringify([root.dataset.owner, root.dataset.ownerAt]));
+    } else {
+      const [name, at] = JSON.parse(sessionStorage.getItem("ember-owner")) || [];
+      const link = $("#last-owner");
+      if (name && link && at.startsWith("/overview?")) {
+        link.href = at;
+        link.textContent = `← ${name}`;
+        link.setAttribute("aria-label", `Back to ${name}`);
+        link.parentElement.hidden = false;
+      }
+    }
+    $(".out")?.addEventListener("submit", () => sessionStorage.removeItem("ember-owner"));
+  } catch {}
+
   // ------------------------------------------------------------------------------------------------ dialogs
 
   let opener = null;
