@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory, demo
 from embermem.core.types import Fact
+from embermem.testing.model_server import ModelServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -63,21 +65,24 @@ def test_a_page_and_a_fact_are_forgotten_after_a_preview(own: Server, tab: Tab, 
     assert item not in {*(one.id for one in mei.pages()), *(one.id for one in mei.facts())}
 
 
-# --------------------------------------------------------------------------------------------------------- import
-
-
 @pytest.mark.proof
-def test_two_facts_in_conflict_are_let_stand_and_that_is_undone(own: Server, tab: Tab) -> None:
+@pytest.mark.parametrize("answer", ["Both may stand", "This fact is wrong", "The other is wrong"])
+def test_a_conflict_is_settled_on_the_page_of_a_fact_and_that_is_undone(own: Server, tab: Tab, answer: str) -> None:
     mei = _mei(own.memory)
     home = {"attribute": "lives_in", "valid_from": "2026-06-01", "about": "user"}
-    mei.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
-    page = tab(own, "/facts")
-    expect(page.locator("[data-test=conflict]")).to_contain_text("Basel")
-    page.locator("[data-test=settle]").click()
-    expect(page.locator("[data-test=conflicts]")).to_have_count(0)
+    this, other = mei.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
+    page = tab(own, f"/facts/{this.id}")
+    expect(page.locator("[data-test=in-conflict]")).to_contain_text("Basel")
+    page.get_by_role("button", name=answer).click()
+    expect(page.locator("[data-test=done]")).to_be_visible()
     assert mei.conflicts() == ()
-    page.locator("[data-test=done]").get_by_role("button", name="Undo").click()
-    expect(page.locator("[data-test=conflict]")).to_have_count(1)
+    assert mei.fact(this.id).current == (answer != "This fact is wrong")
+    assert mei.fact(other.id).current == (answer != "The other is wrong")
+    page.locator("[data-test=undo-done]").click()
+    expect(page.locator("[data-test=in-conflict]")).to_have_count(1)
+
+
+# --------------------------------------------------------------------------------------------------------- import
 
 
 @pytest.mark.proof
@@ -105,6 +110,29 @@ def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
     expect(page.locator("#drop")).to_contain_text("dropped.jsonl")
     page.get_by_role("button", name="Import").click()
     _is_imported(page, own.memory)
+
+
+@pytest.mark.proof
+def test_with_a_model_an_import_begins_once_its_cost_was_seen(demo_copy: Path, tab: Tab, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text("\n".join(LINES))
+    with (
+        ModelServer() as model,
+        Memory(
+            demo_copy / "demo.db", embedder="hashed", background=False, model="scripted", model_url=model.url
+        ) as memory,
+        running(memory) as url,
+    ):
+        page, before = tab(Server(url=url, memory=memory), "/import"), len(_mei(memory).pages())
+        page.locator("[data-test=file]").set_input_files(file)
+        page.locator("main form[data-test=import] button").click()
+        expect(page.locator("[data-test=import-state]")).to_contain_text("Model calls expected")
+        assert len(_mei(memory).pages()) == before
+        page.locator("[data-test=start]").click()
+        expect(page.locator("[data-test=start]")).to_have_count(0)
+        expect(page.locator("[data-test=import-state]")).to_have_attribute("data-state", re.compile("done|failed"))
+        assert any("canary" in one.query for one in _mei(memory).pages())
+        page.close()
 
 
 # ----------------------------------------------------------------------------------------------------------- live

@@ -86,3 +86,17 @@ def test_a_new_change_comes_by_itself(own: Server, tab: Tab) -> None:
     expect(page.locator("#live")).to_have_attribute("data-state", "on")
     mei(own).pin(mei(own).facts()[0].id)
     expect(page.locator("[data-test=entry]").first).to_contain_text("pinned", ignore_case=True)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_change_is_undone_on_its_page_once_its_plan_was_seen(own: Server, tab: Tab, scripts: bool) -> None:
+    fact = mei(own).facts()[0]
+    mei(own).pin(fact.id)
+    page = tab(own, f"/audit/{mei(own).history(fact.id)[-1].no}", java_script_enabled=scripts)
+    if not scripts:
+        page.get_by_role("link", name="What undoing it would do").click()
+    expect(page.locator("#main")).to_contain_text("Undoing it would do this")
+    page.get_by_role("button", name="Undo change").click()
+    page.wait_for_url(lambda address: not address.partition("?")[0].endswith("/plan"))
+    assert not mei(own).fact(fact.id).pinned

@@ -42,6 +42,21 @@ def test_facts_are_found_chosen_and_pinned_in_one_change_that_is_undone(own: Ser
 
 
 @pytest.mark.proof
+def test_chosen_facts_are_unpinned_in_one_change_that_is_undone(own: Server, tab: Tab) -> None:
+    mei = _mei(own.memory)
+    for fact in mei.facts()[:2]:
+        mei.pin(fact.id)
+    page = tab(own, "/facts?state=pinned")
+    for box in page.locator("input[name=fact]").all():
+        box.check()
+    page.get_by_role("button", name="Unpin", exact=True).click()
+    expect(page.locator("[data-test=empty]")).to_be_visible()
+    assert not mei.find_facts(state="pinned").facts
+    page.locator("[data-test=undo-done]").click()
+    expect(page.locator("[data-test=fact]")).to_have_count(2)
+
+
+@pytest.mark.proof
 def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Server, tab: Tab) -> None:
     mei = _mei(own.memory)
     page = tab(own, "/facts")

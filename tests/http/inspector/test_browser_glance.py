@@ -98,6 +98,22 @@ def test_people_are_merged_and_split_and_each_is_undone_beside(own: Server, tab:
 
 
 @pytest.mark.proof
+def test_who_of_the_speakers_is_the_user_is_told_and_undone_beside(own: Server, tab: Tab) -> None:
+    group = own.memory.of("flat")
+    said = [("Vera", "I live in Lyon."), ("Kit", "I live in Oslo.")]
+    said += [("Kit", f"The tulip number {number} is red.") for number in range(8)]
+    group.add_messages([{"role": "user", "name": name, "content": text} for name, text in said])
+    group.settle()
+    page = tab(own)
+    page.goto(f"{own.url}/persona?user=flat&agent=default")
+    page.locator("[data-test=undecided]").get_by_role("button", name="Vera").click()
+    expect(page.locator("[data-test=undecided]")).to_have_count(0)
+    assert [line.value for line in group.profile()] == ["Lyon"]
+    _undo(page)
+    expect(page.locator("[data-test=undecided]")).to_be_visible()
+
+
+@pytest.mark.proof
 def test_pages_are_narrowed_by_speaker_and_days_and_shown_whole_again(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/pages")
     whole = page.locator("[data-test=page]").count()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,6 +97,16 @@ def test_an_owner_is_settled_by_hand_and_the_page_follows(own: Server, tab: Tab)
     expect(page.locator("[data-test=operation]")).to_contain_text("pages placed")
     assert own.memory.of("zoe").stats().pending == 0
     expect(page.locator("[data-test=wake]")).to_be_disabled()  # this process has no background thread
+
+
+@pytest.mark.proof
+def test_the_background_thread_is_woken(demo_copy: Path, tab: Tab) -> None:
+    with Memory(demo_copy / "demo.db", embedder="hashed") as memory, running(memory) as url:
+        page = tab(Server(url=url, memory=memory), "/operations/workers")
+        page.locator("[data-test=wake]").click()
+        expect(page.locator("[data-test=woken]")).to_contain_text("looks for work now")
+        assert memory.background_state().running
+        page.close()
 
 
 @pytest.mark.proof
