@@ -152,9 +152,9 @@ class Inbox:
         return ends
 
     def moment(self, at: At, where: str) -> datetime:
-        """A time with a zone. Raises InputError."""
+        """A time with a zone; where none is given, now in the owner's. Raises InputError."""
         if at is None:
-            return self.now
+            return self.now.astimezone(self.zone)
         if isinstance(at, str):
             try:
                 at = datetime.fromisoformat(at.strip())
