@@ -215,11 +215,6 @@ class AsyncMemory(_Async):
         return self._reached().pages_placed
 
     @property
-    def is_working(self) -> bool:
-        """Whether the background thread of this object runs."""
-        return self._reached().is_working
-
-    @property
     def heat(self) -> HeatSample:
         """The heat of segments as the background work of this object saw it last."""
         return self._reached().heat

@@ -264,11 +264,6 @@ class Memory(Overseeing, Owners):
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
         return self._parts.system.idle_s(self.settings.poll_s)
 
-    @property
-    def is_working(self) -> bool:
-        """Whether the background thread of this object runs. Work may be done by other processes too."""
-        return self._background.running
-
     def wake(self) -> None:
         """Let the background thread look for due work now, and from now on; without `background`, do nothing."""
         self._added()

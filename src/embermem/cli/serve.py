@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import logging
 import socket
@@ -27,6 +28,9 @@ _LAST_GRACE_S = 5.0
 """After the wait for requests in flight: for threads that no one can interrupt."""
 _OTHER_FILES = 256
 """Files that a server opens beside its connections: the store's, of each thread, and those of the interpreter."""
+_COLLECTED_AFTER = (10_000, 20, 20)
+"""When Python looks for garbage: a walk over all that a server holds takes longer than most requests, and with its own
+thresholds Python does it every few of them."""
 
 
 def check_packages() -> None:
@@ -105,6 +109,7 @@ def until_stopped(app: FastAPI, memory: Memory, listening: socket.socket) -> Non
     config = configured(app, settings)
     _allow_open_files(settings.http_connections)
     memory.wake()
+    gc.set_threshold(*_COLLECTED_AFTER)
     Server(config, settings.http_stop_s + _LAST_GRACE_S).run(sockets=[listening])
 
 

@@ -257,3 +257,10 @@ def test_items_are_read_by_their_ids(alice: OwnerMemory) -> None:
     assert found.keys() == {past.id, segment.id}
     assert found[past.id].text == past.text  # type: ignore[union-attr]
     assert alice.named([]) == {}
+
+
+def test_a_download_with_a_day_that_is_none_is_refused_before_it_begins(browser: httpx2.Client) -> None:
+    for given in ({"since": "soon"}, {"until": "2026-02-30"}):
+        answer = browser.get("/audit/download", params={"user": "alice", "agent": "default", **given})
+        assert answer.status_code == 422
+        assert "is no day" in answer.text

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from itertools import chain
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form
@@ -142,9 +143,12 @@ def steps(here: PageContext, first: int = 1, last: int = 1) -> HTMLResponse:
 
 @router.get("/audit/download")
 def download(here: PageContext, only: Filters) -> StreamingResponse:
-    """All that the list would show, as JSON lines, newest first."""
+    """All that the list would show, as JSON lines, newest first. What is wrong with the filters is told before the
+    first of them."""
+    lines = _lines(here, only)
+    first = next(lines, "")
     return StreamingResponse(
-        _lines(here, only),
+        chain([first], lines),
         media_type="application/x-ndjson",
         headers={"Content-Disposition": 'attachment; filename="audit.jsonl"', "Cache-Control": "no-store"},
     )

@@ -140,7 +140,7 @@ def _told(here: ServerPlace, health: Health) -> dict[str, object]:
         "began": began,
         "waits": sentences[:REASONS],
         "more_waits": max(0, len(sentences) - REASONS),
-        "working": memory.is_working,
+        "working": memory.background_state().running,
         "background": memory.settings.background,
         "read_only": memory.read_only,
         "model": memory.model_name,
