@@ -39,7 +39,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.owner_memory.awaiting import Awaits, awaited
-from embermem.owner_memory.handle import Handle
+from embermem.owner_memory.handle import PEOPLE_KEPT, Handle
 from embermem.owner_memory.scoped import InScope, in_scope
 from embermem.owner_memory.together import Ask, of_others, of_user, together
 from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection
@@ -60,9 +60,6 @@ _FIRST_LOOK_S, _LONGEST_LOOK_S = 0.05, 1.0
 @checked
 class Reading(Handle):
     """Recall, lists, single items, and the log."""
-
-    _people_known: tuple[OwnerState | None, People] | None = None
-    """Whom this memory knew in which state."""
 
     @telemetry.spanned(telemetry.SEARCH, "recall")
     def recall(
@@ -610,10 +607,14 @@ class Reading(Handle):
 
         if as_of is not None:
             return People(self.owner, self._persona_then(as_of))
-        state = self.state()
-        if self._people_known is None or self._people_known[0] != state:
-            self._people_known = state, self._people_now()
-        return self._people_known[1]
+        state, kept = self.state(), self._parts.people
+        known = kept.pop(self.owner.id, None)
+        if known is None or known[0] != state:
+            known = state, self._people_now()
+        kept[self.owner.id] = known
+        for old in list(kept)[:-PEOPLE_KEPT]:
+            kept.pop(old, None)
+        return known[1]
 
     def _people_now(self) -> People:
         from embermem.memoryos.people import NAMING, names_relative
