@@ -103,7 +103,7 @@ def test_nobody_reads_or_writes_while_a_store_is_copied_and_migrated(tmp_path: P
     file = older(tmp_path / "memory.db", "0006")
     failed: list[str] = []
     wrote = opened = 0
-    over = threading.Event()
+    begun, over = threading.Event(), threading.Event()
 
     def use() -> None:
         nonlocal wrote, opened
@@ -118,6 +118,7 @@ def test_nobody_reads_or_writes_while_a_store_is_copied_and_migrated(tmp_path: P
                         old.execute("UPDATE owner SET failures = failures + 1")
                         old.commit()
                         wrote += 1
+                        begun.set()
                         if now != version:
                             failed.append(f"wrote into {now}")
                 except sqlite3.OperationalError as error:
@@ -127,6 +128,7 @@ def test_nobody_reads_or_writes_while_a_store_is_copied_and_migrated(tmp_path: P
     users = [threading.Thread(target=use) for _ in range(2)]
     for user in users:
         user.start()
+    assert begun.wait(20)  # on a busy machine neither may have come to it before the store is migrated
     with suppress(StoreBusy):
         SqlStore(Sqlite(file, 5)).close()
     over.set()
