@@ -51,6 +51,7 @@ from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
+from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
@@ -58,14 +59,16 @@ from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_a
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
+from embermem.memoryos.recall.evidence_plan import searched_alone
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
-from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
+from embermem.memoryos.recall.theme_vectors import ThemeVectors
+from embermem.memoryos.recall.themes import themes_of
 from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
     from embermem.languages.dates.engine import DateSpan
 
 logger = logging.getLogger(__name__)
@@ -110,7 +113,7 @@ class MemoryOS:
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
-        self._examples: tuple[tuple[str, ...], Vectors] | None = None
+        self._themes = ThemeVectors(parts.embedder)
         self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
@@ -462,6 +465,7 @@ class MemoryOS:
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
         is_turn = scope is not None and scope.before_seq is not None
+        themes = themes_of(query) | self._themes.near(vector)
         asked = retrieval.Query(
             text=query,
             vector=vector,
@@ -473,8 +477,10 @@ class MemoryOS:
             scope=_kinds(scope),
             shown=frozenset(map(ThreadId, shown_threads)),
             valid_at=moment.valid_at,
+            parts={} if vector is None else {part: self._embedded_query(part) for part in searched_alone(query)},
             links=followed(self._links(owner.id, moment), snapshot),
-            themes=self._themes_near(vector),
+            themes=themes,
+            statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
             facts=facts,
         )
         return snapshot, asked, tuple(notes)
@@ -484,21 +490,6 @@ class MemoryOS:
         facts = (*persona.facts, *persona.agent_facts)
         cosines = self._fact_vectors.of([fact.text for fact in facts]) @ vector
         return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
-
-    def _themes_near(self, vector: Vector | None) -> frozenset[str]:
-        """The themes of which an example is near to the query. The examples are embedded when first needed."""
-        if vector is None:
-            return frozenset()
-        if self._examples is None:
-            told = [(name, text) for name, texts in theme_examples().items() for text in texts]
-            names, texts = zip(*told, strict=True)
-            with suppress(EmbedderError):  # then words alone say of what theme a query is
-                self._examples = names, self._parts.embedder.embed(texts)
-        if self._examples is None:
-            return frozenset()
-        names, vectors = self._examples
-        near = (vectors @ vector >= THEME_NEAR).tolist()
-        return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""

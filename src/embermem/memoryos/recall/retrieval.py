@@ -52,6 +52,7 @@ from embermem.memoryos.recall.confidence import (
     relevances_of_pages,
     share_of_budget,
 )
+from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
@@ -99,6 +100,8 @@ class Ranking:
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
+    plan: tuple[str, ...] = ()
+    """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
     below: tuple[Hit, ...] = ()
@@ -182,7 +185,7 @@ class Ranking:
         """What a reader of the context should know."""
         bare = self.without_vector
         found = [f"{bare} utterances have no vector yet and were ranked by words"] if bare else []
-        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)), *self.plan)
 
 
 def recall(
@@ -369,14 +372,14 @@ def _packed(
 
 def _rank(view: View, first: int) -> Ranking:
     settings = view.settings
-    fused = fuse(view)
+    fused, plan = planned(view, fuse(view))
     best = _best(_within_reach(view, fused.scores), max(first, settings.pack_candidates))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
         np.expm1(view.snapshot.text_length(view.n)[best].astype(np.float64)),
         weight=settings.recall_told,
-        unit=settings.told_unit,
+        unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
     )
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
@@ -399,6 +402,7 @@ def _rank(view: View, first: int) -> Ranking:
         likely=likely,
         find_facts=lambda people: bearing(view, fused.scores, people),
         followed=fused.followed,
+        plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 
