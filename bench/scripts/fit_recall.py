@@ -44,7 +44,7 @@ from embermem.core.vectors import page_vector
 from embermem.embedders.minilm import MiniLM
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
-from embermem.index.query_context import Query, View
+from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
@@ -331,8 +331,8 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
 def _cases(talk: Talk) -> Iterator[Case]:
     count = sum(len(other.with_evidence) for other in talk.data.conversations)
     for question, query in talk.asked:
-        view = View(talk.memory, query, Settings())
-        said = talk.memory.utterances[: view.n]
+        view = rank(talk.memory, query, Settings(), first=1).view  # of what is in scope
+        said = view.snapshot.utterances
         gold = np.array(
             [row for row, u in enumerate(said) if u.id in question.evidence or u.thread in question.evidence_threads]
         )
