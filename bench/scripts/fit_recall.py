@@ -196,7 +196,7 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
             share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
             values[f"packed@{n}w"] = share
-        if question.category in "1234" and by == "id":
+        if question.category and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():
             figures.setdefault(name, []).append(value)
@@ -323,6 +323,7 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
                 tokens=its_tokens,
                 keywords=frozenset(terms(question.text)),
                 at=question.at,
+                thread=None if question.thread is None else ThreadId(question.thread),
                 scope=scope,
             ),
         )
