@@ -44,7 +44,7 @@ from embermem.core.vectors import page_vector
 from embermem.embedders.minilm import MiniLM
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
-from embermem.index.query_context import Query, View
+from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
@@ -196,7 +196,7 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
             share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
             values[f"packed@{n}w"] = share
-        if question.category in "1234" and by == "id":
+        if question.category and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():
             figures.setdefault(name, []).append(value)
@@ -325,6 +325,7 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
                 tokens=its_tokens,
                 keywords=frozenset(terms(question.text)),
                 at=question.at,
+                thread=None if question.thread is None else ThreadId(question.thread),
                 scope=scope,
             ),
         )
@@ -333,8 +334,8 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
 def _cases(talk: Talk) -> Iterator[Case]:
     count = sum(len(other.with_evidence) for other in talk.data.conversations)
     for question, query in talk.asked:
-        view = View(talk.memory, query, Settings())
-        said = talk.memory.utterances[: view.n]
+        view = rank(talk.memory, query, Settings(), first=1).view  # of what is in scope
+        said = view.snapshot.utterances
         gold = np.array(
             [row for row, u in enumerate(said) if u.id in question.evidence or u.thread in question.evidence_threads]
         )
