@@ -8,15 +8,16 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from small import locomo, recall_set
 
 from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
-from embermem.memory import Memory
+from embermem.memory import Memory, OwnerMemory
 from embermem_bench import recall
 from embermem_bench.datasets import parse
+from embermem_bench.load_conversation import add_conversation, look_up
 
 KEYS = (
     "name questions rec@1 rec@5 rec@10 rec@20 any@1 any@5 any@10 any@20 all@1 all@5 all@10 all@20 mrr rec@300w "
@@ -76,6 +77,32 @@ def test_a_question_in_mid_conversation_sees_neither_its_thread_nor_what_comes_l
     assert found["k1"]["thread_rec@20"] == 1.0
     for hidden in ("k2", "k3"):
         assert found[hidden]["thread_rec@20"] == found[hidden]["thread_rec@1200w"] == 0.0
+
+
+class Listening:
+    """An owner's memory that notes the thread of each recall."""
+
+    def __init__(self, owner: OwnerMemory) -> None:
+        self.search = owner.search
+        self.threads: list[str | None] = []
+        self._recall = owner.recall
+
+    def recall(self, query: str, **more: Any) -> Context:
+        self.threads.append(more["thread"])
+        return self._recall(query, **more)
+
+
+def test_a_question_that_names_its_thread_is_asked_in_that_thread() -> None:
+    document = recall_set()
+    document["conversations"][0]["questions"][1] |= {"thread": "k3", "category": "pronoun"}
+    (conversation,) = parse(document, "ours", "here").conversations
+    with Memory(":memory:", embedder="hashed", token_counter="words", background=False) as memory:
+        owner = memory.of("mara")
+        stored = look_up(owner, conversation, add_conversation(owner, conversation))
+        listening, tally = Listening(owner), recall.Tally()
+        recall.ask_all(cast("OwnerMemory", listening), conversation, stored, tally, "mara", lambda *_: None)
+    assert listening.threads == [None] * len(recall.BUDGETS) + ["k3"] * len(recall.BUDGETS)
+    assert [asked.category for asked in tally.asked] == ["later", "pronoun"]
 
 
 def test_a_limit_asks_the_first_questions_only(tmp_path: Path) -> None:

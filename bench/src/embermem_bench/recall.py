@@ -248,7 +248,7 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
     ranking: list[str] = []
     confidence = 0.0
     for budget in BUDGETS:
-        context = owner.recall(question.text, at=at, budget=budget, scope=scope)
+        context = owner.recall(question.text, at=at, budget=budget, thread=question.thread, scope=scope)
         confidence = context.confidence
         found = packed_within(context, budget)
         tally.cut_contexts += found.was_cut

@@ -72,6 +72,7 @@ def _question(item: dict[str, Any], where: str) -> Question:
         category=text_of(item, "category", where, empty=True),
         at=None if at is None else time_of(at, where),
         after_turn=maybe_text(item, "after_turn", where),
+        thread=maybe_text(item, "thread", where),
         evidence=ids_of(item, "evidence", where),
         evidence_threads=ids_of(item, "evidence_threads", where),
         answer=answer,

@@ -139,6 +139,8 @@ def conversation(name: str, threads: tuple[Thread, ...], asked: Sequence[Questio
     for question in asked:
         if question.after_turn is not None and question.after_turn not in known_turns:
             refuse(where, f"question {question.id}: after_turn {question.after_turn!r} is no turn of this conversation")
+        if question.thread is not None and question.thread not in known_threads:
+            refuse(where, f"question {question.id}: thread {question.thread!r} is no thread of this conversation")
     questions = tuple(
         replace(q, evidence=q.evidence & known_turns, evidence_threads=q.evidence_threads & known_threads)
         for q in asked
