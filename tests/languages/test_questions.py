@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time, says_number
+from embermem.languages.questions import (
+    asks_for_advice,
+    asks_for_count,
+    asks_for_first,
+    asks_for_last,
+    asks_for_number,
+    asks_for_order,
+    asks_for_several,
+    asks_for_time,
+    asks_to_compare,
+    happened_after,
+    happened_before,
+    happened_between,
+    parts_asked,
+    says_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -116,3 +131,85 @@ def test_it_asks_for_several(query: str) -> None:
 @pytest.mark.parametrize("query", ["Where does she live?", "谁养猫？", "他住在哪里"])
 def test_it_asks_for_one(query: str) -> None:
     assert not asks_for_several(query)
+
+
+@pytest.mark.parametrize("query", ["What was my first job?", "How did it look at the beginning?", "我第一次去是哪里？"])
+def test_it_asks_for_the_first(query: str) -> None:
+    assert asks_for_first(query)
+
+
+@pytest.mark.parametrize("query", ["What is her first name?", "Who gave first aid?", "他姓什么？"])
+def test_a_first_name_is_not_the_first_of_several(query: str) -> None:
+    assert not asks_for_first(query)
+
+
+@pytest.mark.parametrize("query", ["When did she last climb?", "What is my latest recipe?", "上次见面聊了什么？"])
+def test_it_asks_for_the_last(query: str) -> None:
+    assert asks_for_last(query)
+
+
+@pytest.mark.parametrize("query", ["What did we do last week?", "Where did I go last summer?", "上周做了什么？"])
+def test_a_date_is_not_the_last_of_several(query: str) -> None:
+    assert not asks_for_last(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Which came first, the fair or the exam?",
+        "In which order did I visit the three museums?",
+        "Did I buy the kayak before I sold the bike?",
+        "What did I plant earlier, the roses or the beans?",
+        "我先学的法语还是先学的德语？",
+    ],
+)
+def test_it_asks_for_an_order(query: str) -> None:
+    assert asks_for_order(query)
+
+
+@pytest.mark.parametrize("query", ["How many times did I swim?", "How often was she ill?", "我一共去过几次医院？"])
+def test_it_asks_for_a_count(query: str) -> None:
+    assert asks_for_count(query)
+
+
+@pytest.mark.parametrize("query", ["How many hours does the trip take?", "How old is she?", "他多高？"])
+def test_an_amount_is_not_a_count(query: str) -> None:
+    assert not asks_for_count(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Is the flat cheaper than the house?",
+        "What is the difference between the two plans?",
+        "Which is warmer, the tent or the hut?",
+        "新房子比旧房子大吗？",
+    ],
+)
+def test_it_asks_to_compare(query: str) -> None:
+    assert asks_to_compare(query)
+
+
+@pytest.mark.parametrize("query", ["What should I cook on Sunday?", "Any ideas for her birthday?", "晚饭吃什么好？"])
+def test_it_asks_for_advice(query: str) -> None:
+    assert asks_for_advice(query)
+
+
+@pytest.mark.parametrize("query", ["Where does she live?", "When did Ann move?", "他住在哪里"])
+def test_a_plain_question_asks_for_nothing_of_this(query: str) -> None:
+    kinds = (asks_for_first, asks_for_last, asks_for_order, asks_for_count, asks_to_compare, asks_for_advice)
+    assert not any(kind(query) for kind in kinds)
+
+
+def test_the_parts_of_a_question_are_what_it_names_beside_each_other() -> None:
+    assert parts_asked("Which came first, the fair or the exam?") == ("Which came first", "the fair", "the exam?")
+    assert parts_asked("我先学的法语还是先学的德语？") == ("我先学的法语", "先学的德语？")
+    assert parts_asked("Where does she live?") == ("Where does she live?",)
+
+
+def test_what_a_question_names_as_the_beginning_or_the_end_of_a_time() -> None:
+    assert happened_after("What have I read since I moved to the coast?") == "I moved to the coast"
+    assert happened_before("What did we discuss before the wedding?") == "the wedding"
+    assert happened_between("What happened between the fair and the exam?") == ("the fair", "the exam")
+    assert happened_after("我搬家以后做了什么？") == "我搬家"
+    assert happened_after("Where does she live?") is None

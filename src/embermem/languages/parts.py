@@ -33,8 +33,35 @@ class Questions:
     """What was."""
     character: str = NEVER
     """What somebody is like: their personality, what they are into."""
+    first: str = NEVER
+    """The first or the earliest of several: "When did I first …?", "What was my first …?"."""
+    last: str = NEVER
+    """The last or the newest of several: "When did I last …?", "my latest …"; not a date such as "last week"."""
+    order: str = NEVER
+    """Which of several came before the others: "Which came first, A or B?", "In which order …?", "Was A before B?"."""
+    count: str = NEVER
+    """How many cases there were: "How many times …?", "How often …?"; not an amount of a unit such as hours."""
+    compare: str = NEVER
+    """Two or more things beside each other: "Is A cheaper than B?", "the difference between A and B"."""
+    sides: str = NEVER
+    """What stands between the things that a question names beside each other: "or", "and", a comma."""
+    since: str = NEVER
+    """What happened after something: exactly one group holds what it happened after ("since (I moved)")."""
+    until: str = NEVER
+    """What happened before something: exactly one group holds what it happened before ("before (the wedding)")."""
+    between: str = NEVER
+    """What happened between two things: exactly two groups hold them ("between (the fair) and (the exam)")."""
+    advice: str = NEVER
+    """A wish for advice, an idea or a plan, which depends on likes and limits: "What should I …?"."""
     says_number: str = r"\d"
     """What holds a number, in digits or words."""
+    continues: str = NEVER
+    """What makes a query the continuation of another: an opening ("and her sister?"), or nothing but what asks
+    ("why?")."""
+    points_back: str = NEVER
+    """A word for a thing or a place that was named before: "there"."""
+    pronoun: str = NEVER
+    """A word for somebody who was named before."""
     overview: str = NEVER
     """Who is somebody, what happened, what is known: in lower case."""
     overview_words: str = NEVER

@@ -12,20 +12,46 @@ from embermem.languages.words import asks
 
 __all__ = [
     "asked_attributes",
+    "asks_for_advice",
+    "asks_for_count",
+    "asks_for_first",
+    "asks_for_last",
     "asks_for_number",
+    "asks_for_order",
     "asks_for_overview",
     "asks_for_several",
     "asks_for_time",
     "asks_of_character",
     "asks_of_oneself",
     "asks_of_the_past",
+    "asks_to_compare",
+    "continues",
+    "happened_after",
+    "happened_before",
+    "happened_between",
+    "parts_asked",
+    "points_back",
+    "refers_to_person",
     "says_number",
 ]
 
 _TIME = either(lambda one: one.questions.time)
 _NUMBER = either(lambda one: one.questions.number)
 _SEVERAL = either(lambda one: one.questions.several)
+_FIRST = either(lambda one: one.questions.first)
+_LAST = either(lambda one: one.questions.last)
+_ORDER = either(lambda one: one.questions.order)
+_COUNT = either(lambda one: one.questions.count)
+_COMPARE = either(lambda one: one.questions.compare)
+_SIDES = either(lambda one: one.questions.sides)
+_SINCE = either(lambda one: one.questions.since)
+_UNTIL = either(lambda one: one.questions.until)
+_BETWEEN = either(lambda one: one.questions.between)
+_ADVICE = either(lambda one: one.questions.advice)
 _PAST = either(lambda one: one.questions.past)
+_CONTINUES = either(lambda one: one.questions.continues)
+_PRONOUN = either(lambda one: one.questions.pronoun)
+_POINTS_BACK = either(lambda one: one.questions.points_back)
 _CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
 _SAID_NUMBER = either(lambda one: one.questions.says_number)
@@ -48,6 +74,68 @@ def asks_for_several(query: str) -> bool:
     return _SEVERAL.search(query[:_LOOKS_AT]) is not None
 
 
+def asks_for_first(query: str) -> bool:
+    """The first or the earliest of several?"""
+    return _FIRST.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_for_last(query: str) -> bool:
+    """The last or the newest of several?"""
+    return _LAST.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_for_order(query: str) -> bool:
+    """Which of several came before the others?"""
+    return _ORDER.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_for_count(query: str) -> bool:
+    """How many cases were there, how often did it happen?"""
+    return _COUNT.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_to_compare(query: str) -> bool:
+    """Are two or more things to be put beside each other?"""
+    return _COMPARE.search(query[:_LOOKS_AT]) is not None
+
+
+def asks_for_advice(query: str) -> bool:
+    """Does it ask for advice, an idea or a plan, so that preferences and limits count?"""
+    return _ADVICE.search(query[:_LOOKS_AT]) is not None
+
+
+def parts_asked(query: str) -> tuple[str, ...]:
+    """What a question names beside each other, in its order: "Which came first, the fair or the exam?" gives "Which
+    came first", "the fair" and "the exam?". A question of one part gives itself."""
+    found, start = [], 0
+    for match in _SIDES.finditer(query[:_LOOKS_AT]):
+        found.append(query[start : match.start()].strip())
+        start = match.end()
+    return tuple(part for part in (*found, query[start:_LOOKS_AT].strip()) if any(map(str.isalnum, part)))
+
+
+def happened_after(query: str) -> str | None:
+    """What the question names as before the time that it asks about: "since I moved" gives "I moved"."""
+    return next(iter(_named(_SINCE, query)), None)
+
+
+def happened_before(query: str) -> str | None:
+    """What the question names as after the time that it asks about: "before the wedding" gives "the wedding"."""
+    return next(iter(_named(_UNTIL, query)), None)
+
+
+def happened_between(query: str) -> tuple[str, str] | None:
+    """The two things between which lies the time that the question asks about."""
+    found = _named(_BETWEEN, query)
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def _named(pattern: re.Pattern[str], query: str) -> list[str]:
+    """The groups of a pattern that matched in a query."""
+    match = pattern.search(query[:_LOOKS_AT])
+    return [] if match is None else [group.strip() for group in match.groups() if group is not None]
+
+
 def asks_for_overview(query: str) -> bool:
     """Who is somebody, what happened, what is known: whether a query, without the names and the times in it, asks for
     nothing else."""
@@ -68,6 +156,21 @@ def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 def asks_of_the_past(query: str) -> bool:
     """Whether a query asks about the past, for which current goals are not relevant."""
     return asks(query.rstrip()) and _PAST.search(query) is not None
+
+
+def continues(query: str) -> bool:
+    """Whether a query goes on with the question before it: "and her sister?", "why?"."""
+    return _CONTINUES.search(query[:_LOOKS_AT]) is not None
+
+
+def points_back(query: str) -> bool:
+    """Whether a query has a word for a thing or a place that was named before: "what did it cost?"."""
+    return _POINTS_BACK.search(query[:_LOOKS_AT]) is not None
+
+
+def refers_to_person(query: str) -> bool:
+    """Whether a query has a word for somebody who was named before: "when did she move?"."""
+    return _PRONOUN.search(query[:_LOOKS_AT]) is not None
 
 
 def asks_of_character(query: str) -> bool:

@@ -20,6 +20,12 @@ QUESTIONS: Final = Questions(
     past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
     r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
     r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b",
+    continues=r"^\W*(?:and|but|so|or|then|also|plus|what about|how about|same for)\b"
+    r"|^\W*(?:(?:and|but|so) )?(?:why|when|where|who|how(?: (?:much|many|long|often|old|far|come|so))?|which(?: one| ones)?"
+    r"|what(?: for| else| then| time| colou?r)?|since when|until when|with whom|who with|where to|really)(?: not| again| exactly| then)?\W*$"
+    r"|\b(?:instead|afterwards|the (?:day|week|month|year|time) (?:before|after))\b",
+    points_back=r"\b(?:it|its|there|that|those|these|this|them|one|ones|the other|the others|the same|the first|the second|the latter|then)\b(?! (?:is|are|was|were|any|time|year|week|month)\b)",
+    pronoun=r"\b(?:he|she|him|his|hers?|himself|herself|they|them|their|theirs|he's|she's|they're|both of them)\b",
     overview=r"\b(?:overview|summar\w+|recap\w*|highlights|biograph\w+|profile|life|lives|story|milestones|journey|who (?:is|am|are)|"
     r"who's|what's new|any news|up to date|up to speed|catch \w+ up|caught up|fill \w+ in|update|(?:going|gone) on|been up to|been doing)\b"
     r"|\b(?:know|remember|learnt|learned|tell|told|say|about)\b.{0,30}\babout\b|^\W*about\b|\bdescribe\b"
@@ -39,6 +45,31 @@ QUESTIONS: Final = Questions(
     r"talked|talks?|user|recall)\b",
     character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
     r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
+    first=r"\b(?<!at )first(?!-| (?:names?|aid|floor|class|languages?|cousins?|grade|grader|degree|lady|person|half|few|thing)\b)\b"
+    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b|\b(?:begin|start) with\b",
+    last=r"\blast(?! (?:names?|nights?|weeks?|weekends?|months?|years?|decades?|centur\w+|springs?|summers?|autumns?|falls?|winters?|semesters?|terms?"
+    r"|few|couple|several|\d+|two|three|four|five|six|seven|eight|nine|ten|hour|minute|mon\w*|tues\w*|wednes\w*|thurs\w*|fri\w*|satur\w*|sun\w*"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)\b)\b"
+    r"|\b(?:latest|newest|lastly|most recent(?:ly)?|recently)\b",
+    order=r"\b(?:what|which) (?:\w+ )?(?:order|sequence)\b|\bin (?:the )?order\b|\bchronolog\w*|\btime ?lines?\b|\bone after (?:the other|another)\b"
+    r"|\b(?:which|what|who)\b[^.?!]{0,60}\b(?:first|earlier|sooner|later|last)\b[^.?!]{0,100}\bor\b|\b(?:or|and)\b[^.?!]{0,80}\b(?:first|earlier|sooner|later)\b\W*$"
+    r"|\b(?:did|was|were|had|have|has|is|are)\b[^.?!]{2,100}\b(?:before|after|(?:earlier|later|sooner) than)\b(?! (?:all|that|this|then|now)?\W*$)"
+    r"|\b(?:before|after|earlier|later) or (?:before|after|earlier|later)\b",
+    count=r"\bhow many (?!(?:more |of )?(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|miles?|metres?|meters?|kilomet\w+|km|euros?|dollars?|pounds?"
+    r"|percent|calories|kilos?|kg|grams?|lit(?:re|er)s?)\b)|\bhow often\b|\b(?:number of|count (?:of|the|all|my|how)|in total|altogether)\b",
+    compare=r"\b(?:compar(?:e|es|ed|ing|isons?)|versus|vs|differ(?:s|ed|ences?|ent)?|similar\w*|in common|alike|both|rather than|instead of)\b"
+    r"|\b(?:more|less|fewer|better|worse|\w{2,}er)\b[^.?!]{0,60}\bthan\b|\b(?:same|as \w+) as\b"
+    r"|\b(?:which|who|whose|what|more|less|fewer|better|worse|prefer\w*|rather)\b[^.?!]{0,100}\bor\b|\bprefer\w*\b[^.?!]{0,60}\b(?:to|over)\b",
+    sides=r",? \b(?:or|and|versus|vs\.?|than|rather than|instead of|compared (?:to|with|against)|before or after|before|after|as well as)\b(?: (?:by|from|after|before|with|to|than) (?=the|my|his|her|our|their))?|[,;:]",
+    since=r"\b(?:ever since|since|after|following)\s+(?!(?:when|then|that|this|all)\b)([^,.;?!]{3,100})",
+    until=r"\b(?:before|until|till|prior to|up to|by the time(?: that)?)\s+(?!(?:when|then|that|this|now)\b)([^,.;?!]{3,100})",
+    between=r"\bbetween\s+([^,.;?!]{2,80}?),? and\s+([^,.;?!]{2,80})",
+    advice=r"\b(?:should|shall|recommend\w*|recommendations?|suggest\w*|advice|advise|ideas?|tips|inspiration|worth|good (?:idea|place|time|way|choice|gift|fit))\b"
+    r"|\b(?:what|where|which|how|who)(?:'s| is| are| can| could| would| do| might)?\b[^.?!]{0,40}\b(?:could|can|might|would) (?:i|we|you)\b"
+    r"|\bhelp (?:me|us) (?:\w+ ){0,2}(?:plan|choose|pick|decide|find|think|write|prepare|organi[sz]e|order|shop|pack)\b"
+    r"|\b(?:plan|organi[sz]e|pick|choose|book|find|order|prepare|cook|make|get|buy|bring) (?:me|us)?(?: ?an?| ?some| ?the| ?something| ?somewhere)\b"
+    r"|\b(?:can|could|may|might) (?:i|we)\b|\blet's\b|\b(?:i|we)(?:'d| would) (?:like|love|want)\b|\b(?:i'm|i am|we're|we are) (?:\w+ ){0,2}(?:looking for|planning|thinking (?:of|about)|going to|about to)\b"
+    r"|\bsurprise (?:me|us)\b|\bany (?:good|nice)\b",
     says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
 
