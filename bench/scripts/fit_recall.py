@@ -216,6 +216,8 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
     """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
     vectors, tokens = _embedded(talk.id, utterances, cache)
+    seqs = np.array([u.seq for u in utterances for _ in passages(u.text)])
+    begins = np.searchsorted(seqs, [u.seq for u in utterances])
     segments: list[Segment] = []
     marks: list[PageMark] = []
     for thread in dict.fromkeys(u.thread for u in utterances):
@@ -238,7 +240,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
                 recorded_at=at,
                 said_from=at,
                 said_to=at,
-                embedding=page_vector(vectors[rows]),
+                embedding=page_vector(vectors[begins[rows]]),
             )
         )
         marks.extend(PageMark(page_id=page, no=1, segment_id=name) for page in pages)
@@ -246,7 +248,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         seq=len(utterances),
         revision=1,
         utterances=tuple(utterances),
-        vector_seqs=np.array([u.seq for u in utterances for _ in passages(u.text)]),
+        vector_seqs=seqs,
         vectors=vectors,
         pages=tuple(marks),
         segments=tuple(segments),
@@ -307,13 +309,13 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 
 
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
-    seqs = {u.id: u.seq for u in memory.utterances}
+    said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
     vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:
-            asked_in = memory.utterances[seqs[UtteranceId(question.after_turn)] - 1]
+            asked_in = said[UtteranceId(question.after_turn)]
             scope = Scope(before_seq=asked_in.seq, not_threads=frozenset({asked_in.thread}))
         yield (
             question,

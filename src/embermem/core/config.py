@@ -232,6 +232,13 @@ class Settings:
         2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
+    recall_before: float = _number(
+        0.5,
+        "what a word of the turns that a follow-up rests on counts, relative to one of its own; "
+        "bench/sets/follow_ups.json",
+        low=0.0,
+        high=1.0,
+    )
     recall_unread: float = _number(
         0.1,
         "share of their weight that vector channels keep for a script that the embedder does not read; "

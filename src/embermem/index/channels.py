@@ -90,7 +90,7 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
     Such a name that stands whole in the query is meant alone: of two people with one family name, one is asked for.
     """
-    asked, query = set(view.terms), fold(view.query.text)
+    asked, query = set(view.weights), fold(view.query.in_full)
     whole = {name for name in names if unspaced(name) and fold(name) in query}
 
     def named(name: str) -> bool:
@@ -195,9 +195,9 @@ def _question(view: View) -> Floats:
 def _kind(view: View) -> Floats:
     """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
     found = np.zeros(view.n)
-    if asks_for_time(view.query.text):
+    if view.kind(asks_for_time):
         found[view.snapshot.dates.dated(view.n)] = 1.0
-    elif asks_for_number(view.query.text):
+    elif view.kind(asks_for_number):
         found[view.snapshot.says_number(view.n)] = 1.0
     return found
 

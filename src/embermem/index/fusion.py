@@ -150,7 +150,7 @@ def fuse(view: View) -> Fused:
             scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
-    if asks_for_several(view.query.text):
+    if view.kind(asks_for_several):
         names.append("hop")
         weights.append(view.settings.recall_hop)
         measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))

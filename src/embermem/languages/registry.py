@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final, TypeVar
@@ -39,6 +39,8 @@ _CODE = re.compile("[a-z]{2,3}")
 _LATIN = re.compile("[A-Za-z]")
 _LOOKS_AT = 2_000
 """Characters of a text whose function words say what language it is spelled in."""
+_LETTERS = 0.5
+"""What letters of its own are worth to a language, in words."""
 _Value = TypeVar("_Value")
 
 
@@ -87,10 +89,19 @@ def by_signs(text: str) -> Language:
 def spelled(text: str) -> Language:
     """The language of what a text has in letters that languages share, by its function words; the default in doubt."""
     several = _sharing()
-    if len(several) == 1:
-        return several[0]
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
-    found = {language: sum(word in language.stop_words for word in words) for language in several}
+    return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
+
+
+@lru_cache(maxsize=1024)
+def _spelled(text: str) -> Language:
+    several = _sharing()
+    folded = fold(text)
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*'?", folded)
+    found: dict[Language, float] = {language: language.words_known(words) for language in several}
+    if not folded.isascii():
+        for language in several:
+            if found[language] and any(letter in folded for letter in language.own_letters):
+                found[language] += _LETTERS
     best = max(several, key=lambda language: found[language])
     return best if found[best] > found[several[0]] and best.is_written_in(words) else several[0]
 

@@ -58,6 +58,7 @@ from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_a
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
+from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
@@ -450,29 +451,33 @@ class MemoryOS:
         settings: Settings,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
         snapshot = self._seen(owner, scope, moment)
-        vector, tokens, facts, notes = None, None, None, []
-        try:
-            missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
-            if missing:
-                self._residents.with_vectors(owner.id, missing, self._embed)
-                snapshot = self._seen(owner, scope, moment)
-            vector, tokens = self._embedded_query(query)
-            if settings.preset == "paper":
-                facts = self._facts_near(snapshot.persona, vector)
-        except EmbedderError as error:
-            notes.append(f"ranked by words alone, the embedder failed: {error}")
         is_turn = scope is not None and scope.before_seq is not None
         asked = retrieval.Query(
             text=query,
-            vector=vector,
-            tokens=tokens,
-            keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
             budget=self._settings.budget if budget is None else budget,
             at=self._parts.clock() if at is None and not is_turn else at,
             thread=thread,
             scope=_kinds(scope),
             shown=frozenset(map(ThreadId, shown_threads)),
             valid_at=moment.valid_at,
+        )
+        asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona))
+        vector, tokens, facts, notes = None, None, None, []
+        try:
+            missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
+            if missing:
+                self._residents.with_vectors(owner.id, missing, self._embed)
+                snapshot = self._seen(owner, scope, moment)
+            vector, tokens = self._embedded_query(asked.in_full)
+            if settings.preset == "paper":
+                facts = self._facts_near(snapshot.persona, vector)
+        except EmbedderError as error:
+            notes.append(f"ranked by words alone, the embedder failed: {error}")
+        asked = replace(
+            asked,
+            vector=vector,
+            tokens=tokens,
+            keywords=frozenset(self._parts.keywords(asked.in_full, _QUERY_KEYWORDS)),
             links=followed(self._links(owner.id, moment), snapshot),
             themes=self._themes_near(vector),
             facts=facts,

@@ -182,6 +182,12 @@ class Ranking:
         """What a reader of the context should know."""
         bare = self.without_vector
         found = [f"{bare} utterances have no vector yet and were ranked by words"] if bare else []
+        if self.view.query.before:
+            found.append(
+                f"read with what was said before in its thread: {one_line(' / '.join(self.view.query.before))}"
+            )
+        if self.view.settings.preset != "paper":
+            found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
         return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
 
 
