@@ -51,13 +51,13 @@ class Query:
     (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
     another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
     wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `asked_before` are the seqs of the questions among them: they are
-    read as parts of the query, and answer nothing.
+    `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and of
+    their answers: they are parts of the query, and no hits.
     """
 
     text: str
     before: tuple[str, ...] = ()
-    asked_before: frozenset[int] = frozenset()
+    read_before: frozenset[int] = frozenset()
     vector: Vector | None = field(default=None, compare=False, repr=False)
     tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
     keywords: frozenset[str] = frozenset()
@@ -102,8 +102,8 @@ class View:
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-        if self.query.asked_before:
-            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.asked_before))
+        if self.query.read_before:
+            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
             allowed = ~asked if allowed is None else allowed & ~asked
         if not (says := self.snapshot.text_length(self.n) > 0.0).all():
             allowed = says if allowed is None else allowed & says
