@@ -19,8 +19,9 @@ _LONGEST = 32
 
 
 def corrected(term: str, rows_with: Callable[[str], int]) -> str | None:
-    """The neighbour of a term that most rows hold, of equals the first by the alphabet; None where none is held, and for
-    a slip in a function word ("whats"), which carries no topic.
+    """The neighbour of a term that most rows hold, of equals the first by the alphabet; None where none is held.
+
+    A slip in a function word ("whats") carries no topic, and is left as it is.
 
     `rows_with` gives the number of rows that hold a term. Terms are without accents, so that their letters are those of
     ASCII; others pass.
