@@ -27,7 +27,7 @@ from fit_recall import Talk, prepared
 
 from embermem.core.config import Settings
 from embermem.embedders.minilm import MiniLM
-from embermem.index.query_context import Query, View
+from embermem.index.query_context import Query
 from embermem.languages.words import terms
 from embermem.memoryos.recall.confidence import Signs, signs
 from embermem.memoryos.recall.retrieval import rank
@@ -181,7 +181,7 @@ def _table(talks: Sequence[Talk], mode: Mode) -> Table:
             if ranking.rows:
                 fold.append(number)
                 group.append(name)
-                found.append(astuple(signs(View(talk.memory, query, settings), ranking.rows)))
+                found.append(astuple(signs(ranking.view, ranking.rows)))
     return Table(fold=np.array(fold), group=np.array(group), signs=np.array(found))
 
 

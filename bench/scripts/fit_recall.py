@@ -44,7 +44,7 @@ from embermem.core.vectors import page_vector
 from embermem.embedders.minilm import MiniLM
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
-from embermem.index.query_context import Query, View
+from embermem.index.query_context import Query
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
@@ -53,6 +53,7 @@ from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Delta, PageMark
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
+from embermem_bench.recall import packed_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -196,7 +197,9 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
             share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
             values[f"packed@{n}w"] = share
-        if question.category in "1234" and by == "id":
+            if question.quote is not None:
+                values[f"quoted@{n}w"] = float(packed_within(context, n).says(question.quote))
+        if question.category and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():
             figures.setdefault(name, []).append(value)
@@ -216,6 +219,8 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
     """A conversation with a snapshot of all that was said."""
     utterances = list(_utterances(talk))
     vectors, tokens = _embedded(talk.id, utterances, cache)
+    seqs = np.array([u.seq for u in utterances for _ in passages(u.text)])
+    begins = np.searchsorted(seqs, [u.seq for u in utterances])
     segments: list[Segment] = []
     marks: list[PageMark] = []
     for thread in dict.fromkeys(u.thread for u in utterances):
@@ -238,7 +243,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
                 recorded_at=at,
                 said_from=at,
                 said_to=at,
-                embedding=page_vector(vectors[rows]),
+                embedding=page_vector(vectors[begins[rows]]),
             )
         )
         marks.extend(PageMark(page_id=page, no=1, segment_id=name) for page in pages)
@@ -246,7 +251,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         seq=len(utterances),
         revision=1,
         utterances=tuple(utterances),
-        vector_seqs=np.array([u.seq for u in utterances for _ in passages(u.text)]),
+        vector_seqs=seqs,
         vectors=vectors,
         pages=tuple(marks),
         segments=tuple(segments),
@@ -307,13 +312,13 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 
 
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
-    seqs = {u.id: u.seq for u in memory.utterances}
+    said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
     vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:
-            asked_in = memory.utterances[seqs[UtteranceId(question.after_turn)] - 1]
+            asked_in = said[UtteranceId(question.after_turn)]
             scope = Scope(before_seq=asked_in.seq, not_threads=frozenset({asked_in.thread}))
         yield (
             question,
@@ -323,6 +328,7 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
                 tokens=its_tokens,
                 keywords=frozenset(terms(question.text)),
                 at=question.at,
+                thread=None if question.thread is None else ThreadId(question.thread),
                 scope=scope,
             ),
         )
@@ -331,8 +337,8 @@ def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tu
 def _cases(talk: Talk) -> Iterator[Case]:
     count = sum(len(other.with_evidence) for other in talk.data.conversations)
     for question, query in talk.asked:
-        view = View(talk.memory, query, Settings())
-        said = talk.memory.utterances[: view.n]
+        view = rank(talk.memory, query, Settings(), first=1).view  # of what is in scope
+        said = view.snapshot.utterances
         gold = np.array(
             [row for row, u in enumerate(said) if u.id in question.evidence or u.thread in question.evidence_threads]
         )

@@ -29,7 +29,6 @@ from fit_recall import Talk, prepared
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.types import Utterance
-from embermem.index.query_context import View
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.confidence import signs
 from embermem.memoryos.recall.retrieval import rank, recall
@@ -196,7 +195,7 @@ def _table(talks: Sequence[tuple[Talk, bool]], mode: Mode) -> Table:
             data.append(talk.data.name)
             group.append(name)
             fitted.append(is_fitted)
-            found.append(astuple(signs(View(talk.memory, query, settings), ranking.rows)))
+            found.append(astuple(signs(ranking.view, ranking.rows)))
             sure.append(ranking.answerable)
     return Table(
         data=np.array(data),

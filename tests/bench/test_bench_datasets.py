@@ -84,6 +84,12 @@ def test_a_recall_set_keeps_file_order_and_reads_naive_times_as_utc() -> None:
     assert conversation.questions[0].evidence_threads == frozenset({"k1"})
 
 
+def test_a_question_of_a_recall_set_may_name_the_thread_that_it_is_asked_in() -> None:
+    document = recall_set()
+    document["conversations"][0]["questions"][1]["thread"] = "k3"
+    assert [question.thread for question in one(document).questions] == [None, "k3"]
+
+
 def test_a_file_is_named_by_itself_or_by_what_is_in_it(tmp_path: Path) -> None:
     for name, document in (("ours", locomo()), ("other", recall_set())):
         (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
@@ -111,6 +117,8 @@ def _set(*path: str | int, value: object) -> Callable[[Any], None]:
         (_set("conversations", 0, "threads", 0, "turns", value=None), "(mara), thread 1, turns: expected a list"),
         (_set("conversations", 0, "threads", 0, "id", value="k2"), "the thread id 'k2' stands there twice"),
         (_set("conversations", 0, "questions", 0, "after_turn", value="zz"), "q1: after_turn 'zz' is no turn"),
+        (_set("conversations", 0, "questions", 0, "thread", value="zz"), "q1: thread 'zz' is no thread"),
+        (_set("conversations", 0, "questions", 1, "quote", value="yeast"), "q2: no turn of its evidence says 'yeast'"),
         (_set("conversations", 0, "questions", 1, "text", value=None), "question 2: 'text' is missing"),
         (_set("conversations", value=[]), "no conversation"),
         (_set("conversations", 0, "questions", 0, "answer", value=["a"]), "question 1: 'answer' is missing or not a"),

@@ -8,15 +8,16 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from small import locomo, recall_set
 
 from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
-from embermem.memory import Memory
+from embermem.memory import Memory, OwnerMemory
 from embermem_bench import recall
 from embermem_bench.datasets import parse
+from embermem_bench.load_conversation import add_conversation, look_up
 
 KEYS = (
     "name questions rec@1 rec@5 rec@10 rec@20 any@1 any@5 any@10 any@20 all@1 all@5 all@10 all@20 mrr rec@300w "
@@ -76,6 +77,32 @@ def test_a_question_in_mid_conversation_sees_neither_its_thread_nor_what_comes_l
     assert found["k1"]["thread_rec@20"] == 1.0
     for hidden in ("k2", "k3"):
         assert found[hidden]["thread_rec@20"] == found[hidden]["thread_rec@1200w"] == 0.0
+
+
+class Listening:
+    """An owner's memory that notes the thread of each recall."""
+
+    def __init__(self, owner: OwnerMemory) -> None:
+        self.search = owner.search
+        self.threads: list[str | None] = []
+        self._recall = owner.recall
+
+    def recall(self, query: str, **more: Any) -> Context:
+        self.threads.append(more["thread"])
+        return self._recall(query, **more)
+
+
+def test_a_question_that_names_its_thread_is_asked_in_that_thread() -> None:
+    document = recall_set()
+    document["conversations"][0]["questions"][1] |= {"thread": "k3", "category": "pronoun"}
+    (conversation,) = parse(document, "ours", "here").conversations
+    with Memory(":memory:", embedder="hashed", token_counter="words", background=False) as memory:
+        owner = memory.of("mara")
+        stored = look_up(owner, conversation, add_conversation(owner, conversation))
+        listening, tally = Listening(owner), recall.Tally()
+        recall.ask_all(cast("OwnerMemory", listening), conversation, stored, tally, "mara", lambda *_: None)
+    assert listening.threads == [None] * len(recall.BUDGETS) + ["k3"] * len(recall.BUDGETS)
+    assert [asked.category for asked in tally.asked] == ["later", "pronoun"]
 
 
 def test_a_limit_asks_the_first_questions_only(tmp_path: Path) -> None:
@@ -141,6 +168,25 @@ def context(text: str, *packed: Hit, preset: str = "default") -> Context:
 def test_within_the_budget_all_that_was_packed_counts_and_what_was_shortened_is_not_whole() -> None:
     found = recall.packed_within(context("a b c […]", hit("u", "b c"), hit("v", "c d e")), 4)
     assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u", "v"], ["u"], False)
+
+
+def test_a_quote_stands_in_a_context_if_its_words_do_whatever_dates_are_beside_them() -> None:
+    found = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", hit("u", "a b yesterday c d")), 9)
+    assert found.says("b yesterday c")
+    assert not found.says("c d")
+
+
+def test_of_a_long_text_a_report_says_whether_the_right_piece_was_packed(tmp_path: Path) -> None:
+    document = recall_set()
+    talk = document["conversations"][0]
+    middle = "The heron on the jetty is called Gustav."
+    sentences = [f"Paragraph {n} treats the sort of rope that item {n} of the long list needs." for n in range(60)]
+    talk["threads"][1]["turns"][1]["text"] = " ".join([*sentences[:30], middle, *sentences[30:]])
+    asked = talk["questions"][1] | {"text": "What is the heron on the jetty called?", "evidence": ["b1:1"]}
+    talk["questions"][1] = asked | {"quote": "is called Gustav"}
+    found = report(document, tmp_path)
+    assert found["quoted@300w"] == found["by_category"]["now"]["quoted@1200w"] == 1.0
+    assert "quoted@300w" not in found["by_category"]["later"]
 
 
 def test_a_context_over_its_budget_is_an_error() -> None:

@@ -70,8 +70,8 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         "segments": snapshot.segment_of_page().tolist(),
         "speakers": [snapshot.speakers()[i] for i in snapshot.speaker_of(n)],
         "threads": snapshot.thread_of(n).tolist(),
-        "words": [snapshot.words.scores([w.lower()], n, 1.2, 0.75).tolist() for w in WORDS],
-        "windows": [snapshot.words.window_scores([w.lower()], links, 1.2, 0.75).tolist() for w in WORDS],
+        "words": [snapshot.words.scores({w.lower(): 1.0}, n, 1.2, 0.75).tolist() for w in WORDS],
+        "windows": [snapshot.words.window_scores({w.lower(): 1.0}, links, 1.2, 0.75).tolist() for w in WORDS],
     }
 
 
@@ -277,7 +277,7 @@ def test_readers_see_whole_snapshots_while_a_writer_extends() -> None:
         while not done.is_set():
             snapshot = current[0]
             n = snapshot.n
-            scores = snapshot.words.scores(["tea"], n, 1.2, 0.75)
+            scores = snapshot.words.scores({"tea": 1.0}, n, 1.2, 0.75)
             dots = snapshot.dots(np.eye(snapshot.dim, dtype=np.float32)[0], np.nan)
             if len(scores) != n or (n and not scores.all()) or dots.tolist() != list(range(1, n + 1)):
                 failures.append(f"at {n}")

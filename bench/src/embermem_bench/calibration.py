@@ -173,7 +173,9 @@ def _others(conversation: Conversation, dataset: Dataset, number: int, seed: int
 
 
 def _ask(owner: OwnerMemory, conversation: str, kind: str, question: Question, stored: Stored) -> Asked:
-    context = owner.recall(question.text, at=stored.asked_at(question), scope=stored.scope(question))
+    context = owner.recall(
+        question.text, at=stored.asked_at(question), thread=question.thread, scope=stored.scope(question)
+    )
     wanted = replace(question, evidence=frozenset(), evidence_threads=frozenset()) if kind != ANSWERABLE else question
     return Asked(
         conversation=conversation,

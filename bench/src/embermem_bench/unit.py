@@ -221,7 +221,11 @@ class Working:
     def recalled(self, owner: OwnerSystem, question: Question, stored: Stored) -> Context:
         """The context that a question is answered from. Raises InputError, ModelError, EmbedderError, StoreError."""
         return owner.recall(
-            question.text, at=stored.asked_at(question), budget=self._terms.budget, scope=stored.scope(question)
+            question.text,
+            at=stored.asked_at(question),
+            budget=self._terms.budget,
+            thread=question.thread,
+            scope=stored.scope(question),
         )
 
     def _judged(self, asker: Asker, question: Question, memory: str, answer: str) -> tuple[Verdict, ...]:

@@ -7,7 +7,7 @@ while many read: an array's cells are written before its length says that they a
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -71,28 +71,32 @@ class Postings:
         end = int(np.searchsorted(cells[:, 0], n))
         return cells[:end, 0], cells[:end, 1]
 
+    def holds(self, term: str, n: int) -> int:
+        """How many of the first n rows hold the term."""
+        return len(self.find(term, n)[0])
+
     def idf(self, term: str, n: int) -> float:
         """How rare the term is among the first n rows."""
-        return equations.idf(n, len(self.find(term, n)[0]))
+        return equations.idf(n, self.holds(term, n))
 
     def lengths(self, n: int) -> Rows:
         """Terms of each of the first n rows."""
         return self._lengths.first(n)
 
-    def scores(self, terms: Iterable[str], n: int, k_1: float, b: float) -> Floats:
-        """BM25 of each of the first n rows against the terms, joined by OR; shape (n,)."""
+    def scores(self, terms: Mapping[str, float], n: int, k_1: float, b: float) -> Floats:
+        """BM25 of each of the first n rows against the terms, joined by OR, each with its weight; shape (n,)."""
         scores = np.zeros(n)
         if n == 0:
             return scores
         lengths = self.lengths(n)
         average = max(1.0, float(self._totals.data[n - 1]) / n)
-        for term in dict.fromkeys(terms):
+        for term, weight in terms.items():
             rows, tf = self.find(term, n)
             if len(rows):
-                scores[rows] += equations.idf(n, len(rows)) * _bm25_terms(tf, lengths[rows], average, k_1, b)
+                scores[rows] += weight * equations.idf(n, len(rows)) * _bm25_terms(tf, lengths[rows], average, k_1, b)
         return scores
 
-    def window_scores(self, terms: Iterable[str], links: Links, k_1: float, b: float) -> Floats:
+    def window_scores(self, terms: Mapping[str, float], links: Links, k_1: float, b: float) -> Floats:
         """BM25 where a row's document is itself with the rows before and after it in its thread; shape (n,).
 
         The windows are not stored: a window's count of a term is the sum of its rows' counts.
@@ -103,7 +107,7 @@ class Postings:
             return scores
         lengths, average = links.lengths(self)
         counts = np.zeros(n + 1)
-        for term in dict.fromkeys(terms):
+        for term, weight in terms.items():
             rows, tf = self.find(term, n)
             if len(rows) == 0:
                 continue
@@ -114,8 +118,10 @@ class Postings:
             counts[after] += tf
             counts[n] = 0.0
             touched = (counts != 0.0).nonzero()[0]  # of truth values, which is six times as quick as of numbers
-            scores[touched] += equations.idf(n, len(touched)) * _bm25_terms(
-                counts[touched], lengths[touched], average, k_1, b
+            scores[touched] += (
+                weight
+                * equations.idf(n, len(touched))
+                * _bm25_terms(counts[touched], lengths[touched], average, k_1, b)
             )
             counts[touched] = 0.0
         return scores

@@ -161,7 +161,7 @@ def fuse(view: View) -> Fused:
             scores += weights[-1] * normal
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
-    if asks_for_several(view.query.text):
+    if view.kind(asks_for_several):
         names.append("hop")
         weights.append(view.settings.recall_hop)
         measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))
@@ -248,6 +248,8 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
         raw[silent], normal[silent] = 0.0, least
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
+    if channel.share is not None and normal.any():
+        normal = normal * channel.share(view)
     return raw, normal
 
 

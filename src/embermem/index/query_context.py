@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +16,13 @@ from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
 from embermem.index.bm25 import Links
-from embermem.index.late import stem_of
+from embermem.index.late import stems_of
 from embermem.index.log import micros
+from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
+from embermem.index.spelling import corrected
 from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
 from embermem.protocols import TokenVectors
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Asked = tuple[NDArray[np.float32], Floats]
 
 __all__ = ["Query", "View"]
 
@@ -46,10 +51,15 @@ class Query:
     it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
     cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
     facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
-    Of utterances only those of the relevance `min_score` or more are wanted.
+    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
+    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
+    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
+    hits.
     """
 
     text: str
+    before: tuple[str, ...] = ()
+    read_before: frozenset[int] = frozenset()
     vector: Vector | None = field(default=None, compare=False, repr=False)
     tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
     keywords: frozenset[str] = frozenset()
@@ -67,6 +77,11 @@ class Query:
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0
 
+    @property
+    def in_full(self) -> str:
+        """The query, and behind it the turns that it rests on."""
+        return "\n".join((self.text, *self.before))
+
 
 class View:
     """The rows of a snapshot as one query sees them. What its scope excludes is not among them: the snapshot was
@@ -78,16 +93,22 @@ class View:
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
         self.snapshot, self.query = snapshot, query
         self.understood = _understood(query)
-        self.settings = _weighed(settings, self.understood)
+        self.by_first = _by_first(query) if snapshot.is_paired else self.understood
+        self.settings = settings if snapshot.is_paired else _weighed(settings, self.understood)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
         self.allowed = self._allowed()
-        self.terms = tuple(dict.fromkeys(terms(query.text)))
+        self.corrections = self._corrections()
+        self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
+        """The query's own terms."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
+        if self.query.read_before:
+            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
+            allowed = ~asked if allowed is None else allowed & ~asked
         if not (says := self.snapshot.text_length(self.n) > 0.0).all():
             allowed = says if allowed is None else allowed & says
         if self.query.valid_at is None:
@@ -102,6 +123,42 @@ class View:
         told[rows[inside]] = True
         return told
 
+    def _corrections(self) -> Mapping[str, str]:
+        """For the query's words that no row holds, and that the embedder does not know as words, their next neighbours
+        that rows hold."""
+        tokens = self.query.tokens
+        pieces = Counter(() if tokens is None else tokens.words)
+        known = set(stems_of([word for word, count in pieces.items() if count == 1]))
+        words, n = self.snapshot.words, self.n
+        unknown = [
+            term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
+        ]
+        found = {
+            term: corrected(term, lambda one: words.holds(one, n)) for term in unknown[: self.settings.query_terms]
+        }
+        return {term: held for term, held in found.items() if held is not None}
+
+    @cached_property
+    def terms_before(self) -> tuple[str, ...]:
+        """Those of the turns that it rests on that it lacks itself. Who spoke is not named there for a query that names
+        somebody."""
+        found = dict.fromkeys(term for turn in self.query.before for term in terms(turn))
+        named = not self.names.isdisjoint(self.terms)
+        return tuple(term for term in found if term not in self.terms and not (named and term in self.names))
+
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """How much each term counts, in (0, 1]: the query's own fully."""
+        return dict.fromkeys(self.terms_before, self.settings.recall_before) | dict.fromkeys(self.terms, 1.0)
+
+    def kind(self, asked: Callable[[str], bool]) -> bool:
+        """Whether the query asks for a kind of answer; one that does not say so, as those it rests on do."""
+        text = self.query.text
+        if asked(text) or not self.query.before:
+            return asked(text)
+        silent = not (asks_for_time(text) or asks_for_number(text) or asks_for_several(text))
+        return silent and any(asked(turn) for turn in self.query.before)
+
     @cached_property
     def candidates(self) -> Mask:
         """Which of the n rows may be recalled."""
@@ -114,19 +171,29 @@ class View:
 
     @cached_property
     def idf(self) -> Mapping[str, float]:
-        """How rare each of the query's terms is among the n rows."""
-        return {term: self.snapshot.words.idf(term, self.n) for term in self.terms}
+        """How rare each of the query's terms is among the n rows, times its weight."""
+        return {term: weight * self.snapshot.words.idf(term, self.n) for term, weight in self.weights.items()}
 
     @cached_property
-    def searched(self) -> tuple[str, ...]:
-        """The query's terms that BM25 looks for: the rarest of those that occur, `query_terms` at most."""
-        held = [term for term in self.terms if len(self.snapshot.words.find(term, self.n)[0])]
-        return tuple(sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms])
+    def searched(self) -> Mapping[str, float]:
+        """The query's terms that BM25 looks for, with their weights: the rarest of those that occur, `query_terms` at
+        most."""
+        held = [term for term in self.idf if self.snapshot.words.holds(term, self.n)]
+        rarest = sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms]
+        return {term: self.weights[term] for term in rarest}
 
     @cached_property
     def segment_scores(self) -> Floats:
         """F_score of every segment against the query, shape (segments,)."""
         return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
+
+    def similarities(self, rows: NDArray[np.integer[Any]]) -> Floats:
+        """The cosine of each of these rows' vectors and the query's, by the encoder that reads both; 0 without a
+        vector."""
+        vector = self.query.vector
+        if vector is None:
+            return np.zeros(len(rows))
+        return similarities(self.snapshot.vectors_of(rows), vector, self.snapshot.first_dim)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -136,24 +203,38 @@ class View:
         return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
 
     @cached_property
-    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
-        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first.
+    def asked_tokens(self) -> tuple[Asked, Asked]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first: by the
+        first encoder of a pair, for rows that it reads, and by the second for all others. Without a pair all are the
+        first's; empty where an encoder gives none.
 
         Who spoke is the speaker channel's to say: names count nothing here.
         """
-        tokens, n = self.query.tokens, self.n
+        tokens = self.query.tokens
+        if tokens is None:
+            return self._asked(None), self._asked(None)
+        if tokens.encoder:
+            return self._asked(None), self._asked(tokens)
+        return self._asked(tokens), self._asked(tokens.second)
+
+    def _asked(self, tokens: TokenVectors | None) -> Asked:
+        n = self.n
         if tokens is None:
             return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
-        stems = [stem_of(word) for word in tokens.words]
+        stems = [None if stem is None else self.corrections.get(stem, stem) for stem in stems_of(tokens.words)]
         places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
-        idf = np.array([self.snapshot.words.idf(stems[i] or "", n) for i in places])
+        known = [stems[i] or "" for i in places]
+        idf = np.array([self.weights.get(stem, 1.0) * self.snapshot.words.idf(stem, n) for stem in known])
         rarest = np.argsort(-idf, kind="stable")[: self.settings.query_terms]
         return tokens.vectors[[places[i] for i in rarest]], idf[rarest]
 
     @cached_property
     def asked_days(self) -> tuple[DateSpan, ...]:
         """The days that the query names; "last week" is counted from `at`, or from the newest thing said."""
-        return () if self.now is None else date_spans(self.query.text, self.now)
+        if self.now is None:
+            return ()
+        told = (date_spans(text, self.now) for text in (self.query.text, *self.query.before))
+        return next(filter(None, told), ())
 
     @cached_property
     def now(self) -> datetime | None:
@@ -162,6 +243,13 @@ class View:
             return self.query.at
         said = np.flatnonzero(~self.snapshot.is_passage(self.n))
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
+
+
+def _by_first(query: Query) -> float:
+    """How much of the query's text the first encoder of a pair reads, in [0, 1]."""
+    if query.tokens is not None and query.tokens.encoder:
+        return 0.0
+    return _understood(query)
 
 
 def _understood(query: Query) -> float:

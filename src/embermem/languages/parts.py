@@ -55,6 +55,13 @@ class Questions:
     """A wish for advice, an idea or a plan, which depends on likes and limits: "What should I …?"."""
     says_number: str = r"\d"
     """What holds a number, in digits or words."""
+    continues: str = NEVER
+    """What makes a query the continuation of another: an opening ("and her sister?"), or nothing but what asks
+    ("why?")."""
+    points_back: str = NEVER
+    """A word for a thing or a place that was named before: "there"."""
+    pronoun: str = NEVER
+    """A word for somebody who was named before."""
     overview: str = NEVER
     """Who is somebody, what happened, what is known: in lower case."""
     overview_words: str = NEVER

@@ -25,10 +25,13 @@ __all__ = [
     "asks_of_oneself",
     "asks_of_the_past",
     "asks_to_compare",
+    "continues",
     "happened_after",
     "happened_before",
     "happened_between",
     "parts_asked",
+    "points_back",
+    "refers_to_person",
     "says_number",
     "states_preference",
 ]
@@ -47,6 +50,9 @@ _UNTIL = either(lambda one: one.questions.until)
 _BETWEEN = either(lambda one: one.questions.between)
 _ADVICE = either(lambda one: one.questions.advice)
 _PAST = either(lambda one: one.questions.past)
+_CONTINUES = either(lambda one: one.questions.continues)
+_PRONOUN = either(lambda one: one.questions.pronoun)
+_POINTS_BACK = either(lambda one: one.questions.points_back)
 _CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
 _PREFERENCE = either(lambda one: one.talk.preference)
@@ -154,6 +160,21 @@ def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
 def asks_of_the_past(query: str) -> bool:
     """Whether a query asks about the past, for which current goals are not relevant."""
     return asks(query.rstrip()) and _PAST.search(query) is not None
+
+
+def continues(query: str) -> bool:
+    """Whether a query goes on with the question before it: "and her sister?", "why?"."""
+    return _CONTINUES.search(query[:_LOOKS_AT]) is not None
+
+
+def points_back(query: str) -> bool:
+    """Whether a query has a word for a thing or a place that was named before: "what did it cost?"."""
+    return _POINTS_BACK.search(query[:_LOOKS_AT]) is not None
+
+
+def refers_to_person(query: str) -> bool:
+    """Whether a query has a word for somebody who was named before: "when did she move?"."""
+    return _PRONOUN.search(query[:_LOOKS_AT]) is not None
 
 
 def asks_of_character(query: str) -> bool:

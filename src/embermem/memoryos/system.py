@@ -60,12 +60,13 @@ from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
 from embermem.memoryos.recall.evidence_plan import searched_alone
+from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.theme_vectors import ThemeVectors
 from embermem.memoryos.recall.themes import themes_of
-from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -108,12 +109,13 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
+            embedder.first_dim if isinstance(embedder, PairedEmbedder) else None,
         )
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
-        self._themes = ThemeVectors(parts.embedder)
+        self._themes = ThemeVectors(embedder)
         self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
@@ -453,34 +455,40 @@ class MemoryOS:
         settings: Settings,
     ) -> tuple[Snapshot, retrieval.Query, tuple[str, ...]]:
         snapshot = self._seen(owner, scope, moment)
-        vector, tokens, facts, notes = None, None, None, []
-        try:
-            missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
-            if missing:
-                self._residents.with_vectors(owner.id, missing, self._embed)
-                snapshot = self._seen(owner, scope, moment)
-            vector, tokens = self._embedded_query(query)
-            if settings.preset == "paper":
-                facts = self._facts_near(snapshot.persona, vector)
-        except EmbedderError as error:
-            notes.append(f"ranked by words alone, the embedder failed: {error}")
         is_turn = scope is not None and scope.before_seq is not None
-        themes = themes_of(query) | self._themes.near(vector)
         asked = retrieval.Query(
             text=query,
-            vector=vector,
-            tokens=tokens,
-            keywords=frozenset(self._parts.keywords(query, _QUERY_KEYWORDS)),
             budget=self._settings.budget if budget is None else budget,
             at=self._parts.clock() if at is None and not is_turn else at,
             thread=thread,
             scope=_kinds(scope),
             shown=frozenset(map(ThreadId, shown_threads)),
             valid_at=moment.valid_at,
-            parts={} if vector is None else {part: self._embedded_query(part) for part in searched_alone(query)},
+        )
+        asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona))
+        vector, tokens, facts, notes = None, None, None, []
+        parts: Mapping[str, tuple[Vector, TokenVectors | None]] = {}
+        try:
+            missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
+            if missing:
+                self._residents.with_vectors(owner.id, missing, self._embed)
+                snapshot = self._seen(owner, scope, moment)
+            vector, tokens = self._embedded_query(asked.in_full)
+            parts = {part: self._embedded_query(part) for part in searched_alone(query)}
+            if settings.preset == "paper":
+                facts = self._facts_near(snapshot.persona, vector)
+        except EmbedderError as error:
+            notes.append(f"ranked by words alone, the embedder failed: {error}")
+        themes = themes_of(query) | self._themes.near(vector)
+        asked = replace(
+            asked,
+            vector=vector,
+            tokens=tokens,
+            keywords=frozenset(self._parts.keywords(asked.in_full, _QUERY_KEYWORDS)),
             links=followed(self._links(owner.id, moment), snapshot),
             themes=themes,
             statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
+            parts=parts,
             facts=facts,
         )
         return snapshot, asked, tuple(notes)

@@ -211,7 +211,11 @@ class _Understood:
         for number, question in enumerate(self.conversation.questions, 1):
             told(f"{what}: contexts of {budget}", number, len(self.conversation.questions))
             context = self.owner.recall(
-                question.text, at=self.stored.asked_at(question), budget=budget, scope=self.stored.scope(question)
+                question.text,
+                at=self.stored.asked_at(question),
+                budget=budget,
+                thread=question.thread,
+                scope=self.stored.scope(question),
             )
             evidence = frozenset(
                 utterance_id

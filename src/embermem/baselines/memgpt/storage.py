@@ -52,7 +52,7 @@ class RecallStorage:
         # As if nothing later had been said, so that what is found does not depend on it.
         n = bisect_right(log, seen[-1].seq, key=lambda u: u.seq)
         asked = sorted(dict.fromkeys(terms(query)), key=lambda term: -words.idf(term, n))[: self._query_terms]
-        scores = words.scores(asked, n, self._k_1, self._b)
+        scores = words.scores(dict.fromkeys(asked, 1.0), n, self._k_1, self._b)
         most = sum(words.idf(term, n) for term in asked) * (self._k_1 + 1.0)
         visible = {u.seq for u in seen}
         rows = [row for row in scores.nonzero()[0].tolist() if log[row].seq in visible]

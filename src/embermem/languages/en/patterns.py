@@ -22,6 +22,12 @@ QUESTIONS: Final = Questions(
     past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
     r"|\blast (?:time|week|month|year|night|spring|summer|autumn|fall|winter)\b"
     r"|\b(?:have|has)\b[^.?!]{0,40}\b(?:been|said|told|done|gone|seen|ever|mentioned)\b",
+    continues=r"^\W*(?:and|but|so|or|then|also|plus|what about|how about|same for)\b"
+    r"|^\W*(?:(?:and|but|so) )?(?:why|when|where|who|how(?: (?:much|many|long|often|old|far|come|so))?|which(?: one| ones)?"
+    r"|what(?: for| else| then| time| colou?r)?|since when|until when|with whom|who with|where to|really)(?: not| again| exactly| then)?\W*$"
+    r"|\b(?:instead|afterwards|the (?:day|week|month|year|time) (?:before|after))\b",
+    points_back=r"\b(?:it|its|there|that|those|these|this|them|one|ones|the other|the others|the same|the first|the second|the latter|then)\b(?! (?:is|are|was|were|any|time|year|week|month)\b)",
+    pronoun=r"\b(?:he|she|him|his|hers?|himself|herself|they|them|their|theirs|he's|she's|they're|both of them)\b",
     overview=r"\b(?:overview|summar\w+|recap\w*|highlights|biograph\w+|profile|life|lives|story|milestones|journey|who (?:is|am|are)|"
     r"who's|what's new|any news|up to date|up to speed|catch \w+ up|caught up|fill \w+ in|update|(?:going|gone) on|been up to|been doing)\b"
     r"|\b(?:know|remember|learnt|learned|tell|told|say|about)\b.{0,30}\babout\b|^\W*about\b|\bdescribe\b"

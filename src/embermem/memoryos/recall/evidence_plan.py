@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from embermem.core.text import fold
 from embermem.index.fusion import Fused, fuse
 from embermem.index.log import micros
 from embermem.index.query_context import Query, View
@@ -36,7 +35,7 @@ from embermem.languages.questions import (
     happened_between,
     parts_asked,
 )
-from embermem.languages.words import runs, terms
+from embermem.languages.words import terms
 from embermem.memoryos.recall.preferences import preferences
 from embermem.prompts.rendering import day, one_line
 
@@ -253,12 +252,6 @@ def _of(view: View, part: str) -> Floats:
 
 
 def _only(query: Query, part: str) -> Query:
-    """The query of these of its words: with the part's own vectors, or with those that the words have in the whole."""
-    if part in query.parts:
-        vector, tokens = query.parts[part]
-        return replace(query, text=part, vector=vector, tokens=tokens, keywords=frozenset(), links=())
-    words, tokens = {run for run, _, _ in runs(fold(part))}, query.tokens
-    if tokens is not None:
-        kept = [place for place, word in enumerate(tokens.words) if fold(word) in words]
-        tokens = replace(tokens, words=tuple(tokens.words[place] for place in kept), vectors=tokens.vectors[kept])
-    return replace(query, text=part, vector=None, tokens=tokens, keywords=frozenset(), links=())
+    """The query for a part of its text, with the part's own vectors, if it has them."""
+    vector, tokens = query.parts.get(part, (None, None))
+    return replace(query, text=part, before=(), vector=vector, tokens=tokens, keywords=frozenset(), links=())

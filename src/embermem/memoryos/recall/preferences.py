@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.index.pairs import similarities_among
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.recall.themes import bears_on, speaks_of, states_taste, themes_of
@@ -45,7 +46,9 @@ def preferences(view: View) -> Floats | None:
         return None
     near = np.zeros(len(rows))
     if view.query.statements is not None:
-        near = (view.snapshot.vectors_of(rows) @ view.query.statements.T).max(axis=1).astype(np.float64)
+        near = similarities_among(view.snapshot.vectors_of(rows), view.query.statements, view.snapshot.first_dim).max(
+            axis=1
+        )
         near = view.understood * np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0)
     near[np.isin(rows, known)] += _WORD
     for place in np.argsort(-near, kind="stable")[:_LOOKED_AT].tolist():

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.core.errors import EmbedderError
+from embermem.index.pairs import similarities
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples, theme_statements
-from embermem.protocols import Embedder
+from embermem.protocols import Embedder, PairedEmbedder
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -24,6 +25,7 @@ class ThemeVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
+        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._questions = _Examples(theme_examples)
         self._preferences = _Examples(theme_statements)
 
@@ -32,7 +34,7 @@ class ThemeVectors:
         if vector is None or (known := self._questions.embedded(self._embedder)) is None:
             return frozenset()
         names, vectors = known
-        near = (vectors @ vector >= THEME_NEAR).tolist()
+        near = (similarities(vectors, vector, self._first_dim) >= THEME_NEAR).tolist()
         return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def preferences(self, themes: Collection[str]) -> Vectors | None:

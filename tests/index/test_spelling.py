@@ -1,0 +1,27 @@
+"""Words that nothing holds, put right."""
+
+from __future__ import annotations
+
+import pytest
+
+from embermem.index.spelling import corrected
+
+HELD = {"bakery": 3, "baker": 1, "kitten": 2, "mitten": 5, "sitten": 5}
+
+
+def count(term: str) -> int:
+    return HELD.get(term, 0)
+
+
+@pytest.mark.parametrize("slip", ["bkaery", "bakry", "bakkery", "bakely"])
+def test_one_slip_is_put_right(slip: str) -> None:
+    assert corrected(slip, count) == "bakery"
+
+
+@pytest.mark.parametrize("term", ["bkary", "whats", "nich", "xyz", "bak", "b4kery", "面包店", "", "k" * 500])
+def test_what_is_no_slip_of_a_held_word_stays(term: str) -> None:
+    assert corrected(term, count) is None
+
+
+def test_the_neighbour_that_most_rows_hold_is_meant_and_of_equals_the_first() -> None:
+    assert corrected("bitten", count) == "mitten"
