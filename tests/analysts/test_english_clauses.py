@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embermem.analysts.screening import screen
-from embermem.languages import of
+from embermem.languages import named
 from embermem.languages.en import verbs
 from embermem.languages.facts.finding import Finding
 
@@ -17,15 +17,15 @@ SAID = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday
 
 
 def found(text: str) -> list[Finding]:
-    return [one for one in of("en").facts(screen(text) or "", SAID) if not one.retracts]
+    return [one for one in named("en").facts(screen(text) or "", SAID) if not one.retracts]
 
 
 def taken_back(text: str) -> set[tuple[str, str]]:
-    return {(one.attribute, one.value) for one in of("en").facts(text, SAID) if one.retracts}
+    return {(one.attribute, one.value) for one in named("en").facts(text, SAID) if one.retracts}
 
 
 def said(text: str) -> list[str]:
-    return [f"{one.subject}: {of('en').statement(one.attribute, one.value)}" for one in found(text)]
+    return [f"{one.subject}: {named('en').statement(one.attribute, one.value)}" for one in found(text)]
 
 
 TOLD = """
@@ -324,19 +324,19 @@ WORDS = (
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
 def test_positions_point_into_the_text_whatever_is_said(text: str) -> None:
-    for one in of("en").facts(text, SAID):
+    for one in named("en").facts(text, SAID):
         assert 0 <= one.start < one.end <= len(text)
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_an_error(text: str) -> None:
-    assert all(one.end <= len(text) for one in of("en").facts(text, SAID))
+    assert all(one.end <= len(text) for one in named("en").facts(text, SAID))
 
 
 @pytest.mark.parametrize("row", rows(TOLD))
 def test_a_value_has_no_content_word_of_its_own(row: str) -> None:
     text = row.split(" | ")[0]
-    stem = of("en").stem
+    stem = named("en").stem
     spoken = {stem(word.strip(".,?!'\"").lower()) for word in text.replace("'s", " 's").split()}
     told_otherwise = {
         "they",

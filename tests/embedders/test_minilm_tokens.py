@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from embermem.embedders import sessions
 from embermem.embedders.minilm import (
     DIM,
     MAX_PASSAGES,
@@ -255,7 +256,7 @@ def test_a_token_vector_is_the_formula_on_the_hidden_states(minilm: MiniLM, load
 def test_the_states_are_those_whose_mean_is_the_sentence_vector(minilm: MiniLM, loaded: Loaded) -> None:
     (whole,) = minilm.embed(["A rather longer text, with commas, about nothing much."])
     ids = pad([loaded.pieces("A rather longer text, with commas, about nothing much.")])
-    (last,) = loaded._run(loaded._model, ["tokens"], {"ids": ids})
+    (last,) = sessions.run(loaded._model, ["tokens"], {"ids": ids}, "MiniLM")
     mean = last.mean(axis=0)
     np.testing.assert_allclose(mean / np.linalg.norm(mean), whole, atol=2e-6)
 

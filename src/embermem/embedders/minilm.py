@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
+from embermem.embedders import sessions
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
 from embermem.embedders.wordpiece import WordPiece
 from embermem.protocols import TokenVectors
@@ -57,8 +56,6 @@ PIECES_PER_RUN = 512
 UNUSED = "pooler."
 # Texts that are cut into pieces before they are run, so that what is held does not grow with the call.
 TEXTS_AT_A_TIME = 4096
-# Runs at the same time in one call. Two on two cores gave 1.9 times the throughput of one; more were not measured.
-MAX_THREADS = 4
 
 
 _T = TypeVar("_T")
@@ -76,7 +73,7 @@ class MiniLM:
         `threads` is how many runs one call of many texts makes at the same time (default: one a core, at most 4).
         """
         self._folder = folder
-        self._threads = threads if threads is not None else min(_cores(), MAX_THREADS)
+        self._threads = threads if threads is not None else sessions.at_once()
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
 
@@ -223,8 +220,9 @@ class Loaded:
     def __init__(self, folder: Path) -> None:
         self._tokenizer = WordPiece.from_file(folder / VOCABULARY)
         # Views into the mapped file: they live as long as the session that reads them.
-        self._weights = read_safetensors(folder / MODEL)
-        self._model = _session("minilm.onnx", self._weights, folder / MODEL)
+        weights = read_safetensors(folder / MODEL)
+        self._weights = {name: one for name, one in weights.items() if not name.startswith(UNUSED)}
+        self._model = sessions.session("minilm.onnx", self._weights, folder / MODEL)
 
     def pieces(self, text: str) -> list[int]:
         """[CLS] … [SEP], at most MAX_PIECES; empty for a text without a piece."""
@@ -251,7 +249,7 @@ class Loaded:
 
     def sentences(self, ids: NDArray[np.int64]) -> Vectors:
         """One vector a row of `ids`."""
-        (vectors,) = self._run(self._model, ["sentence"], {"ids": ids})
+        (vectors,) = sessions.run(self._model, ["sentence"], {"ids": ids}, NAME)
         return vectors
 
     def tokens(self, ids: NDArray[np.int64]) -> tuple[Vectors, list[Vectors]]:
@@ -261,7 +259,7 @@ class Loaded:
         the runs beside this one need (128 texts a second instead of 173).
         """
         sentences, before, last, lengths = self.states(ids)
-        (vectors,) = self._run(self._projection, ["vectors"], {"before": before, "last": last})
+        (vectors,) = sessions.run(self._projection, ["vectors"], {"before": before, "last": last}, NAME)
         return sentences, np.split(vectors, np.cumsum(lengths)[:-1])
 
     def states(
@@ -273,26 +271,14 @@ class Loaded:
         """
         no_tokens = (PAD, self._tokenizer.cls, self._tokenizer.sep, self._tokenizer.unk)
         real = np.isin(ids, no_tokens, invert=True)
-        sentences, before, last = self._run(self._model, ["sentence", "before", "tokens"], {"ids": ids})
+        sentences, before, last = sessions.run(self._model, ["sentence", "before", "tokens"], {"ids": ids}, NAME)
         flat = real.reshape(-1)
         return sentences, before[flat], last[flat], real.sum(axis=1)
 
     @cached_property
     def _projection(self) -> Any:
         """Made when tokens are first asked for (some ms); twice does no harm."""
-        return _session("minilm_tokens.onnx", {}, Path("minilm_tokens.onnx"))
-
-    def _run(
-        self, session: Any, outputs: list[str], inputs: dict[str, NDArray[np.int64]] | dict[str, NDArray[np.float32]]
-    ) -> list[NDArray[np.float32]]:
-        from onnxruntime.capi import onnxruntime_pybind11_state as ort
-
-        try:
-            found: list[NDArray[np.float32]] = session.run(outputs, inputs)
-        except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, RuntimeError) as error:
-            shapes = ", ".join(f"{name} {array.shape}" for name, array in inputs.items())
-            raise EmbedderError(f"{NAME} failed on {shapes}: {error}") from error
-        return found
+        return sessions.session("minilm_tokens.onnx", {}, Path("minilm_tokens.onnx"))
 
 
 def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
@@ -320,30 +306,6 @@ def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
         raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
 
 
-def _session(name: str, weights: dict[str, NDArray[np.float32]], path: Path) -> Any:
-    """The graph of this name with the weights (of `path`) in it, one thread a run."""
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as ort
-
-    options = onnxruntime.SessionOptions()
-    # Calls of many texts run several batches at once instead: as fast as two threads in a run, with one session,
-    # and nobody waits spinning (which made a busy machine collapse).
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # A pattern is kept for every shape seen, and ours are many.
-    options.enable_mem_pattern = False
-    names = [weight for weight in weights if not weight.startswith(UNUSED)]
-    values = [onnxruntime.OrtValue.ortvalue_from_numpy(weights[weight]) for weight in names]
-    graph = (files("embermem.embedders") / name).read_bytes()
-    try:
-        if names:
-            options.add_external_initializers(names, values)
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except (ort.Fail, ort.RuntimeException, ort.InvalidArgument, ort.InvalidGraph, RuntimeError) as error:
-        raise EmbedderError(f"{path} does not fit the graph: {error}; run `embermem model install`") from error
-
-
 def _installed() -> Path:
     folder = find_weights()
     if folder is None:
@@ -357,9 +319,3 @@ def pad(pieces: Sequence[Sequence[int]]) -> NDArray[np.int64]:
     for row, text in zip(ids, pieces, strict=True):
         row[: len(text)] = text
     return ids
-
-
-def _cores() -> int:
-    """The cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -24,6 +24,9 @@ __all__ = ["Language"]
 _ENOUGH = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 
+_ALONE = 0.4
+"""The same where only one is there: "pendant" is a word of two languages."""
+
 
 class Language:
     """One language. The defaults need no knowledge of it: words are compared without accents, dates are ISO 8601, and
@@ -43,6 +46,11 @@ class Language:
 
     stop_words: ClassVar[frozenset[str]] = frozenset()
     """Function words, folded: they carry grammar, not topic."""
+    telling_words: ClassVar[frozenset[str]] = frozenset()
+    """Words, folded, by which a text in letters that languages share is known to be this language's: its function words
+    and more; none where those are all."""
+    own_letters: ClassVar[str] = ""
+    """Letters that speak for this language among those that share an alphabet, in lower case."""
     abbreviations: ClassVar[str] = ""
     """A pattern of abbreviations whose full stop ends no sentence, without it."""
     full_stop: ClassVar[str] = "."
@@ -128,7 +136,13 @@ class Language:
 
     def is_written_in(self, words: Sequence[str]) -> bool:
         """Whether a text of these folded words is this language's: a quarter of them are its function words."""
-        return bool(words) and sum(word in self.stop_words for word in words) >= _ENOUGH * len(words)
+        known = self.words_known(words)
+        return known > 0 and known >= (_ENOUGH if known > 1 else _ALONE) * len(words)
+
+    def words_known(self, words: Sequence[str]) -> int:
+        """How many of these folded words tell that a text is this language's."""
+        known = self.telling_words or self.stop_words
+        return sum(_tells(word, known) for word in words)
 
     def name_for(self, text: str, words: Sequence[str]) -> str | None:
         """The name of a text's language for a model that has to answer in it; None for another language. `words`
@@ -211,6 +225,11 @@ class Language:
         """The statement with its subject: "sister Ana lives in Lyon"."""
         return f"{subject}{' ' if self.spaced else ''}{statement}"
 
+    def relative_of(self, kin: str, of: str) -> str:
+        """How a relative of somebody is called at the beginning of a sentence, where whose they are stands behind; ""
+        where it stands before, with `PeopleWords.possessive`."""
+        return ""
+
     def said_by(self, speaker: str, text: str) -> str:
         """A message with its speaker: "Ana: I live in Lyon"."""
         return f"{speaker}: {text}"
@@ -222,6 +241,11 @@ class Language:
     def both_about(self, name: str) -> str:
         """The reason of a link between two memories about the same person."""
         return f"both are about {name}"
+
+
+def _tells(word: str, known: frozenset[str]) -> bool:
+    """Whether a word is one of these, or begins with one that lost its vowel ("j'habite")."""
+    return word in known or ("'" in word and word[: word.index("'") + 1] in known)
 
 
 @cache

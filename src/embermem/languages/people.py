@@ -53,7 +53,8 @@ def label(subject: str, language: Language) -> str:
         if subject == role:
             return word
         if subject.startswith(role + language.people.possessive):
-            return word + subject[len(role) :]
+            rest = subject[len(role) + len(language.people.possessive) :]
+            return language.relative_of(rest, word) or word + subject[len(role) :]
     return subject
 
 

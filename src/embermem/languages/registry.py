@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final, TypeVar
@@ -37,8 +37,13 @@ DEFAULT: Final = "en"
 """The default language, for text that no other language claims."""
 _CODE = re.compile("[a-z]{2,3}")
 _LATIN = re.compile("[A-Za-z]")
+_NO_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+_TELLING, _FUNCTION_WORDS = 6, 0.1
+"""How many words of a text tell its language, and the least share of function words in it."""
 _LOOKS_AT = 2_000
 """Characters of a text whose function words say what language it is spelled in."""
+_LETTERS = 0.5
+"""What letters of its own are worth to a language, in words."""
 _Value = TypeVar("_Value")
 
 
@@ -87,18 +92,47 @@ def by_signs(text: str) -> Language:
 def spelled(text: str) -> Language:
     """The language of what a text has in letters that languages share, by its function words; the default in doubt."""
     several = _sharing()
-    if len(several) == 1:
-        return several[0]
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
-    found = {language: sum(word in language.stop_words for word in words) for language in several}
+    return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
+
+
+@lru_cache(maxsize=1024)
+def _spelled(text: str) -> Language:
+    several = _sharing()
+    folded = fold(text)
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*'?", folded)
+    found: dict[Language, float] = {language: language.words_known(words) for language in several}
+    if not folded.isascii():
+        for language in several:
+            if found[language] and any(letter in folded for letter in language.own_letters):
+                found[language] += _LETTERS
     best = max(several, key=lambda language: found[language])
     return best if found[best] > found[several[0]] and best.is_written_in(words) else several[0]
 
 
 def readable(text: str, code: str) -> float:
-    """The share of a text's letters that are no signs of other languages than this; such a sign counts as two."""
-    others = sum(2 * len(signs.findall(text)) for language, signs in signed() if language.code != code)
-    return 1.0 - others / (others + len(_LATIN.findall(text))) if others else 1.0
+    """The share of a text's letters that are in this language, one of those that share the Latin letters; a letter of
+    another script counts as two. What is too short to tell is in the default language."""
+    latin = len(_LATIN.findall(text))
+    others = 0 if text.isascii() else 2 * sum(map(str.isalpha, _NO_LATIN.sub("", text)))
+    if latin and not _is_spelled_in(text, code):
+        return 0.0
+    return 1.0 - others / (others + latin) if others else 1.0
+
+
+def _is_spelled_in(text: str, code: str) -> bool:
+    """Whether the Latin letters of a text are this language's: no other language has more of its function words, and
+    several words have one of them at least."""
+    if spelled(text).code != code:
+        return False
+    words = _spelled_words(text)
+    if len(words) < _TELLING:
+        return True
+    own = named(code).stop_words
+    return sum(word in own for word in words) >= _FUNCTION_WORDS * len(words)
+
+
+def _spelled_words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
 
 
 def alternatives(part: Callable[[Language], str]) -> str:

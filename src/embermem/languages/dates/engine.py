@@ -12,7 +12,7 @@ from embermem.languages.dates.days import DateSpan, Days
 from embermem.languages.dates.joining import agreed, joined
 from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
 from embermem.languages.facts.finding import When
-from embermem.languages.registry import all
+from embermem.languages.registry import all, spelled
 
 __all__ = ["DateSpan", "date_spans", "relative_spans", "since"]
 
@@ -95,14 +95,16 @@ def since(tables: DateTables, text: str, said_at: datetime, pos: int = 0, endpos
 
 
 def _needed(text: str) -> tuple[bool, ...]:
-    """Of each language, whether the text may hold a date of its rules."""
-    if text.isascii():
-        return _ASCII
-    return tuple(needed is None or needed.search(text) is not None for needed in _NEEDED)
+    """Of each language, whether the text may hold a date of its rules: the one that its letters spell, and those whose
+    own signs stand in it."""
+    own, is_ascii = spelled(text), text.isascii()
+    return tuple(
+        language is own if needed is None else language is own or (not is_ascii and needed.search(text) is not None)
+        for language, needed in _NEEDED
+    )
 
 
-_NEEDED = tuple(language.dates.needed for language in all())
-_ASCII = tuple(needed is None for needed in _NEEDED)
+_NEEDED = tuple((language, language.dates.needed) for language in all())
 
 
 @cache

@@ -1,0 +1,273 @@
+"""Cuts text into the pieces of a SentencePiece unigram model: normalise, split at white space, the likeliest pieces.
+
+The model file is sentencepiece's `ModelProto` (google/sentencepiece, `sentencepiece_model.proto`), in the older layout
+of the Universal Sentence Encoder, where field 3 holds the normaliser. It is read here with a few lines, so that neither
+sentencepiece nor protobuf is needed. Source of the search: Kudo 2018, "Subword Regularization", arXiv 1804.10959
+(Viterbi over the pieces' log probabilities).
+
+One difference to sentencepiece's own reader is meant: "<s>", "</s>" and the like in a text are plain characters here.
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from array import array
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from embermem.core.errors import EmbedderError
+
+__all__ = ["Unigram"]
+
+# Stands for a space, and begins every word.
+SPACE = "\u2581"
+# Ids of sentencepiece's own pieces.
+UNKNOWN, BEGIN, END = 0, 1, 2
+# What a character that no piece covers costs below the rarest piece: `kUnkPenalty` of sentencepiece.
+UNKNOWN_PENALTY = 10.0
+# Words whose pieces are remembered, about 8 MB when full; a run of unspaced script longer than this is not kept.
+WORD_CACHE, MAX_CACHED_CHARS = 32_768, 24
+# Fields of ModelProto and of NormalizerSpec.
+_PIECES, _NORMALIZER, _CHARSMAP = 1, 3, 2
+
+
+class Unigram:
+    """Cuts texts into the ids of a unigram model. Safe to share between threads."""
+
+    def __init__(self, pieces: list[str], scores: array[float], charsmap: bytes) -> None:
+        """`scores` are log probabilities of `pieces`; what is in angle brackets is no piece of a text."""
+        self._ids = {piece: id_ for id_, piece in enumerate(pieces) if not _is_control(piece)}
+        self._pieces = pieces
+        self._scores = scores
+        self._unknown_score = min(scores) - UNKNOWN_PENALTY
+        self._longest: dict[str, int] = {}
+        for piece in self._ids:
+            if len(piece) > self._longest.get(piece[0], 0):
+                self._longest[piece[0]] = len(piece)
+        self._most = max(self._longest.values())
+        self._normalizer = _Normalizer(charsmap)
+        self._kept = lru_cache(maxsize=WORD_CACHE)(self._cut)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Unigram:
+        """Reads a sentencepiece model. Raises EmbedderError if it cannot be read or is damaged."""
+        try:
+            pieces, scores, charsmap = read_model(path)
+            return cls(pieces, scores, charsmap)
+        except (OSError, ValueError, IndexError, KeyError, struct.error) as error:
+            raise EmbedderError(
+                f"{path} is damaged or cannot be read: {error}; run `embermem model install`"
+            ) from error
+
+    def pieces(self, text: str, limit: int) -> list[int]:
+        """The ids of the text's first `limit` pieces, without those of begin and end; none for a text of white space.
+
+        Linear in the text, of which no more is read than `limit` pieces can hold.
+        """
+        found: list[int] = []
+        for _, ids in self.words(text, limit):
+            found.extend(ids)
+        return found[:limit]
+
+    def words(self, text: str, limit: int) -> list[tuple[str, tuple[int, ...]]]:
+        """The text's first words, each with its ids, until they make `limit` pieces; the last word is whole.
+
+        A word is what stands between white space, normalised (NFKC), with the sign for a space before it.
+        """
+        found: list[tuple[str, tuple[int, ...]]] = []
+        count = 0
+        for word in self._words(text, limit):
+            ids = self._kept(word) if len(word) <= MAX_CACHED_CHARS else self._cut(word)
+            found.append((word, ids))
+            count += len(ids)
+            if count >= limit:
+                break
+        return found
+
+    def piece(self, id_: int) -> str:
+        """The piece with this id."""
+        return self._pieces[id_]
+
+    def _words(self, text: str, limit: int) -> Iterator[str]:
+        at_most = limit * self._most
+        # Runs of white space count as one character.
+        read = text if len(text) <= at_most else " ".join(text[: 4 * at_most].split())[:at_most]
+        for word in self._normalizer.normalized(read).rstrip(f" {SPACE}").split(" "):
+            if word:
+                yield SPACE + word
+
+    def _cut(self, word: str) -> tuple[int, ...]:
+        """The pieces of the highest summed score; of equal ones the one whose last piece begins earlier."""
+        length = len(word)
+        best = [0.0] + [-1e38] * length
+        begin, piece = [0] * (length + 1), [UNKNOWN] * (length + 1)
+        ids, scores = self._ids, self._scores
+        for start in range(length):
+            base, single = best[start], False
+            longest = self._longest.get(word[start], 0)
+            for end in range(start + 1, min(start + longest, length) + 1):
+                id_ = ids.get(word[start:end])
+                if id_ is None:
+                    continue
+                single = single or end == start + 1
+                if base + scores[id_] > best[end]:
+                    best[end], begin[end], piece[end] = base + scores[id_], start, id_
+            if not single and base + self._unknown_score > best[start + 1]:
+                best[start + 1], begin[start + 1], piece[start + 1] = base + self._unknown_score, start, UNKNOWN
+        found: list[int] = []
+        end = length
+        while end > 0:
+            found.append(piece[end])
+            end = begin[end]
+        return tuple(reversed(found))
+
+
+def _is_control(piece: str) -> bool:
+    return (piece.startswith("<") and piece.endswith(">") and len(piece) > 2) or piece.startswith("extra_token_id_")
+
+
+# ----------------------------------------------------------------------------------------------------- normaliser
+
+
+class _Normalizer:
+    """Replaces characters by a precompiled map: a double-array trie of UTF-8 keys, then the replacements, each ended by
+    a zero byte. The longest key that fits is replaced; what none fits stays.
+
+    Format: Yata's darts-clone (https://github.com/s-yata/darts-clone), as sentencepiece's `normalizer.cc` stores it.
+    """
+
+    def __init__(self, charsmap: bytes) -> None:
+        (size,) = struct.unpack_from("<I", charsmap)
+        self._units = array("I", charsmap[4 : 4 + size])
+        self._texts = charsmap[4 + size :]
+        self._single: dict[str, tuple[str, bool]] = {}
+        self._characters = _Characters(lambda char: self._alone(char)[0])
+
+    def normalized(self, text: str) -> str:
+        # Keys of several characters are those that NFKC would join.
+        if unicodedata.is_normalized("NFKC", text):
+            return text.translate(self._characters)
+        out: list[str] = []
+        single = self._single
+        place, length = 0, len(text)
+        while place < length:
+            char = text[place]
+            known = single.get(char)
+            if known is None:
+                known = single[char] = self._alone(char)
+            step = 1
+            if known[1] and place + 1 < length:
+                replaced, step = self._longest(text, place)
+                out.append(replaced)
+            else:
+                out.append(known[0])
+            place += step
+        return "".join(out)
+
+    def _alone(self, char: str) -> tuple[str, bool]:
+        """What the character alone becomes, and whether a longer key begins with it."""
+        text, node, goes_on = char, self._offset(self._units[0]), True
+        for byte in char.encode("utf-8", "replace"):
+            node ^= byte
+            unit = self._units[node]
+            if unit & 0x800000FF != byte:
+                goes_on = False
+                break
+            node ^= self._offset(unit)
+            leaf = bool(unit & 0x100)
+        if goes_on:
+            if leaf:
+                text = self._text(self._units[node] & 0x7FFFFFFF)
+            goes_on = any(self._units[node ^ byte] & 0x800000FF == byte for byte in range(1, 256))
+        return text, goes_on
+
+    def _longest(self, text: str, place: int) -> tuple[str, int]:
+        """What the longest key at a place becomes, and how many characters it has."""
+        node, found, chars = self._offset(self._units[0]), (text[place], 1), 0
+        while place + chars < len(text):
+            for byte in text[place + chars].encode("utf-8", "replace"):
+                node ^= byte
+                unit = self._units[node]
+                if unit & 0x800000FF != byte:
+                    return found
+                node ^= self._offset(unit)
+            chars += 1
+            if unit & 0x100:
+                found = self._text(self._units[node] & 0x7FFFFFFF), chars
+        return found
+
+    def _text(self, begin: int) -> str:
+        return self._texts[begin : self._texts.index(b"\0", begin)].decode()
+
+    @staticmethod
+    def _offset(unit: int) -> int:
+        return (unit >> 10) << ((unit & 0x200) >> 6)
+
+
+class _Characters(dict[int, str]):
+    """For `str.translate`: what each character becomes, found at its first use. At most one entry a code point."""
+
+    def __init__(self, made: Callable[[str], str]) -> None:
+        super().__init__()
+        self._made = made
+
+    def __missing__(self, code: int) -> str:
+        self[code] = made = self._made(chr(code))
+        return made
+
+
+# ------------------------------------------------------------------------------------------------------- the file
+
+
+def read_model(path: Path) -> tuple[list[str], array[float], bytes]:
+    """The pieces of a sentencepiece model, their scores, and the map of characters."""
+    data = path.read_bytes()
+    pieces: list[str] = []
+    scores = array("f")
+    charsmap = b""
+    for field, begin, end in _fields(data, 0, len(data)):
+        if field == _PIECES:
+            # The commonest part of the file, 128,000 times: a string (tag 0x0a) of less than 128 bytes, then a float
+            # (tag 0x15).
+            text_end = begin + 2 + data[begin + 1]
+            if data[begin] != 0x0A or data[begin + 1] > 127 or data[text_end] != 0x15:
+                raise ValueError(f"the piece at byte {begin} has another form")
+            pieces.append(data[begin + 2 : text_end].decode())
+            scores.append(struct.unpack_from("<f", data, text_end + 1)[0])
+        elif field == _NORMALIZER:
+            parts = {part: data[first:last] for part, first, last in _fields(data, begin, end)}
+            charsmap = parts.get(_CHARSMAP, b"")
+    if not pieces or not charsmap:
+        raise ValueError("it holds no pieces, or no map of characters")
+    return pieces, scores, charsmap
+
+
+def _fields(data: bytes, place: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The fields of a Protocol Buffers message: number, and where its value begins and ends."""
+    while place < end:
+        tag, place = _varint(data, place)
+        match tag & 7:
+            case 2:
+                length, place = _varint(data, place)
+            case 0:
+                length = _varint(data, place)[1] - place
+            case 1:
+                length = 8
+            case 5:
+                length = 4
+            case other:
+                raise ValueError(f"unknown wire type {other} at byte {place}")
+        yield tag >> 3, place, place + length
+        place += length
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[place]
+        value |= (byte & 0x7F) << shift
+        place, shift = place + 1, shift + 7
+        if byte < 0x80:
+            return value, place

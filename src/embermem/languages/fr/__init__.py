@@ -1,0 +1,95 @@
+"""French."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from embermem.languages.european import European
+from embermem.languages.fr import patterns, words
+from embermem.languages.fr.asks import ASKS, THEME_EXAMPLES
+from embermem.languages.fr.dates import DATES
+from embermem.languages.fr.statements import ENDED, TEMPLATES
+from embermem.languages.fr.vocabulary import MONTH_NAMES
+from embermem.languages.language import interests_of, kin_of
+from embermem.languages.parts import PeopleWords
+
+if TYPE_CHECKING:
+    from embermem.languages.facts.clause_reader import Grammar
+    from embermem.languages.facts.order_reader import Orders
+
+
+class French(European):
+    """French."""
+
+    code = "fr"
+    name = "French"
+    vocabulary = words.WORDS
+    stop_words = words.WORDS.function_words
+    telling_words = words.TELLING
+    own_letters = "çœæèêëàâîïôùûÿ"
+    abbreviations = r"m|mm|mme|mlle|dr|pr|etc|cf|p\. ex|av|env|bd|st|ste"
+    sentence_end = r"(?<=[.!?…])[\s\u00a0\u202f]*[»\"”]*\s+"
+    assistant = "Assistant"
+    weekdays = ("lun.", "mar.", "mer.", "jeu.", "ven.", "sam.", "dim.")
+    talked_about = "A parlé de"
+    speaks_of = "parle de"
+    joint = "et"
+    dates = DATES
+    questions = patterns.QUESTIONS
+    talk = patterns.TALK
+    screening = patterns.SCREENING
+    guards = patterns.GUARDS
+    themes = patterns.THEMES
+    temperaments = patterns.TEMPERAMENTS
+    secrets = patterns.SECRETS
+    values = patterns.VALUES
+    asks = ASKS
+    theme_examples = THEME_EXAMPLES
+    people = PeopleWords(kin=kin_of("fr"), user="L'utilisateur", agent="L'assistant")
+    interests = cached_property(interests_of)
+
+    month_names = MONTH_NAMES
+    templates = TEMPLATES
+    ended = ENDED
+    favorite = "a pour {thing} préféré(e) : {value}"
+    instructed = "souhaite de l'assistant : {}"
+    no_longer_so = "n'est plus vrai : {}"
+    since_a_time, said_then, ended_on = " (depuis {})", " (dit le {})", " (jusqu'au {})"
+    said_words = "a dit « {} »"
+    both_are_about = "les deux parlent de {}"
+    has_field, has_flag, yes, no = "a pour {label} {value}", "a pour {label} : {value}", "oui", "non"
+
+    def grammar(self) -> Grammar:
+        from embermem.languages.fr.grammar import GRAMMAR
+
+        return GRAMMAR
+
+    def orders(self) -> Orders:
+        from embermem.languages.fr.orders import ORDERS
+
+        return ORDERS
+
+    def filled(self, template: str, value: str) -> str:
+        from embermem.languages.fr.statements import told
+
+        return told(template, value)
+
+    def with_article(self, noun: str) -> str:
+        from embermem.languages.fr.statements import with_article
+
+        return with_article(noun, self.people.kin)
+
+    def relative_of(self, kin: str, of: str) -> str:
+        from embermem.languages.fr.statements import relative_of
+
+        return relative_of(kin, of, self.people.kin)
+
+    @cached_property
+    def things(self) -> dict[str, str]:  # type: ignore[override]
+        from embermem.languages.fr.facts import THINGS
+
+        return dict(THINGS)
+
+
+LANGUAGE: Final = French()
