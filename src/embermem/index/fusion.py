@@ -188,11 +188,12 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
 
     The sum of those at distance 1 and 2; and of the one before alone, if that one asks.
     """
-    settings = view.settings
-    asked = np.append(np.where(view.snapshot.asks(view.n), base, 0.0), 0.0)
+    settings, texts = view.settings, view.texts
+    links, best = texts.links, texts.best(base)
+    asked = np.append(np.where(texts.last(view.snapshot.asks(view.n)), best, 0.0), 0.0)
     return [
-        ("near", settings.recall_near, view.links.near(base, 1) + view.links.near(base, 2)),
-        ("answer", settings.recall_answer, asked[view.links.previous]),
+        ("near", settings.recall_near, texts.spread(links.near(best, 1) + links.near(best, 2))),
+        ("answer", settings.recall_answer, texts.spread(asked[links.previous])),
     ]
 
 
