@@ -154,6 +154,7 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     places[pool] = np.arange(len(pool))
     before, after = places[view.links.previous[pool]], places[view.links.next[pool]]
     windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
+    view.nearest = pool, nearest[:-1]
     weights = (idf / total).astype(np.float32)
     alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
     bare = counts <= 0
