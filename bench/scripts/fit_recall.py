@@ -55,6 +55,7 @@ from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Delta, PageMark
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
+from embermem_bench.recall import packed_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -205,6 +206,8 @@ def measured(number: int, weights: Floats, others: Mapping[str, object]) -> dict
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
             share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
             values[f"packed@{n}w"] = share
+            if question.quote is not None:
+                values[f"quoted@{n}w"] = float(packed_within(context, n).says(question.quote))
         if question.category and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():

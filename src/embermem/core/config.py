@@ -201,6 +201,10 @@ class Settings:
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.35, _FITTED)
+    recall_meaning: float = _number(
+        0.5,
+        "the second encoder of minilm+use, where MiniLM does not read query or utterance; docs/research/recall.md",
+    )
     recall_words: float = _number(0.05, _FITTED)
     recall_window: float = _number(0.25, _FITTED)
     recall_late: float = _number(0.45, _FITTED)
@@ -373,7 +377,9 @@ class Settings:
     )
 
     # Parts
-    embedder: str = _plain("auto", "`auto`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint")
+    embedder: str = _plain(
+        "auto", "`auto`, `minilm+use`, `minilm`, `hashed`, or `openai:<model>` for an OpenAI-compatible endpoint"
+    )
     embedder_url: str = _plain("", "base URL of that endpoint, such as http://127.0.0.1:11434/v1")
     embedder_key: str = field(default="", repr=False, metadata={"source": "its key; set it in the environment"})
     model: str = _plain(

@@ -265,6 +265,8 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
         raw[silent], normal[silent] = 0.0, least
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
+    if channel.share is not None and normal.any():
+        normal = normal * channel.share(view)
     return raw, normal
 
 

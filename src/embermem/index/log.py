@@ -17,6 +17,7 @@ from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import inverse_norms
+from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages
 from embermem.index.products import cosines
 from embermem.index.vectors import indexed_text
@@ -54,9 +55,11 @@ class Log:
     number: it lies beyond its own count.
     """
 
-    def __init__(self, dim: int, token_dim: int) -> None:
+    def __init__(self, dim: int, token_dim: int, first_dim: int | None = None) -> None:
+        """`first_dim` of a vector's `dim` numbers are the first encoder's of a pair; None: it is no pair."""
         self.lock = threading.RLock()
         self.dim = dim
+        self.first_dim = dim if first_dim is None else first_dim
         self.token_dim = token_dim
         self.utterances: list[Utterance] = []
         self._spans: dict[int, tuple[int, int]] = {}
@@ -88,7 +91,11 @@ class Log:
         self.page = Column(np.int32)
         self._pages_so_far = Column(np.int32)
 
-        self.vectors = Column(np.float32, width=dim)
+        self.vectors = Column(np.float32, width=self.first_dim)
+        """Of a pair of encoders, the first's part; `second` is the other's."""
+        self.second = Column(np.float32, width=dim - self.first_dim)
+        self.by_second = Column(np.bool_)
+        """Which vectors are of texts that only the second encoder reads."""
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
@@ -138,7 +145,9 @@ class Log:
             return
         start = self.vectors.length
         highest = int(self.highest.data[start - 1]) if start else -1
-        self.vectors.extend(vectors[first])
+        self.vectors.extend(vectors[first, : self.first_dim])
+        self.second.extend(vectors[first, self.first_dim :])
+        self.by_second.extend(read_by_second(vectors[first], self.first_dim))
         self.vector_rows.extend(rows)
         self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
         self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
@@ -189,8 +198,21 @@ class Log:
     def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
         `vectors` vectors have none."""
+        found = self.first_dots(direction[: self.first_dim], n, vectors, bare)
+        tail = direction[self.first_dim :]
+        return found + self.second_dots(tail, n, vectors, 0.0) if tail.any() else found
+
+    def first_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+        """The same with the first encoder's part alone, (first_dim,)."""
+        return self._products(self.vectors, direction, n, vectors, bare)
+
+    def second_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+        """The same with the second encoder's part alone, (dim − first_dim,)."""
+        return self._products(self.second, direction, n, vectors, bare)
+
+    def _products(self, column: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         found = np.full(n, bare)
-        rows, held = self.vector_rows.first(vectors), self.vectors.first(vectors)
+        rows, held = self.vector_rows.first(vectors), column.first(vectors)
         # They came nearly in order: the first ones are all seen.
         first = int(np.searchsorted(self.highest.first(vectors), n))
         found[rows[:first]] = cosines(held[:first], direction[None])[:, 0]
@@ -225,6 +247,8 @@ class Log:
                 self.page,
                 self._pages_so_far,
                 self.vectors,
+                self.second,
+                self.by_second,
                 self.vector_rows,
                 self.highest,
                 self.slots,
@@ -315,14 +339,13 @@ class Log:
         self._pages_so_far.extend(so_far)
 
     def _copy(self, n: int) -> Log:
-        copy = Log(self.dim, self.token_dim)
+        copy = Log(self.dim, self.token_dim, self.first_dim)
         copy.add([one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row])
         rows = self.vector_rows.first(self.vectors.length)
         ends = self.token_ends.first(self.vectors.length)
         tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
-        copy.add_vectors(
-            self.seqs.data[rows], self.vectors.first(self.vectors.length), tokens if self.token_dim else ()
-        )
+        vectors = np.hstack([self.vectors.first(len(rows)), self.second.first(len(rows))])
+        copy.add_vectors(self.seqs.data[rows], vectors, tokens if self.token_dim else ())
         return copy
 
 

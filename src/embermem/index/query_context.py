@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
 from embermem.index.bm25 import Links
-from embermem.index.late import stem_of
+from embermem.index.late import stems_of
 from embermem.index.log import micros
+from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.languages.dates.engine import DateSpan, date_spans
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Asked = tuple[NDArray[np.float32], Floats]
 
 __all__ = ["Query", "View"]
 
@@ -49,13 +51,13 @@ class Query:
     (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
     another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
     wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `asked_before` are the seqs of the questions among them: they are
-    read as parts of the query, and answer nothing.
+    `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and of
+    their answers: they are parts of the query, and no hits.
     """
 
     text: str
     before: tuple[str, ...] = ()
-    asked_before: frozenset[int] = frozenset()
+    read_before: frozenset[int] = frozenset()
     vector: Vector | None = field(default=None, compare=False, repr=False)
     tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
     keywords: frozenset[str] = frozenset()
@@ -87,7 +89,8 @@ class View:
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
         self.snapshot, self.query = snapshot, query
         self.understood = _understood(query)
-        self.settings = _weighed(settings, self.understood)
+        self.by_first = _by_first(query) if snapshot.is_paired else self.understood
+        self.settings = settings if snapshot.is_paired else _weighed(settings, self.understood)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
@@ -102,8 +105,8 @@ class View:
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-        if self.query.asked_before:
-            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.asked_before))
+        if self.query.read_before:
+            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
             allowed = ~asked if allowed is None else allowed & ~asked
         if not (says := self.snapshot.text_length(self.n) > 0.0).all():
             allowed = says if allowed is None else allowed & says
@@ -124,7 +127,7 @@ class View:
         that rows hold."""
         tokens = self.query.tokens
         pieces = Counter(() if tokens is None else tokens.words)
-        known = {stem_of(word) for word, count in pieces.items() if count == 1}
+        known = set(stems_of([word for word, count in pieces.items() if count == 1]))
         words, n = self.snapshot.words, self.n
         unknown = [
             term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
@@ -183,6 +186,14 @@ class View:
         """F_score of every segment against the query, shape (segments,)."""
         return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
 
+    def similarities(self, rows: NDArray[np.integer[Any]]) -> Floats:
+        """The cosine of each of these rows' vectors and the query's, by the encoder that reads both; 0 without a
+        vector."""
+        vector = self.query.vector
+        if vector is None:
+            return np.zeros(len(rows))
+        return similarities(self.snapshot.vectors_of(rows), vector, self.snapshot.first_dim)
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
@@ -191,15 +202,25 @@ class View:
         return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
 
     @cached_property
-    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
-        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first.
+    def asked_tokens(self) -> tuple[Asked, Asked]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first: by the
+        first encoder of a pair, for rows that it reads, and by the second for all others. Without a pair all are the
+        first's; empty where an encoder gives none.
 
         Who spoke is the speaker channel's to say: names count nothing here.
         """
-        tokens, n = self.query.tokens, self.n
+        tokens = self.query.tokens
+        if tokens is None:
+            return self._asked(None), self._asked(None)
+        if tokens.encoder:
+            return self._asked(None), self._asked(tokens)
+        return self._asked(tokens), self._asked(tokens.second)
+
+    def _asked(self, tokens: TokenVectors | None) -> Asked:
+        n = self.n
         if tokens is None:
             return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
-        stems = [self.corrections.get(stem, stem) if (stem := stem_of(word)) else None for word in tokens.words]
+        stems = [None if stem is None else self.corrections.get(stem, stem) for stem in stems_of(tokens.words)]
         places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
         known = [stems[i] or "" for i in places]
         idf = np.array([self.weights.get(stem, 1.0) * self.snapshot.words.idf(stem, n) for stem in known])
@@ -221,6 +242,13 @@ class View:
             return self.query.at
         said = np.flatnonzero(~self.snapshot.is_passage(self.n))
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
+
+
+def _by_first(query: Query) -> float:
+    """How much of the query's text the first encoder of a pair reads, in [0, 1]."""
+    if query.tokens is not None and query.tokens.encoder:
+        return 0.0
+    return _understood(query)
 
 
 def _understood(query: Query) -> float:

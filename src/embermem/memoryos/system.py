@@ -63,7 +63,7 @@ from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
-from embermem.protocols import NOW, Moment, TokenEmbedder, TokenVectors, VectorBatch
+from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -106,6 +106,7 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
+            embedder.first_dim if isinstance(embedder, PairedEmbedder) else None,
         )
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()

@@ -101,7 +101,7 @@ def _nearness(view: View, seen: Mapping[int, Sequence[int]]) -> Floats:
         return near
     places, rows = np.array(pairs).T
     cosines = np.full(len(near), -np.inf)
-    np.maximum.at(cosines, places, view.snapshot.vectors_of(rows) @ view.query.vector)
+    np.maximum.at(cosines, places, view.similarities(rows))
     return near + view.understood * np.where(np.isfinite(cosines), cosines, 0.0)
 
 

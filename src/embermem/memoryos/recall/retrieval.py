@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embermem.core import equations, paging
+from embermem.core import paging
 from embermem.core.config import Settings
 from embermem.core.types import (
     Chain,
@@ -37,6 +37,7 @@ from embermem.core.vectors import page_vector
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
+from embermem.index.pairs import similarities
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
@@ -489,7 +490,8 @@ def _page_score(view: View, page: int) -> float:
     if view.query.vector is None:
         return 0.0
     begins = view.snapshot.page_begins(page)
-    return equations.cosine(page_vector(view.snapshot.vectors_of(begins)), view.query.vector)
+    vector = page_vector(view.snapshot.vectors_of(begins))
+    return float(similarities(vector[None], view.query.vector, view.snapshot.first_dim)[0])
 
 
 def _top_facts(view: View) -> tuple[tuple[Fact, float], ...]:
