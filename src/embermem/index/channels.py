@@ -189,6 +189,7 @@ def _late_by(view: View, pool: NDArray[np.int64], asked: tuple[NDArray[np.float3
         return nothing, nothing
     nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
     nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
+    view.nearest = pool, nearest
     weights = (idf / total).astype(np.float32)
     alone = (nearest @ weights).astype(np.float64)
     window = (_of_windows(view.texts, pool, nearest) @ weights).astype(np.float64)
