@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -52,6 +52,17 @@ class Fused:
     normalised: tuple[Floats, ...]
     view: View
     followed: tuple[Followed, ...] = ()
+
+    def plus(self, name: str, weight: float, said: Floats) -> Fused:
+        """The same with one more channel of these numbers (n,), as they are."""
+        return replace(
+            self,
+            scores=self.scores + weight * said,
+            names=(*self.names, name),
+            weights=(*self.weights, weight),
+            raw=(*self.raw, said),
+            normalised=(*self.normalised, said),
+        )
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[dict[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
