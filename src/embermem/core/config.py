@@ -231,6 +231,10 @@ class Settings:
     recall_links: float = _number(
         0.0, "weight of items linked to the first three results; 0: links are not followed", low=0.0
     )
+    ranker: str = _plain(
+        "shipped",
+        'weights of the learned ranker: "shipped", "none", or the path of a file that bench/scripts/fit_ranker.sh wrote',
+    )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
         2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0

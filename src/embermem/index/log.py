@@ -18,7 +18,7 @@ from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import inverse_norms
 from embermem.index.pairs import read_by_second
-from embermem.index.passages import passages
+from embermem.index.passages import passages_of
 from embermem.index.products import cosines
 from embermem.index.vectors import indexed_text
 from embermem.languages.questions import says_number, states_preference
@@ -41,6 +41,8 @@ _METADATA_BYTES = 100
 """Estimated bytes of one name with its value in an utterance's metadata."""
 
 _ROLES = {role: number for number, role in enumerate(Role)}
+
+_NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
@@ -119,12 +121,17 @@ class Log:
                     return self._copy(n)
         return self
 
-    def add(self, utterances: Sequence[Utterance]) -> int:
-        """Append those that are newer than all it has; the number of rows up to the last of them."""
+    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64] = _NO_SEQS) -> int:
+        """Append those that are newer than all it has; the number of rows up to the last of them.
+
+        `embedded` has the seq of each vector that is stored, once for each passage: an utterance is cut as it was when
+        its vectors were made.
+        """
+        embedded = np.sort(embedded)
         newest = self.utterances[-1].seq if self.utterances else 0
         fresh = [utterance for utterance in utterances if utterance.seq > newest]
         for start in range(0, len(fresh), _ADDED_AT_ONCE):
-            self._add(fresh[start : start + _ADDED_AT_ONCE])
+            self._add(fresh[start : start + _ADDED_AT_ONCE], embedded)
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
@@ -261,10 +268,10 @@ class Log:
         records += _SPAN_BYTES * len(self._spans)
         return sum(column.nbytes for column in columns) + self.words.nbytes + self.labels.nbytes + records
 
-    def _add(self, said: Sequence[Utterance]) -> None:
+    def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
         begin = len(self.utterances)
-        utterances, texts = self._passages(said, begin)
+        utterances, texts = self._passages(said, begin, embedded)
         self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
         self.dates.add_all(
             (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
@@ -284,13 +291,17 @@ class Log:
         self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
         self.utterances.extend(utterances)
 
-    def _passages(self, said: Sequence[Utterance], begin: int) -> tuple[list[Utterance], list[str]]:
+    def _passages(
+        self, said: Sequence[Utterance], begin: int, embedded: NDArray[np.int64]
+    ) -> tuple[list[Utterance], list[str]]:
         """The next rows' utterances and texts."""
+        seqs = [one.seq for one in said]
+        vectors = np.searchsorted(embedded, seqs, side="right") - np.searchsorted(embedded, seqs)
         utterances: list[Utterance] = []
         texts: list[str] = []
         first_rows: list[int] = []
-        for one in said:
-            first, spans = begin + len(texts), passages(one.text)
+        for one, count in zip(said, vectors.tolist(), strict=True):
+            first, spans = begin + len(texts), passages_of(one, count or None)
             if len(spans) > 1:
                 self._spans.update(enumerate(spans, first))
             utterances += [one] * len(spans)
@@ -343,8 +354,9 @@ class Log:
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim, self.first_dim)
-        copy.add([one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row])
         rows = self.vector_rows.first(self.vectors.length)
+        said = [one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row]
+        copy.add(said, self.seqs.data[rows])
         ends = self.token_ends.first(self.vectors.length)
         tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
         vectors = np.hstack([self.vectors.first(len(rows)), self.second.first(len(rows))])

@@ -15,12 +15,12 @@ from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
-from embermem.index.bm25 import Links
 from embermem.index.late import stems_of
 from embermem.index.log import micros
 from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
+from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
@@ -102,6 +102,9 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
+        self.nearest: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None
+        """The rows that late interaction was measured on (p,), ascending, and how near each comes to each of the
+        query's words (p, q); None until it was."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
@@ -121,7 +124,7 @@ class View:
         told = self.snapshot.said_at(self.n) <= micros(valid_at)
         rows, inside = self.snapshot.facts.found(self.snapshot.seqs[: self.n])
         told[rows[inside]] = True
-        return told
+        return self.texts.spread(told[self.texts.begins])
 
     def _corrections(self) -> Mapping[str, str]:
         """For the query's words that no row holds, and that the embedder does not know as words, their next neighbours
@@ -168,6 +171,11 @@ class View:
     def links(self) -> Links:
         """Thread neighbours among the n rows."""
         return self.snapshot.links(self.n)
+
+    @property
+    def texts(self) -> Texts:
+        """Which of the n rows are of one text, and the neighbours of each text in its thread."""
+        return self.snapshot.texts
 
     @cached_property
     def idf(self) -> Mapping[str, float]:
