@@ -22,6 +22,8 @@ EMBEDDED = 512
 WIDTH = 256
 HIDDEN = 320
 DIM = 512
+# Of a token's vector: as MiniLM's.
+TOKEN_DIM = 128
 # Blocks in which the table of embeddings is quantised: piece i is in block i mod 17.
 BLOCKS = 17
 # Lengths of the n-grams, and how many of the pieces stand before the one that they are counted for.
@@ -29,6 +31,8 @@ GRAMS = ((2, 0), (3, 1), (5, 2))
 # Pieces before and after one that the longest n-gram sees.
 BEFORE, AFTER = 2, 2
 EPSILON = 1e-12
+# Of a piece: its embedding, and what the n-grams around it say.
+FEATURES = EMBEDDED + len(GRAMS) * WIDTH
 
 # As `build_minilm_graph.py` has them.
 OPSET = 20
@@ -38,10 +42,13 @@ IR = 9
 def build() -> onnx.ModelProto:
     """The model: `ids` int64 (t,), the pieces of all texts one after the other; `windows` int64 (t, 5), the places of
     the pieces around each, t where there is none; `texts` float (n, t), 1 where a piece is of a text → `sentence`
-    (n, 512), L2 norm 1, and `tokens` (t, 1280), each piece's features before they are added up.
+    (n, 512) and `tokens` (t, 128), L2 norm 1: a piece's is a projection of what it adds to its text's sum.
     """
     graph = _Graph()
-    graph.top(graph.features())
+    features = graph.features()
+    graph.top(features)
+    projection = graph.weight("projection", [FEATURES, TOKEN_DIM]), graph.weight("projection_b", [TOKEN_DIM])
+    graph.op("LpNormalization", graph.op("Gemm", features, *projection), axis=-1, p=2, output="tokens")
     return helper.make_model(
         helper.make_graph(
             graph.nodes,
@@ -53,7 +60,7 @@ def build() -> onnx.ModelProto:
             ],
             outputs=[
                 helper.make_tensor_value_info("sentence", TensorProto.FLOAT, ["n", DIM]),
-                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["t", EMBEDDED + len(GRAMS) * WIDTH]),
+                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["t", TOKEN_DIM]),
             ],
             initializer=graph.initializers,
         ),
@@ -84,10 +91,9 @@ class _Graph:
         sizes = self.integers("widths", [WIDTH] * len(GRAMS))
         split = self.split(rows, sizes, len(GRAMS))
         grams = [self.grams(part, n, before) for part, (n, before) in zip(split, GRAMS, strict=True)]
-        width = EMBEDDED + len(GRAMS) * WIDTH
-        gain, bias = self.weight("ln_g", [width]), self.weight("ln_b", [width])
+        gain, bias = self.weight("ln_g", [FEATURES]), self.weight("ln_b", [FEATURES])
         together = self.op("Concat", embedded, *grams, axis=1)
-        return self.op("LayerNormalization", together, gain, bias, epsilon=EPSILON, output="tokens")
+        return self.op("LayerNormalization", together, gain, bias, epsilon=EPSILON, output="features")
 
     def embeddings(self) -> str:
         table = self.weight("table", [PIECES, EMBEDDED], TensorProto.UINT8)
@@ -116,7 +122,7 @@ class _Graph:
         """The sum over a text's pieces, by the root of their count, and the layers above it."""
         one = self.integers("one", [1])
         count = self.op("ReduceSum", "texts", one, keepdims=1)
-        projected = self.op("MatMul", self.op("MatMul", "texts", tokens), self.weight("cnn_W", [1280, EMBEDDED]))
+        projected = self.op("MatMul", self.op("MatMul", "texts", tokens), self.weight("cnn_W", [FEATURES, EMBEDDED]))
         bias = self.op("Mul", count, self.weight("cnn_b", [EMBEDDED]))
         text = self.op("Div", self.op("Add", projected, bias), self.op("Sqrt", count))
         y0 = self.op("Relu", self.op("MatMul", text, self.weight("d0", [EMBEDDED, HIDDEN])))
