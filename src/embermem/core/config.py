@@ -230,11 +230,37 @@ class Settings:
     recall_links: float = _number(
         0.0, "weight of items linked to the first three results; 0: links are not followed", low=0.0
     )
+    ranker: str = _plain(
+        "shipped",
+        'weights of the learned ranker: "shipped", "none", or a file that bench/scripts/fit_ranker.sh wrote',
+    )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
         2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
+    several_unit: float = _number(
+        500.0, "told_unit of a query that asks for several things; docs/research/recall.md, Several steps", above=0.0
+    )
+    recall_preference: float = _number(
+        3.0, "stated preferences of a query's theme, if it asks for advice; docs/research/recall.md, Several steps"
+    )
+    recall_sides: float = _number(
+        0.6,
+        "share of the evidence expected of each side alone, if a query sets things side by side; "
+        "docs/research/recall.md, Several steps",
+        low=0.0,
+        high=0.99,
+    )
+    recall_side_alone: float = _number(
+        0.5, "weight of a side's own words against the whole query's, in a side's score (ours)", low=0.0, high=1.0
+    )
+    recall_around: float = _number(
+        1.0, "being on the side of an event in time that the query names (since, before, between); (ours)", low=0.0
+    )
+    recall_extreme: float = _number(
+        1.0, "being the first or the last of what matches, if the query asks for it; (ours)", low=0.0
+    )
     recall_before: float = _number(
         0.5,
         "what a word of the turns that a follow-up rests on counts, relative to one of its own; "
@@ -249,8 +275,8 @@ class Settings:
         low=0.0,
         high=1.0,
     )
-    # With `minilm+use`: the weight of USE's cosine where MiniLM does not read the query or the utterance; and what stands
-    # in for recall_late, recall_late_window and recall_window where it does not read the query
+    # With `minilm+use`: the weight of USE's cosine where MiniLM does not read the query or the utterance; and what
+    # replaces recall_late, recall_late_window and recall_window where it does not read the query
     recall_meaning: float = _number(0.6, _FITTED_MEANING)
     recall_meaning_late: float = _number(0.6, _FITTED_MEANING, low=0.0)
     recall_meaning_late_window: float = _number(0.1, _FITTED_MEANING, low=0.0)

@@ -15,12 +15,12 @@ from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
-from embermem.index.bm25 import Links
 from embermem.index.late import stems_of
 from embermem.index.log import micros
 from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
+from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
@@ -29,7 +29,7 @@ from embermem.protocols import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
@@ -47,17 +47,19 @@ class Query:
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `links` are those that may be followed. `themes` are those whose examples are near to the query
-    (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
-    (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
-    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
-    wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `asked_before` are the seqs of the questions among them: they are
-    read as parts of the query, and answer nothing.
+    (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
+    it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
+    cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
+    facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
+    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
+    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
+    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
+    hits.
     """
 
     text: str
     before: tuple[str, ...] = ()
-    asked_before: frozenset[int] = frozenset()
+    read_before: frozenset[int] = frozenset()
     vector: Vector | None = field(default=None, compare=False, repr=False)
     tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
     keywords: frozenset[str] = frozenset()
@@ -69,6 +71,8 @@ class Query:
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
+    statements: Vectors | None = field(default=None, compare=False, repr=False)
+    parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0
@@ -99,12 +103,15 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
+        self.nearest: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None
+        """The rows that late interaction was measured on (p,), ascending, and how near each comes to each of the
+        query's words (p, q); None until it was."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-        if self.query.asked_before:
-            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.asked_before))
+        if self.query.read_before:
+            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
             allowed = ~asked if allowed is None else allowed & ~asked
         if not (says := self.snapshot.text_length(self.n) > 0.0).all():
             allowed = says if allowed is None else allowed & says
@@ -118,7 +125,7 @@ class View:
         told = self.snapshot.said_at(self.n) <= micros(valid_at)
         rows, inside = self.snapshot.facts.found(self.snapshot.seqs[: self.n])
         told[rows[inside]] = True
-        return told
+        return self.texts.spread(told[self.texts.begins])
 
     def _corrections(self) -> Mapping[str, str]:
         """For the query's words that no row holds, and that the embedder does not know as words, their next neighbours
@@ -165,6 +172,11 @@ class View:
     def links(self) -> Links:
         """Thread neighbours among the n rows."""
         return self.snapshot.links(self.n)
+
+    @property
+    def texts(self) -> Texts:
+        """Which of the n rows are of one text, and the neighbours of each text in its thread."""
+        return self.snapshot.texts
 
     @cached_property
     def idf(self) -> Mapping[str, float]:

@@ -40,6 +40,7 @@ from embermem.index.linking import Followed
 from embermem.index.pairs import similarities
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
+from embermem.index.texts import Texts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
@@ -53,6 +54,7 @@ from embermem.memoryos.recall.confidence import (
     relevances_of_pages,
     share_of_budget,
 )
+from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
@@ -100,6 +102,8 @@ class Ranking:
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
+    plan: tuple[str, ...] = ()
+    """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
     below: tuple[Hit, ...] = ()
@@ -122,8 +126,9 @@ class Ranking:
         )
 
     def expected(self, places: Sequence[int]) -> float:
-        """The share of the evidence that the rows at these places are expected to hold, if there is any."""
-        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in places)
+        """The share of the evidence that the utterances at these places are expected to hold, if there is any."""
+        best = {self._seqs[place]: place for place in sorted(places, reverse=True)}
+        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in sorted(best.values()))
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
@@ -189,7 +194,7 @@ class Ranking:
             )
         if self.view.settings.preset != "paper":
             found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
-        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)), *self.plan)
 
 
 def recall(
@@ -375,20 +380,25 @@ def _packed(
 
 
 def _rank(view: View, first: int) -> Ranking:
-    settings = view.settings
-    fused = fuse(view)
-    best = _best(_within_reach(view, fused.scores), max(first, settings.pack_candidates))
+    settings, texts = view.settings, view.texts
+    fused, plan = planned(view, fuse(view))
+    reach = _within_reach(view, fused.scores)
+    best = _best(reach if texts.are_rows else _leading(texts, reach), max(first, settings.pack_candidates))
+    chars = texts.total(np.expm1(view.snapshot.text_length(view.n).astype(np.float64)))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
-        np.expm1(view.snapshot.text_length(view.n)[best].astype(np.float64)),
+        chars[texts.of(best)],
         weight=settings.recall_told,
-        unit=settings.told_unit,
+        unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
     )
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
-    rows = best[places].tolist()
-    scores = (fused.scores[rows] - told).tolist()
+    best = best[places]
+    if not texts.are_rows:
+        best, told = _with_other_passages(texts, reach, best, told)
+    rows = best.tolist()
+    scores = (fused.scores[best] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
     for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
@@ -404,10 +414,43 @@ def _rank(view: View, first: int) -> Ranking:
         relevances=relevances(scores, likely, sure, settings),
         answerable=sure,
         likely=likely,
-        find_facts=lambda people: bearing(view, fused.scores, people),
+        find_facts=lambda people: bearing(view, _of_texts(texts, fused.scores), people),
         followed=fused.followed,
+        plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
+
+
+def _leading(texts: Texts, scores: Floats) -> Floats:
+    """The scores of each text's best passage, the first of equals, −∞ for its others: a text is ranked by it."""
+    leading = np.full(texts.n, -np.inf)
+    rows = np.flatnonzero(scores == texts.spread(texts.best(scores)))
+    first = rows[np.append(True, np.diff(texts.of(rows)) != 0)] if len(rows) else rows
+    leading[first] = scores[first]
+    return leading
+
+
+def _with_other_passages(
+    texts: Texts, scores: Floats, rows: NDArray[np.int64], told: Floats
+) -> tuple[NDArray[np.int64], Floats]:
+    """The ranked rows and their penalties, then the other passages of the first of these texts, best first: they may be
+    quoted too, and each pays what its text does."""
+    some = rows[:_COMPLETED]
+    paid = np.zeros(texts.count)
+    paid[texts.of(some)] = told[:_COMPLETED]
+    also = texts.rows_of(texts.of(some))
+    also = np.setdiff1d(also[np.isfinite(scores[also])], some)
+    also = also[np.argsort(paid[texts.of(also)] - scores[also], kind="stable")]
+    return np.concatenate([rows, also]), np.concatenate([told, paid[texts.of(also)]])
+
+
+def _of_texts(texts: Texts, scores: Floats) -> Floats:
+    """Each text's best score at its first row, −∞ at its others: there its seq is found, and it counts once."""
+    if texts.are_rows:
+        return scores
+    found = np.full(texts.n, -np.inf)
+    found[texts.begins] = texts.best(scores)
+    return found
 
 
 def _within_reach(view: View, scores: Floats) -> Floats:
