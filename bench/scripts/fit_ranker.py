@@ -16,7 +16,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ import numpy as np
 from fit_recall import Talk, prepared
 
 from embermem.core.config import Settings
-from embermem.index.fusion import EVIDENCE_NAMES, RANKER, fuse, said_of
+from embermem.index.fusion import EVIDENCE_NAMES, fuse, said_of
 from embermem.index.ranker import RISING, SHIPPED, Ranker, features
 from embermem.memoryos.recall.retrieval import rank
 from embermem_bench.datasets import load

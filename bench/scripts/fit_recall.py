@@ -43,7 +43,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.core.vectors import page_vector
-from embermem.embedders.minilm import MiniLM
+from embermem.embedders.pair import MiniLMWithUse
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
 from embermem.index.query_context import Query
@@ -94,6 +94,7 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
+ENCODERS = MiniLMWithUse()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
 
@@ -267,7 +268,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
-    memory = Snapshot.empty(OwnerId(talk.id), vectors.shape[1], MiniLM().token_dim).extended(everything)
+    memory = Snapshot.empty(OwnerId(talk.id), ENCODERS.dim, ENCODERS.token_dim, ENCODERS.first_dim).extended(everything)
     return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))
 
 
@@ -307,12 +308,12 @@ def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact
 
 def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
     texts = sha256("\n".join(u.text for u in utterances).encode()).hexdigest()
-    path = None if cache is None else cache / f"{name}-{texts[:12]}.npz"
+    path = None if cache is None else cache / f"{name}-{ENCODERS.dim}-{texts[:12]}.npz"
     if path is not None and path.is_file():
         kept = np.load(path)
         ends = np.cumsum(kept["lengths"])
         return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
-    made = embedded(MiniLM(), utterances)
+    made = embedded(ENCODERS, utterances)
     vectors, tokens = made.vectors, made.tokens
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -324,7 +325,7 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
-    vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
+    vectors, tokens = ENCODERS.embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:

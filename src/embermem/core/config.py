@@ -46,6 +46,9 @@ _FITTED = (
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
+_FITTED_MEANING = (
+    "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, Languages"
+)
 
 
 def _number(
@@ -201,10 +204,6 @@ class Settings:
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.35, _FITTED)
-    recall_meaning: float = _number(
-        0.5,
-        "the second encoder of minilm+use, where MiniLM does not read query or utterance; docs/research/recall.md",
-    )
     recall_words: float = _number(0.05, _FITTED)
     recall_window: float = _number(0.25, _FITTED)
     recall_late: float = _number(0.45, _FITTED)
@@ -233,7 +232,7 @@ class Settings:
     )
     ranker: str = _plain(
         "shipped",
-        'weights of the learned ranker: "shipped", "none", or the path of a file that bench/scripts/fit_ranker.sh wrote',
+        'weights of the learned ranker: "shipped", "none", or a file that bench/scripts/fit_ranker.sh wrote',
     )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
@@ -276,6 +275,12 @@ class Settings:
         low=0.0,
         high=1.0,
     )
+    # With `minilm+use`: the weight of USE's cosine where MiniLM does not read the query or the utterance; and what
+    # replaces recall_late, recall_late_window and recall_window where it does not read the query
+    recall_meaning: float = _number(0.6, _FITTED_MEANING)
+    recall_meaning_late: float = _number(0.6, _FITTED_MEANING, low=0.0)
+    recall_meaning_late_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
+    recall_meaning_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)

@@ -53,4 +53,4 @@ def similarities_among(vectors: Vectors, others: Vectors, first_dim: int) -> Flo
     one, other = vectors[:, first_dim:], others[:, first_dim:]
     lengths = np.outer(np.linalg.norm(one, axis=1), np.linalg.norm(other, axis=1))
     second = np.divide(one @ other.T, lengths, out=np.zeros_like(first), where=lengths > 0.0)
-    return np.where(by_second, second, first * FIRST_SCALE**2).astype(np.float64)
+    return np.asarray(np.where(by_second, second, first * FIRST_SCALE**2), dtype=np.float64)

@@ -205,9 +205,8 @@ def _of_words(view: View, rows: Rows) -> dict[str, Floats | float]:
     """How near each of the query's words comes, by token vectors and as it is written."""
     found: dict[str, Floats | float] = {}
     if view.nearest is not None and view.nearest[1].shape[1]:
-        pool, all_nearest = view.nearest
+        pool, all_nearest, weights = view.nearest
         nearest = all_nearest[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)].astype(np.float64)
-        weights = view.asked_tokens[1] / view.asked_tokens[1].sum()
         best, next_word = nearest.max(axis=0), min(nearest.shape[1] - 1, 1)
         z = (nearest - nearest.mean(axis=0)) / (nearest.std(axis=0) + 1e-3)
         found = {

@@ -47,6 +47,7 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
+from embermem.index.pairs import similarities
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
@@ -102,6 +103,7 @@ class MemoryOS:
         self._settings = parts.settings
         self._store = parts.store
         embedder = parts.embedder
+        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._residents = Residents(
             parts.store,
             embedder.name,
@@ -109,7 +111,7 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
-            embedder.first_dim if isinstance(embedder, PairedEmbedder) else None,
+            self._first_dim,
         )
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
@@ -496,7 +498,7 @@ class MemoryOS:
     def _facts_near(self, persona: Persona, vector: Vector) -> Mapping[FactId, float]:
         """The cosine of each held fact's own vector to the query's (paper §3.4)."""
         facts = (*persona.facts, *persona.agent_facts)
-        cosines = self._fact_vectors.of([fact.text for fact in facts]) @ vector
+        cosines = similarities(self._fact_vectors.of([fact.text for fact in facts]), vector, self._first_dim)
         return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
 
     def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
