@@ -240,10 +240,10 @@ class Settings:
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
     several_unit: float = _number(
-        500.0, "told_unit of a query that asks for several things; docs/research/recall.md, Several steps", above=0.0
+        1000.0, "told_unit of a query that asks for several things; docs/research/recall.md, Several steps", above=0.0
     )
     recall_preference: float = _number(
-        3.0, "stated preferences of a query's theme, if it asks for advice; docs/research/recall.md, Several steps"
+        2.5, "stated preferences of a query's theme, if it asks for advice; docs/research/recall.md, Several steps"
     )
     recall_sides: float = _number(
         0.6,

@@ -214,7 +214,7 @@ def _of_windows(texts: Texts, pool: NDArray[np.int64], nearest: NDArray[np.float
     places = np.full(texts.count + 1, len(held))
     places[held] = np.arange(len(held))
     before, after = places[texts.links.previous[held]], places[texts.links.next[held]]
-    return np.maximum(near[:-1], np.maximum(near[before], near[after]))[place]
+    return np.asarray(np.maximum(near[:-1], np.maximum(near[before], near[after]))[place])
 
 
 def _segment(view: View) -> Floats:

@@ -68,6 +68,25 @@ class Texts:
         """The highest value of each text's rows, (n,) → (count,)."""
         return values if self.are_rows else np.maximum.reduceat(values, self.begins)
 
+    def leading(self, scores: Floats) -> Floats:
+        """The score of each text's best row, the first of equals, −∞ for its others, (n,)."""
+        if self.are_rows:
+            return scores
+        leading = np.full(self.n, -np.inf)
+        rows = np.flatnonzero(scores == self.spread(self.best(scores)))
+        of = self._of[rows]
+        first = rows[np.append(True, of[1:] != of[:-1])]
+        leading[first] = scores[first]
+        return leading
+
+    def at_begins(self, scores: Floats) -> Floats:
+        """The score of each text's best row at its first row, −∞ at its others, (n,): there a seq is found."""
+        if self.are_rows:
+            return scores
+        found = np.full(self.n, -np.inf)
+        found[self.begins] = self.best(scores)
+        return found
+
     def total(self, values: NDArray[_Number]) -> NDArray[_Number]:
         """The sum of the values of each text's rows, (n,) → (count,)."""
         return values if self.are_rows else np.add.reduceat(values, self.begins)

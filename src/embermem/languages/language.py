@@ -24,7 +24,7 @@ __all__ = ["Language"]
 _ENOUGH = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 
-_ALONE = 0.4
+_ALONE = 0.33
 """The same where only one is there: "pendant" is a word of two languages."""
 
 

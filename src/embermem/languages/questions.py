@@ -55,7 +55,7 @@ _PRONOUN = either(lambda one: one.questions.pronoun)
 _POINTS_BACK = either(lambda one: one.questions.points_back)
 _CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
-_PREFERENCE = either(lambda one: one.talk.preference)
+_PREFERENCE = either(lambda one: one.talk.preference, re.NOFLAG)
 _SAID_NUMBER = either(lambda one: one.questions.says_number)
 _STATES_WITHIN = 2_000
 """Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
@@ -189,7 +189,7 @@ def says_number(text: str) -> bool:
 
 def states_preference(text: str) -> bool:
     """Whether a taste, a limit or a wish stands in the text."""
-    return _PREFERENCE.search(text[:_STATES_WITHIN]) is not None
+    return _PREFERENCE.search(text[:_STATES_WITHIN].lower()) is not None
 
 
 def asked_attributes(query: str) -> frozenset[str]:

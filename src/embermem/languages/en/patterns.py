@@ -48,7 +48,7 @@ QUESTIONS: Final = Questions(
     character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
     r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
     first=r"\b(?<!at )first(?!-| (?:names?|aid|floor|class|languages?|cousins?|grade|grader|degree|lady|person|half|few|thing)\b)\b"
-    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b|\b(?:begin|start) with\b",
+    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b(?! of)|\b(?:begin|start) with\b",
     last=r"\blast(?! (?:names?|nights?|weeks?|weekends?|months?|years?|decades?|centur\w+|springs?|summers?|autumns?|falls?|winters?|semesters?|terms?"
     r"|few|couple|several|\d+|two|three|four|five|six|seven|eight|nine|ten|hour|minute|mon\w*|tues\w*|wednes\w*|thurs\w*|fri\w*|satur\w*|sun\w*"
     r"|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)\b)\b"

@@ -29,7 +29,7 @@ _LOOKED_AT = 96
 _FAR, _NEAR = 0.2, 0.5
 """The cosines to an example between which a statement comes to be of the theme (ours; MiniLM)."""
 _WORD = 0.5
-"""How far a word of the theme makes a statement of it (ours)."""
+"""How far a word of the theme, or a fact, makes a statement of the theme (ours); without vectors it does so alone."""
 
 
 def preferences(view: View) -> Floats | None:
@@ -44,16 +44,16 @@ def preferences(view: View) -> Floats | None:
     rows = np.flatnonzero(stated & view.candidates)
     if len(rows) == 0:
         return None
-    near = np.zeros(len(rows))
+    near, word = np.zeros(len(rows)), 1.0
     if view.query.statements is not None:
         near = similarities_among(view.snapshot.vectors_of(rows), view.query.statements, view.snapshot.first_dim).max(
             axis=1
         )
-        near = view.understood * np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0)
-    near[np.isin(rows, known)] += _WORD
+        near, word = np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0), _WORD
+    near[np.isin(rows, known)] += word
     for place in np.argsort(-near, kind="stable")[:_LOOKED_AT].tolist():
         if themes and speaks_of(view.snapshot.text(int(rows[place])), themes):
-            near[place] += _WORD
+            near[place] += word
     found = np.zeros(view.n)
     found[rows] = np.minimum(1.0, near)
     return found

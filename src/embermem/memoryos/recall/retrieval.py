@@ -40,7 +40,6 @@ from embermem.index.linking import Followed
 from embermem.index.pairs import similarities
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
-from embermem.index.texts import Texts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall.active_goals import standing
 from embermem.memoryos.recall.bearing import bearing
@@ -57,6 +56,7 @@ from embermem.memoryos.recall.confidence import (
 from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
+from embermem.memoryos.recall.other_passages import with_other_passages
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
 from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
@@ -383,12 +383,12 @@ def _rank(view: View, first: int) -> Ranking:
     settings, texts = view.settings, view.texts
     fused, plan = planned(view, fuse(view))
     reach = _within_reach(view, fused.scores)
-    best = _best(reach if texts.are_rows else _leading(texts, reach), max(first, settings.pack_candidates))
-    chars = texts.total(np.expm1(view.snapshot.text_length(view.n).astype(np.float64)))
+    best = _best(texts.leading(reach), max(first, settings.pack_candidates))
+    chars = np.expm1(view.snapshot.text_length(view.n).astype(np.float64))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
-        chars[texts.of(best)],
+        texts.total(chars)[texts.of(best)],
         weight=settings.recall_told,
         unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
@@ -396,7 +396,7 @@ def _rank(view: View, first: int) -> Ranking:
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
     best = best[places]
     if not texts.are_rows:
-        best, told = _with_other_passages(texts, reach, best, told)
+        best, told = with_other_passages(view, reach, chars, best, told, first=_COMPLETED)
     rows = best.tolist()
     scores = (fused.scores[best] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
@@ -414,43 +414,11 @@ def _rank(view: View, first: int) -> Ranking:
         relevances=relevances(scores, likely, sure, settings),
         answerable=sure,
         likely=likely,
-        find_facts=lambda people: bearing(view, _of_texts(texts, fused.scores), people),
+        find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
         followed=fused.followed,
         plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
-
-
-def _leading(texts: Texts, scores: Floats) -> Floats:
-    """The scores of each text's best passage, the first of equals, −∞ for its others: a text is ranked by it."""
-    leading = np.full(texts.n, -np.inf)
-    rows = np.flatnonzero(scores == texts.spread(texts.best(scores)))
-    first = rows[np.append(True, np.diff(texts.of(rows)) != 0)] if len(rows) else rows
-    leading[first] = scores[first]
-    return leading
-
-
-def _with_other_passages(
-    texts: Texts, scores: Floats, rows: NDArray[np.int64], told: Floats
-) -> tuple[NDArray[np.int64], Floats]:
-    """The ranked rows and their penalties, then the other passages of the first of these texts, best first: they may be
-    quoted too, and each pays what its text does."""
-    some = rows[:_COMPLETED]
-    paid = np.zeros(texts.count)
-    paid[texts.of(some)] = told[:_COMPLETED]
-    also = texts.rows_of(texts.of(some))
-    also = np.setdiff1d(also[np.isfinite(scores[also])], some)
-    also = also[np.argsort(paid[texts.of(also)] - scores[also], kind="stable")]
-    return np.concatenate([rows, also]), np.concatenate([told, paid[texts.of(also)]])
-
-
-def _of_texts(texts: Texts, scores: Floats) -> Floats:
-    """Each text's best score at its first row, −∞ at its others: there its seq is found, and it counts once."""
-    if texts.are_rows:
-        return scores
-    found = np.full(texts.n, -np.inf)
-    found[texts.begins] = texts.best(scores)
-    return found
 
 
 def _within_reach(view: View, scores: Floats) -> Floats:
