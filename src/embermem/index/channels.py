@@ -163,37 +163,43 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
         return None, None
     by_second = view.snapshot.by_second[pool]
     alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
-    for asked, here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
-        if here.any():
-            alone[here], window[here] = _late_by(view, pool[here], asked)
+    found = []
+    for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
+        if here.any() and idf.sum() > 0.0:
+            weights = idf / idf.sum()
+            nearest, alone[here], window[here] = _late_by(view, pool[here], query, weights)
+            found.append((here, nearest, weights))
     some = ~np.isnan(alone)
     if not some.any():
         return None, None
     alone[~some], window[~some] = alone[some].mean(), window[some].mean()
+    # By word where the encoder of most rows says it; the others come as near to each word as to all.
+    most, by_word, weights = max(found, key=lambda one: int(one[0].sum()))
+    nearest = np.repeat(alone[:, None], len(weights), axis=1).astype(np.float32)
+    nearest[most] = by_word
+    view.nearest = pool, nearest, weights
     is_passage = view.snapshot.is_passage(view.n)[pool]
     if is_passage.any():
         window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0
     return alone, window
 
 
-def _late_by(view: View, pool: NDArray[np.int64], asked: tuple[NDArray[np.float32], Floats]) -> tuple[Floats, Floats]:
-    """The same by one encoder, for rows whose tokens are its; NaN for a row without tokens."""
-    query, idf = asked
-    nothing = np.full(len(pool), np.nan)
-    total = float(idf.sum())
-    if total <= 0.0:
-        return nothing, nothing
+def _late_by(
+    view: View, pool: NDArray[np.int64], query: NDArray[np.float32], weights: Floats
+) -> tuple[NDArray[np.float32], Floats, Floats]:
+    """The same by one encoder, for rows whose tokens are its, after how near each word comes (p, q); NaN in both for a
+    row without tokens."""
     counts, codes, norms = view.snapshot.tokens_of(pool)
     some = counts > 0
-    if not some.any():
-        return nothing, nothing
     nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
+    if not some.any():
+        return nearest, np.full(len(pool), np.nan), np.full(len(pool), np.nan)
     nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
-    weights = (idf / total).astype(np.float32)
-    alone = (nearest @ weights).astype(np.float64)
-    window = (_of_windows(view.texts, pool, nearest) @ weights).astype(np.float64)
+    by = weights.astype(np.float32)
+    alone = (nearest @ by).astype(np.float64)
+    window = (_of_windows(view.texts, pool, nearest) @ by).astype(np.float64)
     alone[~some], window[~some] = np.nan, np.nan
-    return alone, window
+    return nearest, alone, window
 
 
 def _of_windows(texts: Texts, pool: NDArray[np.int64], nearest: NDArray[np.float32]) -> NDArray[np.float32]:

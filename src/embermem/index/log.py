@@ -21,7 +21,7 @@ from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
 from embermem.index.products import cosines
 from embermem.index.vectors import indexed_text
-from embermem.languages.questions import says_number
+from embermem.languages.questions import says_number, states_preference
 from embermem.languages.words import asks, terms
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Log:
         self.text_length = Column(np.float32)
         self.asks = Column(np.bool_)
         self.says_number = Column(np.bool_)
+        self.states_preference = Column(np.bool_)
         self.dates = DateTable()
 
         self.labels = Labels()
@@ -260,7 +261,8 @@ class Log:
                 self.highest,
                 self.slots,
             ),
-            *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
+            *(self.tokens, self.token_norms, self.token_ends, self.dates, self.said_at),
+            *(self.says_number, self.states_preference),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
         records += _SPAN_BYTES * len(self._spans)
@@ -279,6 +281,7 @@ class Log:
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
+        self.states_preference.extend([states_preference(text) for text in texts])
         self.slots.extend([0] * len(texts))
         self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])

@@ -29,7 +29,7 @@ from embermem.protocols import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
@@ -47,12 +47,14 @@ class Query:
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `links` are those that may be followed. `themes` are those whose examples are near to the query
-    (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
-    (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
-    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
-    wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and of
-    their answers: they are parts of the query, and no hits.
+    (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
+    it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
+    cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
+    facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
+    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
+    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
+    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
+    hits.
     """
 
     text: str
@@ -69,6 +71,8 @@ class Query:
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
+    statements: Vectors | None = field(default=None, compare=False, repr=False)
+    parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0
@@ -90,7 +94,8 @@ class View:
         self.snapshot, self.query = snapshot, query
         self.understood = _understood(query)
         self.by_first = _by_first(query) if snapshot.is_paired else self.understood
-        self.settings = settings if snapshot.is_paired else _weighed(settings, self.understood)
+        weighed = _weighed_for_second if snapshot.is_paired else _weighed
+        self.settings = weighed(settings, self.by_first)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
@@ -98,6 +103,9 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
+        self.nearest: tuple[NDArray[np.int64], NDArray[np.float32], Floats] | None = None
+        """The rows that late interaction was measured on (p,), ascending, how near each comes to each of the query's
+        words (p, q), and the share of each word by rarity (q,); None until it was."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
@@ -257,6 +265,23 @@ def _understood(query: Query) -> float:
     """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
     reads = "any" if query.tokens is None else query.tokens.reads
     return 1.0 if reads == "any" else languages.readable(query.text, reads)
+
+
+def _weighed_for_second(settings: Settings, by_first: float) -> Settings:
+    """The settings for a query of which the first encoder of a pair reads so much, in [0, 1]; the same where it is all.
+
+    The second encoder's token vectors compare single utterances better than windows, and better than words do.
+    """
+    if by_first >= 1.0:
+        return settings
+    rest = 1.0 - by_first
+    return replace(
+        settings,
+        recall_dense=by_first * settings.recall_dense,
+        recall_late=by_first * settings.recall_late + rest * settings.recall_meaning_late,
+        recall_late_window=by_first * settings.recall_late_window + rest * settings.recall_meaning_late_window,
+        recall_window=by_first * settings.recall_window + rest * settings.recall_meaning_window,
+    )
 
 
 def _weighed(settings: Settings, understood: float) -> Settings:

@@ -53,6 +53,7 @@ from embermem.memoryos.recall.confidence import (
     relevances_of_pages,
     share_of_budget,
 )
+from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
 from embermem.memoryos.recall.other_passages import with_other_passages
@@ -101,6 +102,8 @@ class Ranking:
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
+    plan: tuple[str, ...] = ()
+    """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
     below: tuple[Hit, ...] = ()
@@ -191,7 +194,7 @@ class Ranking:
             )
         if self.view.settings.preset != "paper":
             found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
-        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)), *self.plan)
 
 
 def recall(
@@ -378,7 +381,7 @@ def _packed(
 
 def _rank(view: View, first: int) -> Ranking:
     settings, texts = view.settings, view.texts
-    fused = fuse(view)
+    fused, plan = planned(view, fuse(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
     chars = np.expm1(view.snapshot.text_length(view.n).astype(np.float64))
@@ -387,7 +390,7 @@ def _rank(view: View, first: int) -> Ranking:
         view.snapshot.thread_of(view.n)[best],
         texts.total(chars)[texts.of(best)],
         weight=settings.recall_told,
-        unit=settings.told_unit,
+        unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
     )
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
@@ -413,6 +416,7 @@ def _rank(view: View, first: int) -> Ranking:
         likely=likely,
         find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
         followed=fused.followed,
+        plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 
