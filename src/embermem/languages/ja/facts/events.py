@@ -65,6 +65,8 @@ _WISH: Final = re.compile(
 _OFTEN: Final = re.compile(
     rf"(?P<v>(?:毎日|毎朝|毎晩|毎週|毎月|週に?[0-9０-９一二三四五六]回?|月に[0-9０-９一二三]回|平日は|休日は|週末は|(?:毎週)?[月火水木金土日]曜(?:日)?は)(?:の?[月火水木金土日]曜日?)?(?:に|は|、)?[^はが、]{{2,20}}?(?:て|で))(?:い)?(?:る|ます){_END}"
 )
+_OFTEN_SO: Final = re.compile("よく(?=.)|いつも|たまに|時々|ときどき|毎[日朝晩週月年回]|しょっちゅう|だいたい|基本")
+"""What is so again and again is no plan."""
 _EMPTY: Final = re.compile(
     r"それ|これ|あれ|その|この|あの|そこ|ここ|そう|何|誰|どこ|どう|みんな|さん(?:が|は)|彼(?!氏|女と)|あなた|[？?]"
 )
@@ -87,10 +89,12 @@ def event(body: str, *, ahead: bool) -> Event | None:
         return Event("does", f"{match['v']}いる")
     if (match := _SETTLED.match(body)) is not None and len(match["v"]) > 2:
         return Event("plans", match["v"])
-    if ahead:
+    if ahead and _OFTEN_SO.search(body) is None:
         plain = _in_plain_form(body)
         if (match := _WILL.match(plain)) is not None or (match := _TRIP.match(plain)) is not None:
             return Event("plans", match["v"])
+        return None
+    if ahead:
         return None
     for pattern in DID:
         if (match := pattern.match(body)) is not None:

@@ -10,7 +10,7 @@ end of a sentence, what is linked to that end is not read either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -62,7 +62,7 @@ _LEAD: Final = re.compile(
     r"(?:うん|ううん|はい|いや|ええと|えっと|えー|あの|あのね|ねえ|ねぇ|あ|そう|そうそう|実は|ちなみに|そういえば|ところで|でも|だけど|あと|あとは|また|それで|それに|それから|そして|なので|だから|ただ|正直|まあ|やっと|ついに|とうとう|ようやく|先ほど|さっき|このたび|この度|無事に?|急に|今は|いまは|今(?![年月日週朝晩夜度回])|いま|現在は?|最近は?|ずっと|もう(?!す)|もともと|昔から|子どもの頃から|小さい頃から|普段は?|いつも|主に|一応|とりあえず|初めまして|はじめまして|こんにちは|こんばんは|おはよう(?:ございます)?|報告(?:です)?|ご報告|近況報告|結局|結果|今度|本当は|本当に|すごく|とても|めっちゃ|とにかく|年明けに|新しく|なんと|晴れて|夫婦で|家族で|一人で)(?=[^ぁ-ん]|[ぁ-ん])"
 )
 _KIN: Final = re.compile(
-    rf"(?:(?:私|わたし|あたし|僕|ぼく|俺|うち)の)?(?P<kin>{'|'.join(sorted(kin_of('ja'), key=lambda word: (-len(word), word)))})(?!さん|ちゃん|様|方|語|系|妹|弟|子|上|型|車|国)(?:の(?P<name>{NAME}(?:さん|ちゃん|くん|君)?)(?=[はがもとを、]))?"
+    rf"(?:(?:私|わたし|あたし|僕|ぼく|俺|うち)の)?(?P<kin>{'|'.join(sorted(kin_of('ja'), key=lambda word: (-len(word), word)))})(?!さん|ちゃん|様|方|語|系|妹|弟|子|上|型|車|国)(?:の(?P<name>[^、。\s]{{1,8}}?)(?=[はがもとを、]))?"
 )
 _HERS: Final = re.compile(r"(?P<topic>(?:は|が|も)[、 ]?|の(?=(?:誕生日|趣味|職業|仕事|名前|出身|勤務先|愛車)は))")
 _NAMED: Final = re.compile(
@@ -181,20 +181,23 @@ def _clauses(sentence: str, said_at: datetime) -> list[_Clause]:
 def _with_dates(body: str, spans: list[tuple[int, int]], said_at: datetime) -> list[tuple[int, int]]:
     """The clauses, where one that is nothing but a date belongs to the next."""
     found: list[tuple[int, int]] = []
+    dates = date_spans(body, said_at)
     begins: int | None = None
     for at, (start, end) in enumerate(spans):
-        text = body[start:end].strip("、 　")
-        is_date = (
-            bool(text)
-            and len(text) <= 14
-            and (_EVERY.fullmatch(text) is not None or not _without_dates(text, said_at)[0])
-        )
-        if is_date and at < len(spans) - 1:
+        if at < len(spans) - 1 and _is_date(body, start, end, dates):
             begins = start if begins is None else begins
         else:
             found.append((start if begins is None else begins, end))
             begins = None
     return found
+
+
+def _is_date(body: str, start: int, end: int, dates: Sequence[DateSpan]) -> bool:
+    """Whether what stands there is nothing but a date, or says that something is so every day."""
+    if _EVERY.fullmatch(body[start:end].strip("、 　")):
+        return True
+    one = next((date for date in dates if date.start == start and date.end <= end), None)
+    return one is not None and not _AFTER_NUMBER.sub("", body[one.end : end]).strip("、 　")
 
 
 def _linked(clauses: list[_Clause]) -> list[_Clause]:

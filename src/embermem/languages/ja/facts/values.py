@@ -50,7 +50,7 @@ def fixed(value: str) -> Check:
 
 def human_name(value: str) -> str | None:
     """A name that a statement gives as one, without さん and the like."""
-    name = _TITLE.sub("", value.strip("「」『』 　"))
+    name = _TITLE.sub("", re.sub("(?:です|だ|でして|で)$", "", value.strip("「」『』 　")))
     if not name or name in words_of("ja", "occupations") or re.search(r"名前|苗字|本名|内緒|秘密|です|ます", name):
         return None
     return name if re.fullmatch(NAME, name) else None
@@ -129,7 +129,7 @@ def _count(value: str) -> int | None:
 
 
 _NOT_LIKED = re.compile(
-    r"^(?:の|こと|人|方|時|ところ|あなた|みんな|今|一番|本当|たぶん|もう)$|[私僕俺母父姉兄妹弟娘夫妻嫁]|彼|友達|先生|子(?:の|が|は)|人$|息子|旦那|部分|感じ|ほう$|方$|今日|明日|昨日|さっき|気持ち"
+    r"^(?:の|こと|(?:やる|する|いる|ある|なる|見る|行く)こと|人|方|時|ところ|あなた|みんな|今|一番|本当|たぶん|もう)$|[私僕俺母父姉兄妹弟娘夫妻嫁]|彼|友達|先生|子(?:の|が|は)|人$|息子|旦那|部分|感じ|ほう$|方$|今日|明日|昨日|さっき|気持ち"
 )
 
 
