@@ -16,19 +16,20 @@ from onnx import TensorProto, helper
 
 TARGET = Path(__file__).parents[1] / "src" / "embermem" / "embedders" / "use.onnx"
 
-# Sizes of the model: pieces of the vocabulary, numbers of a piece's embedding and of an n-gram, of the layers after.
-PIECES = 128_010
+# Sizes of the model: numbers of a piece's embedding and of an n-gram, of the layers after.
 EMBEDDED = 512
 WIDTH = 256
 HIDDEN = 320
 DIM = 512
-# Blocks in which the table of embeddings is quantised: piece i is in block i mod 17.
-BLOCKS = 17
+# Of a token's vector: as MiniLM's.
+TOKEN_DIM = 128
 # Lengths of the n-grams, and how many of the pieces stand before the one that they are counted for.
 GRAMS = ((2, 0), (3, 1), (5, 2))
 # Pieces before and after one that the longest n-gram sees.
 BEFORE, AFTER = 2, 2
 EPSILON = 1e-12
+# Of a piece: its embedding, and what the n-grams around it say.
+FEATURES = EMBEDDED + len(GRAMS) * WIDTH
 
 # As `build_minilm_graph.py` has them.
 OPSET = 20
@@ -36,24 +37,28 @@ IR = 9
 
 
 def build() -> onnx.ModelProto:
-    """The model: `ids` int64 (t,), the pieces of all texts one after the other; `windows` int64 (t, 5), the places of
-    the pieces around each, t where there is none; `texts` float (n, t), 1 where a piece is of a text → `sentence`
-    (n, 512), L2 norm 1, and `tokens` (t, 1280), each piece's features before they are added up.
+    """The model: `pieces` (t, 512), the embeddings of the pieces of all texts, one after the other; `windows` int64
+    (t, 5), the places of the pieces around each, t where there is none; `texts` float (n, t), 1 where a piece is of a
+    text → `sentence` (n, 512) and `tokens` (t, 128), L2 norm 1: a piece's is a projection of what it adds to its text's
+    sum.
     """
     graph = _Graph()
-    graph.top(graph.features())
+    features = graph.features()
+    graph.top(features)
+    projection = graph.weight("projection", [FEATURES, TOKEN_DIM]), graph.weight("projection_b", [TOKEN_DIM])
+    graph.op("LpNormalization", graph.op("Gemm", features, *projection), axis=-1, p=2, output="tokens")
     return helper.make_model(
         helper.make_graph(
             graph.nodes,
             "USE multilingual v3",
             inputs=[
-                helper.make_tensor_value_info("ids", TensorProto.INT64, ["t"]),
+                helper.make_tensor_value_info("pieces", TensorProto.FLOAT, ["t", EMBEDDED]),
                 helper.make_tensor_value_info("windows", TensorProto.INT64, ["t", BEFORE + 1 + AFTER]),
                 helper.make_tensor_value_info("texts", TensorProto.FLOAT, ["n", "t"]),
             ],
             outputs=[
                 helper.make_tensor_value_info("sentence", TensorProto.FLOAT, ["n", DIM]),
-                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["t", EMBEDDED + len(GRAMS) * WIDTH]),
+                helper.make_tensor_value_info("tokens", TensorProto.FLOAT, ["t", TOKEN_DIM]),
             ],
             initializer=graph.initializers,
         ),
@@ -72,7 +77,7 @@ class _Graph:
 
     def features(self) -> str:
         """(t, 1280): of each piece its embedding and what the n-grams around it say, normalised together."""
-        embedded = self.embeddings()
+        embedded = "pieces"
         projected = [
             self.op("Gemm", embedded, self.weight(f"proj{n}", [EMBEDDED, WIDTH]), self.weight(f"proj_b{n}", [WIDTH]))
             for n, _ in GRAMS
@@ -84,21 +89,9 @@ class _Graph:
         sizes = self.integers("widths", [WIDTH] * len(GRAMS))
         split = self.split(rows, sizes, len(GRAMS))
         grams = [self.grams(part, n, before) for part, (n, before) in zip(split, GRAMS, strict=True)]
-        width = EMBEDDED + len(GRAMS) * WIDTH
-        gain, bias = self.weight("ln_g", [width]), self.weight("ln_b", [width])
+        gain, bias = self.weight("ln_g", [FEATURES]), self.weight("ln_b", [FEATURES])
         together = self.op("Concat", embedded, *grams, axis=1)
-        return self.op("LayerNormalization", together, gain, bias, epsilon=EPSILON, output="tokens")
-
-    def embeddings(self) -> str:
-        table = self.weight("table", [PIECES, EMBEDDED], TensorProto.UINT8)
-        block = self.op("Mod", "ids", self.integers("blocks", [BLOCKS]))
-        column = self.integers("one", [1])
-        scale, low = (
-            self.op("Unsqueeze", self.op("Gather", self.weight(name, [BLOCKS]), block), column)
-            for name in ("scale", "lo")
-        )
-        codes = self.op("Cast", self.op("Gather", table, "ids"), to=TensorProto.FLOAT)
-        return self.op("Add", self.op("Mul", codes, scale), low)
+        return self.op("LayerNormalization", together, gain, bias, epsilon=EPSILON, output="features")
 
     def grams(self, rows: str, n: int, before: int) -> str:
         """Two layers over windows of n pieces, each added to what it was given."""
@@ -116,7 +109,7 @@ class _Graph:
         """The sum over a text's pieces, by the root of their count, and the layers above it."""
         one = self.integers("one", [1])
         count = self.op("ReduceSum", "texts", one, keepdims=1)
-        projected = self.op("MatMul", self.op("MatMul", "texts", tokens), self.weight("cnn_W", [1280, EMBEDDED]))
+        projected = self.op("MatMul", self.op("MatMul", "texts", tokens), self.weight("cnn_W", [FEATURES, EMBEDDED]))
         bias = self.op("Mul", count, self.weight("cnn_b", [EMBEDDED]))
         text = self.op("Div", self.op("Add", projected, bias), self.op("Sqrt", count))
         y0 = self.op("Relu", self.op("MatMul", text, self.weight("d0", [EMBEDDED, HIDDEN])))
@@ -142,10 +135,10 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
         return output
 
-    def weight(self, name: str, shape: list[int], kind: int = TensorProto.FLOAT) -> str:
+    def weight(self, name: str, shape: list[int]) -> str:
         """A weight that the loader supplies: declared as external data, with no place of its own."""
         if all(known.name != name for known in self.initializers):
-            tensor = TensorProto(name=name, data_type=kind, dims=shape)
+            tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape)
             tensor.data_location = TensorProto.EXTERNAL
             tensor.external_data.add(key="location", value="weights.npz")
             self.initializers.append(tensor)

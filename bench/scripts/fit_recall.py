@@ -7,7 +7,8 @@ utterances are named, their sum where whole threads are. Every data set weighs t
 square of the weights keeps them low where the data do not decide. One segment a thread stands in for segments.
 There are no facts, unless with `--analyst recorded`: then those of a model that LoCoMo's file brings.
 
-Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations.
+Every figure is of the package's own `recall`, with the weights that were fitted on the other conversations, and
+without the learned ranker (fit_ranker.py).
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +43,7 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.core.vectors import page_vector
-from embermem.embedders.minilm import MiniLM
+from embermem.embedders.pair import MiniLMWithUse
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
 from embermem.index.query_context import Query
@@ -53,6 +55,7 @@ from embermem.memoryos.recall.retrieval import rank, recall
 from embermem.protocols import Delta, PageMark
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
+from embermem_bench.recall import packed_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,6 +94,7 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
+ENCODERS = MiniLMWithUse()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
 
@@ -110,7 +114,7 @@ def main() -> None:
         everywhere = fit("", frozenset())
         print("fitted on all:", ", ".join(f"{name} {w:.2f}" for name, w in zip(NAMES, everywhere, strict=True)))
         print("\nas shipped")
-        _report(pool, {talk.talk.id: _shipped() for talk in TALKS})
+        _report(pool, {talk.talk.id: shipped() for talk in TALKS})
         if arguments.without:
             for name in NAMES:
                 print(f"\nwithout {name}, fitted again, held out")
@@ -128,7 +132,7 @@ def fit(but: str, locked: frozenset[int]) -> Floats:
     """Weights of the least loss on all conversations but one, by Adam; those locked stay 0."""
     cases = [case for case in CASES if case.fold != but]
     free = np.array([k not in locked for k in range(K)], dtype=np.float64)
-    w, m, v = _shipped() * free, np.zeros(K), np.zeros(K)
+    w, m, v = shipped() * free, np.zeros(K), np.zeros(K)
     total = sum(case.weight for case in cases)
     for step in range(1, STEPS + 1):
         gradient = (sum((case.weight * _gradient(w, case) for case in cases), np.zeros(K)) / total + PENALTY * w) * free
@@ -159,19 +163,26 @@ def _held_out(pool: ProcessPoolExecutor, locked: frozenset[int]) -> dict[str, Fl
     return dict(zip(folds, pool.map(fit, folds, [locked] * len(folds)), strict=True))
 
 
-def _report(pool: ProcessPoolExecutor, weights: dict[str, Floats], **others: float) -> None:
+def _report(pool: ProcessPoolExecutor, weights: dict[str, Floats], **others: object) -> None:
+    chosen = [weights[talk.talk.id] for talk in TALKS]
+    linear = {"ranker": "none", **others}
+    found = pool.map(measured, range(len(TALKS)), chosen, [linear] * len(TALKS))
+    show((talk.data.name, one) for talk, one in zip(TALKS, found, strict=True))
+
+
+def show(measured_of: Iterable[tuple[str, dict[str, list[float]]]]) -> None:
+    """Print each data set's mean figures, from those of its conversations."""
     figures: dict[str, dict[str, list[float]]] = {}
-    measured = pool.map(_measured, range(len(TALKS)), [weights[t.talk.id] for t in TALKS], [others] * len(TALKS))
-    for talk, found in zip(TALKS, measured, strict=True):
+    for data, found in measured_of:
         for name, values in found.items():
-            figures.setdefault(talk.data.name, {}).setdefault(name, []).extend(values)
+            figures.setdefault(data, {}).setdefault(name, []).extend(values)
     for data, values_of in figures.items():
         print(
             f"  {data}: " + ", ".join(f"{name} {np.mean(values):.3f}" for name, values in values_of.items()), flush=True
         )
 
 
-def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[str, list[float]]:
+def measured(number: int, weights: Floats, others: Mapping[str, object]) -> dict[str, list[float]]:
     """Each figure's values over one conversation's questions."""
     talk, figures = TALKS[number], dict[str, list[float]]()
     chosen = {name: float(w) for name, w in zip(SETTINGS, weights, strict=True)}
@@ -196,6 +207,8 @@ def _measured(number: int, weights: Floats, others: dict[str, float]) -> dict[st
             packed = [str(getattr(hit.utterance, by)) for hit in context.packed]
             share = metrics.recall_packed(packed, gold) if by == "id" else metrics.any_at(packed, gold, len(packed))
             values[f"packed@{n}w"] = share
+            if question.quote is not None:
+                values[f"quoted@{n}w"] = float(packed_within(context, n).says(question.quote))
         if question.category and by == "id":
             values[f"rec@10 of category {question.category}"] = values["rec@10"]
         for name, value in values.items():
@@ -255,7 +268,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
-    memory = Snapshot.empty(OwnerId(talk.id), vectors.shape[1], MiniLM().token_dim).extended(everything)
+    memory = Snapshot.empty(OwnerId(talk.id), ENCODERS.dim, ENCODERS.token_dim, ENCODERS.first_dim).extended(everything)
     return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))
 
 
@@ -294,12 +307,13 @@ def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact
 
 
 def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
-    path = None if cache is None else cache / f"{name}.npz"
+    texts = sha256("\n".join(u.text for u in utterances).encode()).hexdigest()
+    path = None if cache is None else cache / f"{name}-{ENCODERS.dim}-{texts[:12]}.npz"
     if path is not None and path.is_file():
         kept = np.load(path)
         ends = np.cumsum(kept["lengths"])
         return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
-    made = embedded(MiniLM(), utterances)
+    made = embedded(ENCODERS, utterances)
     vectors, tokens = made.vectors, made.tokens
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -311,7 +325,7 @@ def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) ->
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
-    vectors, tokens = MiniLM().embed_tokens([question.text for question in questions])
+    vectors, tokens = ENCODERS.embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:
@@ -355,7 +369,7 @@ def _cases(talk: Talk) -> Iterator[Case]:
         )
 
 
-def _shipped() -> Floats:
+def shipped() -> Floats:
     return np.array([getattr(Settings(), name) for name in SETTINGS])
 
 

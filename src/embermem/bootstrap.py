@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MINILM = "minilm"
+MINILM, PAIR = "minilm", "minilm+use"
 HASHED = "hashed"
 OPENAI = "openai:"
 AUTO = "auto"
@@ -169,10 +169,14 @@ def _file_name(place: str | os.PathLike[str]) -> str:
 
 
 def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -> Embedder:
-    """An embedder by its setting: minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
+    """An embedder by its setting: minilm+use, minilm, hashed, or openai:MODEL. `known_dim` is the length of the vectors
     that a store holds of it; without, an endpoint is asked. Raises ConfigError, EmbedderMissing."""
     if not isinstance(name, str) or name == OPENAI:
         raise _no_embedder(name)
+    if name == PAIR:
+        from embermem.embedders.pair import MiniLMWithUse
+
+        return MiniLMWithUse()
     if name == MINILM:
         from embermem.embedders.minilm import MiniLM
 
@@ -191,7 +195,7 @@ def make_embedder(name: str, settings: Settings, known_dim: int | None = None) -
 
 
 def _no_embedder(name: object) -> ConfigError:
-    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {MINILM}, {HASHED}, {OPENAI}MODEL")
+    return ConfigError(f"embedder = {name!r} is not allowed; one of: {AUTO}, {PAIR}, {MINILM}, {HASHED}, {OPENAI}MODEL")
 
 
 def embedder_setting(settings: Settings) -> str:
@@ -200,9 +204,9 @@ def embedder_setting(settings: Settings) -> str:
 
 
 def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = False) -> Embedder:
-    """The embedder of this store. `auto` takes the store's own; for a new store MiniLM if its weights are there,
-    else the hashed one. Raises EmbedderMismatch if another is asked for than the store was made with, unless the store
-    is opened to `reindex` it."""
+    """The embedder of this store. `auto` takes the store's own; for a new store the best whose weights are
+    there: MiniLM with USE, MiniLM, else the hashed one. Raises EmbedderMismatch if another is asked for than the store
+    was made with, unless the store is opened to `reindex` it."""
     known = store.setting("embedder")
     wanted = settings.embedder
     if wanted == AUTO:
@@ -211,7 +215,7 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
     embedder = make_embedder(wanted, settings, known_dim or None)
     if known is None:
         remember(store, embedder)
-        if settings.embedder == AUTO and wanted == HASHED:
+        if settings.embedder == AUTO and wanted != PAIR:
             store.remember({_FOR_WANT_OF_BETTER: embedder.name})
     elif reindex:
         return embedder
@@ -231,15 +235,16 @@ def choose_embedder(store: SqlStore, settings: Settings, *, reindex: bool = Fals
 
 
 def better_embedder(store: SqlStore, settings: Settings) -> str | None:
-    """The setting of the embedder that replaces the store's: MiniLM, if the hashed one was chosen because the weights
-    were missing and they are installed now. None if a setting names an embedder or a user chose the store's.
+    """The setting of the embedder that replaces the store's: the best that is here, if another was chosen because the
+    weights were missing that are installed now. None if a setting names an embedder or a user chose the store's.
     """
     if settings.embedder != AUTO:
         return None
     known = store.setting("embedder")
-    if known is None or known != store.setting(_FOR_WANT_OF_BETTER) or _best() == HASHED:
+    if known is None or known != store.setting(_FOR_WANT_OF_BETTER):
         return None
-    return MINILM
+    better = _best()
+    return better if _FROM_BEST.index(better) < _FROM_BEST.index(_setting_for(known)) else None
 
 
 def remember_choice(store: SqlStore) -> None:
@@ -260,9 +265,11 @@ def nonce_key(store: StoredSettings) -> bytes:
 
 
 def _best() -> str:
-    from embermem.embedders.weights import find_weights
+    from embermem.embedders.weights import USE, find_weights
 
-    return HASHED if find_weights() is None else MINILM
+    if find_weights() is None:
+        return HASHED
+    return MINILM if find_weights(USE) is None else PAIR
 
 
 def _setting_for(name: str) -> str:
@@ -270,15 +277,19 @@ def _setting_for(name: str) -> str:
     from embermem.core.errors import EmbedderMissing
     from embermem.embedders.hashed import HashedNgrams
     from embermem.embedders.minilm import MiniLM
-    from embermem.embedders.weights import find_weights
+    from embermem.embedders.pair import MiniLMWithUse
+    from embermem.embedders.weights import MINILM as FIRST
+    from embermem.embedders.weights import USE, find_weights
 
-    if name == MiniLM().name:
-        if find_weights() is None:
+    for setting, known, needed in ((MINILM, MiniLM().name, (FIRST,)), (PAIR, MiniLMWithUse().name, (FIRST, USE))):
+        if name != known:
+            continue
+        if any(find_weights(one) is None for one in needed):
             raise EmbedderMissing(
                 f"the store's vectors are of {name!r}, whose weights are not installed: run `embermem model install`, "
-                f"or `embermem reindex --embedder {HASHED}`"
+                f"or `embermem reindex --embedder {_best()}`"
             )
-        return MINILM
+        return setting
     return HASHED if name == HashedNgrams().name else name
 
 
@@ -406,6 +417,8 @@ SYSTEMS: Mapping[str, tuple[str, str, str]] = {
 }
 """The nine memory systems: module, class, and its numbers in baselines/numbers.py (MemoryOS's are settings)."""
 
+_FROM_BEST = (PAIR, MINILM, HASHED)
+"""The settings of the embedders that `auto` chooses from, the best first."""
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
 """The key in the store's settings for an embedder that was chosen because the weights were missing."""
 _NONCE_KEY = "nonce_key"

@@ -118,6 +118,7 @@ def _set(*path: str | int, value: object) -> Callable[[Any], None]:
         (_set("conversations", 0, "threads", 0, "id", value="k2"), "the thread id 'k2' stands there twice"),
         (_set("conversations", 0, "questions", 0, "after_turn", value="zz"), "q1: after_turn 'zz' is no turn"),
         (_set("conversations", 0, "questions", 0, "thread", value="zz"), "q1: thread 'zz' is no thread"),
+        (_set("conversations", 0, "questions", 1, "quote", value="yeast"), "q2: no turn of its evidence says 'yeast'"),
         (_set("conversations", 0, "questions", 1, "text", value=None), "question 2: 'text' is missing"),
         (_set("conversations", value=[]), "no conversation"),
         (_set("conversations", 0, "questions", 0, "answer", value=["a"]), "question 1: 'answer' is missing or not a"),

@@ -170,6 +170,25 @@ def test_within_the_budget_all_that_was_packed_counts_and_what_was_shortened_is_
     assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u", "v"], ["u"], False)
 
 
+def test_a_quote_stands_in_a_context_if_its_words_do_whatever_dates_are_beside_them() -> None:
+    found = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", hit("u", "a b yesterday c d")), 9)
+    assert found.says("b yesterday c")
+    assert not found.says("c d")
+
+
+def test_of_a_long_text_a_report_says_whether_the_right_piece_was_packed(tmp_path: Path) -> None:
+    document = recall_set()
+    talk = document["conversations"][0]
+    middle = "The heron on the jetty is called Gustav."
+    sentences = [f"Paragraph {n} treats the sort of rope that item {n} of the long list needs." for n in range(60)]
+    talk["threads"][1]["turns"][1]["text"] = " ".join([*sentences[:30], middle, *sentences[30:]])
+    asked = talk["questions"][1] | {"text": "What is the heron on the jetty called?", "evidence": ["b1:1"]}
+    talk["questions"][1] = asked | {"quote": "is called Gustav"}
+    found = report(document, tmp_path)
+    assert found["quoted@300w"] == found["by_category"]["now"]["quoted@1200w"] == 1.0
+    assert "quoted@300w" not in found["by_category"]["later"]
+
+
 def test_a_context_over_its_budget_is_an_error() -> None:
     with pytest.raises(recall.BudgetExceeded, match="4 words were packed for a budget of 3"):
         recall.packed_within(context("a b c d", hit("u", "b c")), 3)

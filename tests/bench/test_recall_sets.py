@@ -33,6 +33,30 @@ def test_no_question_is_asked_twice(file: Path) -> None:
         assert len(set(asked)) == len(asked)
 
 
+def test_a_follow_up_is_asked_at_the_end_of_its_thread_and_answered_by_others() -> None:
+    for talk in load(SETS / "follow_ups.json").conversations:
+        turns = {thread.id: thread.turns for thread in talk.threads}
+        for question in talk.questions:
+            assert question.thread is not None, question.id
+            own = turns[question.thread]
+            assert 2 <= len(own) <= 4, question.id
+            assert question.at is not None
+            assert question.at > own[-1].at, question.id
+            assert not question.evidence & {turn.id for turn in own}, question.id
+
+
+def test_what_is_asked_of_a_long_answer_stands_in_its_middle() -> None:
+    for talk in load(SETS / "long.json").conversations:
+        said = {turn.id: turn.text for _, turn in talk.turns()}
+        for question in talk.questions:
+            (text,) = (said[turn] for turn in question.evidence)
+            assert question.quote is not None, question.id
+            assert text.count(question.quote) == 1, question.id
+            begin = text.index(question.quote)
+            assert begin / len(text) >= 0.2, question.id
+            assert (begin + len(question.quote)) / len(text) <= 0.8, question.id
+
+
 @pytest.mark.parametrize("file", sorted((SETS / "languages").glob("*.json")), ids=lambda file: file.stem)
 def test_a_life_is_long_enough_and_says_nothing_twice(file: Path) -> None:
     (talk,) = load(file).conversations

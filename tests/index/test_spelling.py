@@ -18,7 +18,7 @@ def test_one_slip_is_put_right(slip: str) -> None:
     assert corrected(slip, count) == "bakery"
 
 
-@pytest.mark.parametrize("term", ["bkary", "xyz", "bak", "b4kery", "面包店", "", "k" * 500])
+@pytest.mark.parametrize("term", ["bkary", "whats", "nich", "xyz", "bak", "b4kery", "面包店", "", "k" * 500])
 def test_what_is_no_slip_of_a_held_word_stays(term: str) -> None:
     assert corrected(term, count) is None
 

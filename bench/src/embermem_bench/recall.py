@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 BUDGETS = (300, 600, 1200)
 """The budgets of packed context, in words."""
+QUOTED = tuple(f"quoted@{budget}w" for budget in BUDGETS)
+"""The figures of questions that say which piece of a text holds the answer."""
 EXTRACTIVE, RECORDED = "extractive", "recorded"
 """The analysts: the one that needs no model, and a model's notes that the file brings (`recorded.py`)."""
 _DATE_BESIDE = re.compile(r" ?\[\d{4}[-\d.]*\]")
@@ -184,6 +186,8 @@ def figures(asked: Sequence[Asked]) -> dict[str, Any]:
     names = [*ranking_names(""), "mrr", *_budget_names("")]
     if any("thread_mrr" in a.values for a in asked):
         names += [*ranking_names("thread_"), "thread_mrr", *_budget_names("thread_")]
+    if any(QUOTED[0] in a.values for a in asked):
+        names += QUOTED
     means = {name: metrics.mean([a.values[name] for a in asked if name in a.values]) for name in names}
     sure = metrics.mean([a.confidence for a in asked])
     return {"questions": len(asked)} | {k: _rounded(v) for k, v in (means | {"confidence": sure}).items()}
@@ -247,6 +251,7 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
     packed: dict[str, set[str]] = {}
     ranking: list[str] = []
     confidence = 0.0
+    values: dict[str, float] = {}
     for budget in BUDGETS:
         context = owner.recall(question.text, at=at, budget=budget, thread=question.thread, scope=scope)
         confidence = context.confidence
@@ -255,8 +260,9 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
         packed[f"rec@{budget}w"] = {stored.turn_of[u] for u in found.present}
         packed[f"whole@{budget}w"] = {stored.turn_of[u] for u in found.whole}
         packed[f"told@{budget}w"] = {stored.turn_of[u] for u in found.present | found.behind_facts}
+        if question.quote is not None:
+            values[f"quoted@{budget}w"] = float(found.says(question.quote))
         ranking = list(dict.fromkeys(stored.turn_of[hit.utterance.id] for hit in context.hits))
-    values: dict[str, float] = {}
     if question.evidence:
         values |= _values("", ranking, packed, question.evidence)
     if question.evidence_threads:
@@ -269,12 +275,17 @@ def _ask(owner: OwnerMemory, conversation: Conversation, question: Question, sto
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Packed:
     """The utterances of a context: all that stand in it, those whose whole text does (others were shortened), and
-    those that its facts rest on."""
+    those that its facts rest on. `words` are the words of its text, one space between them."""
 
+    words: str
     present: frozenset[UtteranceId]
     whole: frozenset[UtteranceId]
     behind_facts: frozenset[UtteranceId]
     was_cut: bool
+
+    def says(self, quote: str) -> bool:
+        """Whether a piece of what was said stands in the text, whatever dates were put beside its words."""
+        return _without_dates(quote) in self.words
 
 
 def packed_within(context: Context, words: int) -> Packed:
@@ -294,7 +305,7 @@ def packed_within(context: Context, words: int) -> Packed:
     present = whole if was_cut else frozenset(hit.utterance.id for hit in context.packed)
     facts = [fact for fact in context.facts if not was_cut or f" {' '.join(fact.text.split())} " in kept]
     behind = frozenset(source.utterance_id for fact in facts for source in fact.sources)
-    return Packed(present=present, whole=whole, behind_facts=behind, was_cut=was_cut)
+    return Packed(words=bare, present=present, whole=whole, behind_facts=behind, was_cut=was_cut)
 
 
 def _without_dates(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from embermem.embedders.weights import find_weights
+from embermem.embedders.weights import USE, find_weights
 
 if TYPE_CHECKING:
     from embermem.core.config import Settings
 
-AUTO, MINILM, HASHED = "auto", "minilm", "hashed"
+AUTO, PAIR, MINILM, HASHED = "auto", "minilm+use", "minilm", "hashed"
 
 
 def wanted(named: str | None, settings: Settings) -> str:
@@ -17,4 +17,11 @@ def wanted(named: str | None, settings: Settings) -> str:
     for name in (named, settings.embedder):
         if name not in (None, AUTO):
             return str(name)
-    return HASHED if find_weights() is None else MINILM
+    return best()
+
+
+def best() -> str:
+    """The best whose weights are here."""
+    if find_weights() is None:
+        return HASHED
+    return MINILM if find_weights(USE) is None else PAIR

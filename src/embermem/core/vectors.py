@@ -9,7 +9,12 @@ import numpy as np
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["of_summaries", "page_vector"]
+__all__ = ["SECOND_SHARE", "of_summaries", "page_vector"]
+
+SECOND_SHARE = 1e-4
+"""Of a pair of encoders (`protocols.PairedEmbedder`): the share of the square of a vector's length that is the second's
+part where the first reads the text. It is small, so that products of such vectors are the first's cosine to 0.0001, and
+large enough for 11 bits of each number in float16, as stores keep them."""
 
 
 def of_summaries(embedder: str) -> str:

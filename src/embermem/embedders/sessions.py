@@ -13,7 +13,7 @@ from embermem.core.errors import EmbedderError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["at_once", "run", "session"]
+__all__ = ["at_once", "of_graph", "run", "session"]
 
 # Runs at the same time in one call. Two on two cores gave 1.9 times the throughput of one; more were not measured.
 MAX_THREADS = 4
@@ -28,6 +28,11 @@ def at_once() -> int:
 def session(name: str, weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
     """The graph of this name with the weights (of `path`) in it, one thread a run. The weights are not copied: they
     must live as long as the session. Raises EmbedderError if they do not fit."""
+    return of_graph((files("embermem.embedders") / name).read_bytes(), weights, path)
+
+
+def of_graph(graph: bytes, weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
+    """The same, of a graph."""
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as ort
 
@@ -40,7 +45,6 @@ def session(name: str, weights: Mapping[str, NDArray[Any]], path: Path) -> Any:
     # A pattern is kept for every shape seen, and ours are many.
     options.enable_mem_pattern = False
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(weight) for weight in weights.values()]
-    graph = (files("embermem.embedders") / name).read_bytes()
     try:
         if weights:
             options.add_external_initializers(list(weights), values)

@@ -39,6 +39,7 @@ class Unigram:
     def __init__(self, pieces: list[str], scores: array[float], charsmap: bytes) -> None:
         """`scores` are log probabilities of `pieces`; what is in angle brackets is no piece of a text."""
         self._ids = {piece: id_ for id_, piece in enumerate(pieces) if not _is_control(piece)}
+        self._pieces = pieces
         self._scores = scores
         self._unknown_score = min(scores) - UNKNOWN_PENALTY
         self._longest: dict[str, int] = {}
@@ -53,7 +54,7 @@ class Unigram:
     def from_file(cls, path: Path) -> Unigram:
         """Reads a sentencepiece model. Raises EmbedderError if it cannot be read or is damaged."""
         try:
-            pieces, scores, charsmap = _read(path.read_bytes())
+            pieces, scores, charsmap = read_model(path)
             return cls(pieces, scores, charsmap)
         except (OSError, ValueError, IndexError, KeyError, struct.error) as error:
             raise EmbedderError(
@@ -84,6 +85,10 @@ class Unigram:
             if count >= limit:
                 break
         return found
+
+    def piece(self, id_: int) -> str:
+        """The piece with this id."""
+        return self._pieces[id_]
 
     def _words(self, text: str, limit: int) -> Iterator[str]:
         at_most = limit * self._most
@@ -216,8 +221,9 @@ class _Characters(dict[int, str]):
 # ------------------------------------------------------------------------------------------------------- the file
 
 
-def _read(data: bytes) -> tuple[list[str], array[float], bytes]:
-    """The pieces, their scores, and the map of characters."""
+def read_model(path: Path) -> tuple[list[str], array[float], bytes]:
+    """The pieces of a sentencepiece model, their scores, and the map of characters."""
+    data = path.read_bytes()
     pieces: list[str] = []
     scores = array("f")
     charsmap = b""

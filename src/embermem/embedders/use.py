@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import threading
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.embedders import sessions
-from embermem.embedders.unigram import BEGIN, END, Unigram
+from embermem.embedders.unigram import BEGIN, END, SPACE, UNKNOWN, Unigram
 from embermem.embedders.weights import USE, find_weights
+from embermem.languages.words import unspaced
+from embermem.protocols import TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +37,10 @@ __all__ = ["UseMultilingual"]
 
 NAME = "use-multilingual-v3"
 DIM = 512
+# Of a token's vector: as MiniLM's, so that an index keeps both in one form.
+TOKEN_DIM = 128
 GRAPH = "use.onnx"
+PROJECTION = "use_tokens.npz"
 
 # Pieces of a text that make its vector. The model sums over pieces and knows no longest text; this bounds the work.
 MAX_PIECES = 512
@@ -45,6 +52,8 @@ TEXTS_AT_A_TIME = 4096
 BLOCKS = 17
 # Pieces that a window has before and after its own.
 BEFORE, AFTER = 2, 2
+
+_T = TypeVar("_T")
 
 
 class UseMultilingual:
@@ -84,19 +93,44 @@ class UseMultilingual:
         for start in range(0, len(texts), TEXTS_AT_A_TIME):
             loaded = self._load()
             cut = [loaded.pieces(text) for text in texts[start : start + TEXTS_AT_A_TIME]]
-            for rows, found in self._run(loaded, cut):
+            for rows, found in self._run(cut, loaded.sentences):
                 vectors[start : start + len(cut)][rows] = found
         return vectors
 
-    def _run(self, loaded: Loaded, cut: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Vectors]]:
-        """The vectors of the pieces batch by batch: (which of `cut`, their vectors). Batches run side by side."""
+    @property
+    def token_dim(self) -> int:
+        """128."""
+        return TOKEN_DIM
+
+    def embed_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """What `embed` gives, and each text's tokens in the text's order; raises as `embed` does.
+
+        A token's word is the one that it is a piece of; in scripts without spaces, and for marks, the piece itself. A
+        piece that is not in the vocabulary is no token.
+        """
+        vectors = np.zeros((len(texts), DIM), dtype=np.float32)
+        tokens: list[TokenVectors] = []
+        for start in range(0, len(texts), TEXTS_AT_A_TIME):
+            loaded = self._load()
+            cut = [loaded.words(text) for text in texts[start : start + TEXTS_AT_A_TIME]]
+            parts: dict[int, Vectors] = {}
+            for rows, (found, made) in self._run([pieces for pieces, _ in cut], loaded.tokens):
+                vectors[start : start + len(cut)][rows] = found
+                parts.update(zip(rows, made, strict=True))
+            tokens.extend(_tokens(words, parts.get(row)) for row, (_, words) in enumerate(cut))
+        return vectors, tokens
+
+    def _run(
+        self, cut: Sequence[Sequence[int]], work: Callable[[Sequence[Sequence[int]]], _T]
+    ) -> Iterator[tuple[list[int], _T]]:
+        """Does the work on the pieces batch by batch: (which of `cut`, what came out). Batches run side by side."""
         batches = plan([len(pieces) for pieces in cut], PIECES_PER_RUN)
-        work = ([cut[row] for row in batch] for batch in batches)
+        texts = ([cut[row] for row in batch] for batch in batches)
         if self._threads == 1 or len(batches) <= 1:
-            yield from zip(batches, map(loaded.sentences, work), strict=True)
+            yield from zip(batches, map(work, texts), strict=True)
             return
         with ThreadPoolExecutor(self._threads, thread_name_prefix="embermem-use") as pool:
-            yield from zip(batches, pool.map(loaded.sentences, work), strict=True)
+            yield from zip(batches, pool.map(work, texts), strict=True)
 
     def _load(self) -> Loaded:
         if self._loaded is None:
@@ -129,8 +163,8 @@ class Loaded:
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = Unigram.from_file(folder / USE.files[1])
-        # Views that live as long as the session that reads them.
-        self._weights = read_weights(folder / USE.files[0])
+        self._table, weights = read_weights(folder / USE.files[0])
+        self._weights = projected(weights, read_projection())
         self._model = sessions.session(GRAPH, self._weights, folder / USE.files[0])
 
     def pieces(self, text: str) -> list[int]:
@@ -140,11 +174,52 @@ class Loaded:
 
     def sentences(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """One vector a text, of its pieces."""
-        (vectors,) = sessions.run(self._model, ["sentence"], inputs(texts), NAME)
+        (vectors,) = sessions.run(self._model, ["sentence"], inputs(texts, self._table), NAME)
         return vectors
 
+    def words(self, text: str) -> tuple[list[int], list[str | None]]:
+        """What `pieces` gives, and for each piece but the first and last its token's word; None for one that is no
+        token."""
+        pieces: list[int] = []
+        words: list[str | None] = []
+        for word, ids in self._tokenizer.words(text, MAX_PIECES - 2):
+            plain = word.strip(SPACE).lower()
+            pieces += ids
+            words += [self._word(id_, plain) for id_ in ids]
+        room = MAX_PIECES - 2
+        return [BEGIN, *pieces[:room], END] if pieces else [], words[:room]
 
-def inputs(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
+    def _word(self, id_: int, word: str) -> str | None:
+        if id_ == UNKNOWN:
+            return None
+        piece = self._tokenizer.piece(id_).strip(SPACE)
+        return word if piece.isalnum() and not unspaced(piece) else piece.lower()
+
+    def tokens(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        """One vector a text, and a text's token vectors, those of begin and end too."""
+        sentences, vectors = sessions.run(self._model, ["sentence", "tokens"], inputs(texts, self._table), NAME)
+        return sentences, np.split(vectors, np.cumsum([len(text) for text in texts])[:-1])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Table:
+    """The embeddings of all pieces in 6 bits a number: `codes` uint8 (128010, 512), and for each of the 17 blocks, of
+    which piece i is in block i mod 17, the step between two codes and what code 0 is, float32 (17,)."""
+
+    codes: NDArray[np.uint8]
+    step: NDArray[np.float32]
+    low: NDArray[np.float32]
+
+    def of(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The embeddings of these pieces (t, 512). Here and not in the session, which would keep a second copy."""
+        block = ids % BLOCKS
+        found = self.codes[ids].astype(np.float32)
+        found *= self.step[block, None]
+        found += self.low[block, None]
+        return found
+
+
+def inputs(texts: Sequence[Sequence[int]], table: Table) -> dict[str, NDArray[Any]]:
     """What the graph takes for these texts' pieces: see `scripts/build_use_graph.py`."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     ends = np.cumsum(lengths)
@@ -154,14 +229,14 @@ def inputs(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
     around = places[:, None] + np.arange(-BEFORE, AFTER + 1)
     outside = (around < (ends - lengths)[of][:, None]) | (around >= ends[of][:, None])
     return {
-        "ids": np.concatenate([np.asarray(text, dtype=np.int64) for text in texts]),
+        "pieces": table.of(np.concatenate([np.asarray(text, dtype=np.int64) for text in texts])),
         "windows": np.where(outside, total, around),
         "texts": (of == np.arange(len(texts))[:, None]).astype(np.float32),
     }
 
 
-def read_weights(path: Path) -> dict[str, NDArray[Any]]:
-    """The weights by name, and `table` uint8 (128010, 512): the embeddings, 6 bits each, by piece.
+def read_weights(path: Path) -> tuple[Table, dict[str, NDArray[Any]]]:
+    """The embeddings of pieces, and the graph's weights by name.
 
     Raises EmbedderError if the file cannot be read or is damaged.
     """
@@ -171,10 +246,37 @@ def read_weights(path: Path) -> dict[str, NDArray[Any]]:
             table = np.empty((BLOCKS * rows, dim), dtype=np.uint8)
             for block in range(BLOCKS):
                 table[block::BLOCKS] = stored[f"q{block + 1}"]
-            quantised = {f"q{block + 1}" for block in range(BLOCKS)} | {"bits", "eps"}
-            return {"table": table} | {name: stored[name] for name in stored.files if name not in quantised}
+            here = {f"q{block + 1}" for block in range(BLOCKS)} | {"scale", "lo", "bits", "eps"}
+            weights = {name: stored[name] for name in stored.files if name not in here}
+            return Table(codes=table, step=stored["scale"], low=stored["lo"]), weights
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
+
+
+def read_projection() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The mean of what a piece adds to its text's sum (512,), and the columns that it is projected on (512, 128);
+    `scripts/build_use_tokens.py` makes them."""
+    with as_file(files("embermem.embedders") / PROJECTION) as path, np.load(path, allow_pickle=False) as stored:
+        return stored["mean"].astype(np.float32), stored["rotation"].astype(np.float32)
+
+
+def projected(
+    weights: dict[str, NDArray[Any]], projection: tuple[NDArray[np.float32], NDArray[np.float32]]
+) -> dict[str, NDArray[Any]]:
+    """The weights with those of the token vectors: from features to what a piece adds, about its mean, projected."""
+    mean, rotation = projection
+    return weights | {
+        "projection": weights["cnn_W"] @ rotation,
+        "projection_b": (weights["cnn_b"] - mean) @ rotation,
+    }
+
+
+def _tokens(words: Sequence[str | None], vectors: Vectors | None) -> TokenVectors:
+    """A text's tokens, of the vectors of all its pieces."""
+    if vectors is None:
+        return TokenVectors(words=(), vectors=np.zeros((0, TOKEN_DIM), dtype=np.float32))
+    kept = [place for place, word in enumerate(words) if word is not None]
+    return TokenVectors(words=tuple(word for word in words if word is not None), vectors=vectors[1:-1][kept])
 
 
 def _installed() -> Path:

@@ -16,6 +16,7 @@ from embermem.core.text import fold
 from embermem.index import late
 from embermem.index.products import cosines
 from embermem.index.query_context import View
+from embermem.index.texts import Texts
 from embermem.languages.questions import asks_for_number, asks_for_time
 from embermem.languages.words import terms, unspaced
 
@@ -37,7 +38,8 @@ class Channel:
 
     `measure` gives one number a row, NaN where it has nothing to say of it. With `spread` they are z-scored over the
     candidates; without, they are on a fixed scale already. What is NaN counts 0, the candidates' mean, or with
-    `least` as little as the row of the lowest number: it was not looked at because nothing else speaks for it.
+    `least` as little as the row of the lowest number: it was not looked at because nothing else speaks for it. `share`
+    says how much it counts for each row, in [0, 1].
     """
 
     name: str
@@ -45,6 +47,7 @@ class Channel:
     measure: Callable[[View], Floats]
     spread: bool = True
     least: bool = False
+    share: Callable[[View], Floats] | None = None
 
 
 def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
@@ -102,11 +105,25 @@ def _named(view: View, names: Sequence[str]) -> list[bool]:
 
 
 def _dense(view: View) -> Floats:
-    """Cosine of the utterance's vector and the query's: both have norm 1."""
+    """Cosine of the utterance's vector and the query's; of a pair of encoders the first's, where it reads both."""
     query = view.query.vector
-    if query is None or not query.any():
+    if query is None or not query[: view.snapshot.first_dim].any():
         return np.full(view.n, np.nan)
-    return view.snapshot.dots(query, np.nan)
+    return view.snapshot.first_cosines(query)
+
+
+def _meaning(view: View) -> Floats:
+    """Cosine of the two by the second encoder of a pair, which reads every language."""
+    query = view.query.vector
+    if query is None or not view.snapshot.is_paired or not _unread(view).any():
+        return np.full(view.n, np.nan)
+    return view.snapshot.second_cosines(query)
+
+
+def _unread(view: View) -> Floats:
+    """How much of the query and the utterance the first encoder does not read: nothing else than dense speaks where it
+    reads both."""
+    return np.where(view.snapshot.by_second, 1.0, 1.0 - view.by_first)
 
 
 def _words(view: View) -> Floats:
@@ -117,7 +134,8 @@ def _words(view: View) -> Floats:
 def _window(view: View) -> Floats:
     """BM25 of the utterance with the one before and the one after it in its thread. A passage of a document stands
     alone, and its words have been heard; while it has no vector they count as much as those of others."""
-    scores = view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    texts, settings = view.texts, view.settings
+    scores = texts.spread(view.snapshot.words.window_scores(view.searched, texts, settings.k_1, settings.b))
     heard = view.snapshot.is_passage(view.n) & view.snapshot.has_vector[: view.n]
     return np.where(heard, np.nan, scores) if heard.any() else scores
 
@@ -128,8 +146,10 @@ def _noted(view: View) -> Floats:
     asked = {term: idf for term, idf in view.idf.items() if term not in view.names} if table.rows else {}
     if not asked:
         return np.zeros(view.n)
+    texts, words = view.texts, view.snapshot.words
     sources = table.sources(view.snapshot.seqs[: view.n], view.allowed)
-    return table.lent(asked, lambda term: view.snapshot.words.find(term, view.n)[0], sources)
+    lent = table.lent(asked, lambda term: texts.begins[texts.counted(*words.find(term, view.n))[0]], sources)
+    return texts.spread(lent[texts.begins])
 
 
 def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[None, None]:
@@ -139,29 +159,62 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     A row whose tokens are not known (no vector yet, or one made before tokens were kept) gets the pool's mean; so does
     a passage of a document in the second.
     """
-    query, idf = view.asked_tokens
-    total = float(idf.sum())
-    if len(pool) == 0 or total <= 0.0 or not view.snapshot.has_tokens():
+    if len(pool) == 0 or not view.snapshot.has_tokens():
         return None, None
-    counts, codes, norms = view.snapshot.tokens_of(pool)
-    some = counts > 0
+    by_second = view.snapshot.by_second[pool]
+    alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
+    found = []
+    for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
+        if here.any() and idf.sum() > 0.0:
+            weights = idf / idf.sum()
+            nearest, alone[here], window[here] = _late_by(view, pool[here], query, weights)
+            found.append((here, nearest, weights))
+    some = ~np.isnan(alone)
     if not some.any():
         return None, None
-    # One more row, which comes near nothing: it stands for every neighbour that is not in the pool.
-    nearest = np.zeros((len(pool) + 1, len(query)), dtype=np.float32)
-    nearest[:-1][some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
-    places = np.full(view.n + 1, len(pool))
-    places[pool] = np.arange(len(pool))
-    before, after = places[view.links.previous[pool]], places[view.links.next[pool]]
-    windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
-    weights = (idf / total).astype(np.float32)
-    alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
-    bare = counts <= 0
-    alone[bare], window[bare] = alone[some].mean(), window[some].mean()
+    alone[~some], window[~some] = alone[some].mean(), window[some].mean()
+    # By word where the encoder of most rows says it; the others come as near to each word as to all.
+    most, by_word, weights = max(found, key=lambda one: int(one[0].sum()))
+    nearest = np.repeat(alone[:, None], len(weights), axis=1).astype(np.float32)
+    nearest[most] = by_word
+    view.nearest = pool, nearest, weights
     is_passage = view.snapshot.is_passage(view.n)[pool]
     if is_passage.any():
         window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0
     return alone, window
+
+
+def _late_by(
+    view: View, pool: NDArray[np.int64], query: NDArray[np.float32], weights: Floats
+) -> tuple[NDArray[np.float32], Floats, Floats]:
+    """The same by one encoder, for rows whose tokens are its, after how near each word comes (p, q); NaN in both for a
+    row without tokens."""
+    counts, codes, norms = view.snapshot.tokens_of(pool)
+    some = counts > 0
+    nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
+    if not some.any():
+        return nearest, np.full(len(pool), np.nan), np.full(len(pool), np.nan)
+    nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
+    by = weights.astype(np.float32)
+    alone = (nearest @ by).astype(np.float64)
+    window = (_of_windows(view.texts, pool, nearest) @ by).astype(np.float64)
+    alone[~some], window[~some] = np.nan, np.nan
+    return nearest, alone, window
+
+
+def _of_windows(texts: Texts, pool: NDArray[np.int64], nearest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """For each row of the pool (ascending), how near its text comes to each word, or the text before or after it, by
+    what of them is in the pool; from how near each row does, (p, q) → (p, q)."""
+    of = texts.of(pool)
+    first = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
+    held, place = of[first], np.cumsum(np.append(False, of[1:] != of[:-1]))
+    # One more text, which comes near nothing: it stands for every neighbour that is not in the pool.
+    near = np.zeros((len(held) + 1, nearest.shape[1]), dtype=np.float32)
+    near[:-1] = np.maximum.reduceat(nearest, first, axis=0)
+    places = np.full(texts.count + 1, len(held))
+    places[held] = np.arange(len(held))
+    before, after = places[texts.links.previous[held]], places[texts.links.next[held]]
+    return np.asarray(np.maximum(near[:-1], np.maximum(near[before], near[after]))[place])
 
 
 def _segment(view: View) -> Floats:
@@ -209,6 +262,7 @@ def _date(view: View) -> Floats:
 
 EVIDENCE: tuple[Channel, ...] = (
     Channel("dense", lambda s: s.recall_dense, _dense),
+    Channel("meaning", lambda s: s.recall_meaning, _meaning, share=_unread),
     Channel("words", lambda s: s.recall_words, _words),
     Channel("window", lambda s: s.recall_window, _window),
     Channel("noted", lambda s: s.recall_noted, _noted, spread=False),

@@ -3,14 +3,15 @@
 Evidence (dense, words, window, late, late window) is z-scored and summed by weight, and with it what facts say for
 the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
 it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
-are added. A query that asks for several things takes a second hop from what was found; and links may be followed.
+are added. A query that asks for several things takes a second hop from what was found. A learned ranker corrects the
+scores of the best rows (index/ranker.py), if there are token vectors; and links may be followed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from embermem.core.types import ChannelScore
 from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
 from embermem.index.query_context import View
+from embermem.index.ranker import Said, correction, ranker_of
 from embermem.languages.questions import asks_for_several
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ NEIGHBOURS = ("near", "answer")
 PRIOR_NAMES = tuple(channel.name for channel in PRIORS)
 TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
+RANKER = "ranker"
+"""The learned correction's name among the channels."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +52,17 @@ class Fused:
     normalised: tuple[Floats, ...]
     view: View
     followed: tuple[Followed, ...] = ()
+
+    def plus(self, name: str, weight: float, said: Floats) -> Fused:
+        """The same with one more channel of these numbers (n,), as they are."""
+        return replace(
+            self,
+            scores=self.scores + weight * said,
+            names=(*self.names, name),
+            weights=(*self.weights, weight),
+            raw=(*self.raw, said),
+            normalised=(*self.normalised, said),
+        )
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[dict[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
@@ -157,6 +172,14 @@ def fuse(view: View) -> Fused:
         raw.append(measured)
         normalised.append(normal)
         scores += weights[-1] * normal
+    ranker = ranker_of(view.settings.ranker)
+    if ranker is not None and view.nearest is not None:
+        names.append(RANKER)
+        weights.append(1.0)
+        said = said_of(view, dict(zip(names, raw, strict=False)), dict(zip(names, normalised, strict=False)))
+        raw.append(correction(ranker, view, view.nearest[0], scores, said))
+        normalised.append(raw[-1])
+        scores += raw[-1]
     followed = follow(view, _ranked(scores)) if view.query.links else ()
     if followed:
         names.append("link")
@@ -188,12 +211,29 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
 
     The sum of those at distance 1 and 2; and of the one before alone, if that one asks.
     """
-    settings = view.settings
-    asked = np.append(np.where(view.snapshot.asks(view.n), base, 0.0), 0.0)
+    settings, texts = view.settings, view.texts
+    links, best = texts.links, texts.best(base)
+    asked = np.append(np.where(texts.last(view.snapshot.asks(view.n)), best, 0.0), 0.0)
     return [
-        ("near", settings.recall_near, view.links.near(base, 1) + view.links.near(base, 2)),
-        ("answer", settings.recall_answer, asked[view.links.previous]),
+        ("near", settings.recall_near, texts.spread(links.near(best, 1) + links.near(best, 2))),
+        ("answer", settings.recall_answer, texts.spread(asked[links.previous])),
     ]
+
+
+def said_of(view: View, raw: Mapping[str, Floats], normalised: Mapping[str, Floats]) -> Said:
+    """What the ranker may know of the channels: of those that the settings silence, nothing."""
+    weights = {channel.name: channel.weight(view.settings) for channel in (*EVIDENCE, *PRIORS)}
+    silent = {name for name, weight in weights.items() if weight == 0.0}
+
+    def heard(channels: Mapping[str, Floats], names: Sequence[str]) -> dict[str, Floats]:
+        return {name: np.zeros(view.n) if name in silent else channels[name] for name in names if name in channels}
+
+    return Said(
+        evidence=heard(normalised, EVIDENCE_NAMES),
+        near=heard(normalised, NEIGHBOURS),
+        priors=heard(normalised, PRIOR_NAMES),
+        raw=heard(raw, EVIDENCE_NAMES),
+    )
 
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
@@ -237,6 +277,8 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
         raw[silent], normal[silent] = 0.0, least
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
+    if channel.share is not None and normal.any():
+        normal = normal * channel.share(view)
     return raw, normal
 
 

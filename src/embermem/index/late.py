@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.text import fold
 from embermem.index.products import rows_alone
-from embermem.languages.words import terms
+from embermem.languages.registry import DEFAULT, named, spelled
+from embermem.languages.words import language_of_run, runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from embermem.protocols import TokenVectors
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint8]
     Floats = NDArray[np.float32]
 
-__all__ = ["inverse_norms", "max_sims", "packed", "stem_of"]
+__all__ = ["inverse_norms", "max_sims", "packed", "stem_of", "stems_of"]
 
 _STEPS = 7
 """A dimension is one of −7 … 7, kept as 1 … 15 in half a byte."""
@@ -33,11 +37,19 @@ _IN_CACHE = 512
 """Tokens looked at together: their numbers stay in the processor's cache."""
 
 
+def stems_of(words: Sequence[str]) -> list[str | None]:
+    """The term that each token's word of a text is for BM25; None for function words and punctuation, which late
+    interaction leaves out."""
+    language = spelled(" ".join(words)).code
+    return [stem_of(word, language) for word in words]
+
+
 @lru_cache(maxsize=65_536)
-def stem_of(word: str) -> str | None:
-    """The term that a token's word is for BM25; None for function words and punctuation, which MaxSim leaves out."""
-    found = terms(word)
-    return found[0] if found else None
+def stem_of(word: str, code: str = DEFAULT) -> str | None:
+    """The first term of a word in a text of this language; None for function words and punctuation."""
+    language = named(code)
+    stems = (language_of_run(run, language).terms_of(run) for run, _, _ in runs(fold(word)))
+    return next((stem for found in stems for stem in found), None)
 
 
 def packed(tokens: TokenVectors) -> bytes:
@@ -46,7 +58,7 @@ def packed(tokens: TokenVectors) -> bytes:
     Each vector is scaled by its own largest number; the scale is not kept, because only the direction counts. A text
     without a content word gets one vector of zeros: it is known to come near nothing.
     """
-    content = [i for i, word in enumerate(tokens.words) if stem_of(word) is not None]
+    content = [i for i, stem in enumerate(stems_of(tokens.words)) if stem is not None]
     if not content:
         return bytes([_ZERO | _ZERO << 4] * (tokens.vectors.shape[1] // 2))
     vectors = tokens.vectors[content]

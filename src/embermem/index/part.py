@@ -37,7 +37,7 @@ class Part(Log):
     added to it."""
 
     def __init__(self, log: Log, n: int, rows: Ints) -> None:
-        super().__init__(log.dim, log.token_dim)
+        super().__init__(log.dim, log.token_dim, log.first_dim)
         self._log: Log = log
         self._rows: Ints = rows
         if isinstance(log, Part):
@@ -49,9 +49,10 @@ class Part(Log):
         self.dates = log.dates.part(rows, self._row_of)
         self.utterances = [log.utterances[row] for row in rows.tolist()]
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
-        for name in ("seqs", "said_at", "text_length", "asks", "says_number", "role", "slots"):
+        for name in ("seqs", "said_at", "text_length", "asks", "says_number", "states_preference", "role", "slots"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
-        self.vectors, self.tokens = log.vectors, log.tokens
+        self.vectors, self.second, self.by_second = log.vectors, log.second, log.by_second
+        self.tokens = log.tokens
         self.token_norms, self.token_ends = log.token_norms, log.token_ends
         self._number_anew()
 
@@ -97,15 +98,14 @@ class Part(Log):
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
 
-    def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
-        """As of the log."""
+    def _products(self, column: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         slots = self.slots.first(n)
         known = np.flatnonzero((slots > 0) & (slots <= vectors))
         found, slots = np.full(n, bare), slots[known] - 1
         if 4 * len(known) < vectors:
-            found[known] = cosines(self.vectors.data[slots], direction[None])[:, 0]
+            found[known] = cosines(column.data[slots], direction[None])[:, 0]
         else:  # gathering so many costs more than multiplying all
-            found[known] = cosines(self.vectors.first(vectors), direction[None])[slots, 0]
+            found[known] = cosines(column.first(vectors), direction[None])[slots, 0]
         return found
 
     @property
@@ -113,6 +113,7 @@ class Part(Log):
         """What it holds alone."""
         columns = (
             *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.says_number, self.role),
+            self.states_preference,
             *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page, self._pages_so_far),
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
-from embermem.index.bm25 import Links
-from embermem.index.late import stem_of
+from embermem.index.late import stems_of
 from embermem.index.log import micros
+from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
+from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
@@ -28,10 +29,11 @@ from embermem.protocols import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
+    Asked = tuple[NDArray[np.float32], Floats]
 
 __all__ = ["Query", "View"]
 
@@ -45,17 +47,19 @@ class Query:
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `links` are those that may be followed. `themes` are those whose examples are near to the query
-    (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
-    (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
-    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
-    wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `asked_before` are the seqs of the questions among them: they are
-    read as parts of the query, and answer nothing.
+    (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
+    it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
+    cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
+    facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
+    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
+    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
+    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
+    hits.
     """
 
     text: str
     before: tuple[str, ...] = ()
-    asked_before: frozenset[int] = frozenset()
+    read_before: frozenset[int] = frozenset()
     vector: Vector | None = field(default=None, compare=False, repr=False)
     tokens: TokenVectors | None = field(default=None, compare=False, repr=False)
     keywords: frozenset[str] = frozenset()
@@ -67,6 +71,8 @@ class Query:
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
+    statements: Vectors | None = field(default=None, compare=False, repr=False)
+    parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0
@@ -87,7 +93,9 @@ class View:
     def __init__(self, snapshot: Snapshot, query: Query, settings: Settings) -> None:
         self.snapshot, self.query = snapshot, query
         self.understood = _understood(query)
-        self.settings = _weighed(settings, self.understood)
+        self.by_first = _by_first(query) if snapshot.is_paired else self.understood
+        weighed = _weighed_for_second if snapshot.is_paired else _weighed
+        self.settings = weighed(settings, self.by_first)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
@@ -95,12 +103,15 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
+        self.nearest: tuple[NDArray[np.int64], NDArray[np.float32], Floats] | None = None
+        """The rows that late interaction was measured on (p,), ascending, how near each comes to each of the query's
+        words (p, q), and the share of each word by rarity (q,); None until it was."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
         allowed = ~np.isin(self.snapshot.thread_of(self.n), numbers) if numbers else None
-        if self.query.asked_before:
-            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.asked_before))
+        if self.query.read_before:
+            asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
             allowed = ~asked if allowed is None else allowed & ~asked
         if not (says := self.snapshot.text_length(self.n) > 0.0).all():
             allowed = says if allowed is None else allowed & says
@@ -114,14 +125,14 @@ class View:
         told = self.snapshot.said_at(self.n) <= micros(valid_at)
         rows, inside = self.snapshot.facts.found(self.snapshot.seqs[: self.n])
         told[rows[inside]] = True
-        return told
+        return self.texts.spread(told[self.texts.begins])
 
     def _corrections(self) -> Mapping[str, str]:
         """For the query's words that no row holds, and that the embedder does not know as words, their next neighbours
         that rows hold."""
         tokens = self.query.tokens
         pieces = Counter(() if tokens is None else tokens.words)
-        known = {stem_of(word) for word, count in pieces.items() if count == 1}
+        known = set(stems_of([word for word, count in pieces.items() if count == 1]))
         words, n = self.snapshot.words, self.n
         unknown = [
             term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
@@ -162,6 +173,11 @@ class View:
         """Thread neighbours among the n rows."""
         return self.snapshot.links(self.n)
 
+    @property
+    def texts(self) -> Texts:
+        """Which of the n rows are of one text, and the neighbours of each text in its thread."""
+        return self.snapshot.texts
+
     @cached_property
     def idf(self) -> Mapping[str, float]:
         """How rare each of the query's terms is among the n rows, times its weight."""
@@ -180,6 +196,14 @@ class View:
         """F_score of every segment against the query, shape (segments,)."""
         return self.snapshot.segments.f_scores(self.query.vector, self.query.keywords)
 
+    def similarities(self, rows: NDArray[np.integer[Any]]) -> Floats:
+        """The cosine of each of these rows' vectors and the query's, by the encoder that reads both; 0 without a
+        vector."""
+        vector = self.query.vector
+        if vector is None:
+            return np.zeros(len(rows))
+        return similarities(self.snapshot.vectors_of(rows), vector, self.snapshot.first_dim)
+
     @cached_property
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
@@ -188,15 +212,25 @@ class View:
         return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
 
     @cached_property
-    def asked_tokens(self) -> tuple[NDArray[np.float32], Floats]:
-        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first.
+    def asked_tokens(self) -> tuple[Asked, Asked]:
+        """The vectors of the query's content words (q, token_dim), and how rare each is (q,), the rarest first: by the
+        first encoder of a pair, for rows that it reads, and by the second for all others. Without a pair all are the
+        first's; empty where an encoder gives none.
 
         Who spoke is the speaker channel's to say: names count nothing here.
         """
-        tokens, n = self.query.tokens, self.n
+        tokens = self.query.tokens
+        if tokens is None:
+            return self._asked(None), self._asked(None)
+        if tokens.encoder:
+            return self._asked(None), self._asked(tokens)
+        return self._asked(tokens), self._asked(tokens.second)
+
+    def _asked(self, tokens: TokenVectors | None) -> Asked:
+        n = self.n
         if tokens is None:
             return np.zeros((0, self.snapshot.token_dim), dtype=np.float32), np.zeros(0)
-        stems = [self.corrections.get(stem, stem) if (stem := stem_of(word)) else None for word in tokens.words]
+        stems = [None if stem is None else self.corrections.get(stem, stem) for stem in stems_of(tokens.words)]
         places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
         known = [stems[i] or "" for i in places]
         idf = np.array([self.weights.get(stem, 1.0) * self.snapshot.words.idf(stem, n) for stem in known])
@@ -220,10 +254,34 @@ class View:
         return self.snapshot.utterances[int(said[-1]) if len(said) else self.n - 1].said_at
 
 
+def _by_first(query: Query) -> float:
+    """How much of the query's text the first encoder of a pair reads, in [0, 1]."""
+    if query.tokens is not None and query.tokens.encoder:
+        return 0.0
+    return _understood(query)
+
+
 def _understood(query: Query) -> float:
     """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
     reads = "any" if query.tokens is None else query.tokens.reads
     return 1.0 if reads == "any" else languages.readable(query.text, reads)
+
+
+def _weighed_for_second(settings: Settings, by_first: float) -> Settings:
+    """The settings for a query of which the first encoder of a pair reads so much, in [0, 1]; the same where it is all.
+
+    The second encoder's token vectors compare single utterances better than windows, and better than words do.
+    """
+    if by_first >= 1.0:
+        return settings
+    rest = 1.0 - by_first
+    return replace(
+        settings,
+        recall_dense=by_first * settings.recall_dense,
+        recall_late=by_first * settings.recall_late + rest * settings.recall_meaning_late,
+        recall_late_window=by_first * settings.recall_late_window + rest * settings.recall_meaning_late_window,
+        recall_window=by_first * settings.recall_window + rest * settings.recall_meaning_window,
+    )
 
 
 def _weighed(settings: Settings, understood: float) -> Settings:

@@ -33,14 +33,16 @@ class Residents:
         limit_bytes: int,
         token_dim: int = 0,
         summaries: TextVectors | None = None,
+        first_dim: int | None = None,
     ) -> None:
-        """`summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
+        """`first_dim` numbers of a vector are the first encoder's of a pair; None: it is no pair.
+        `summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
         of their pages'."""
         self._source = source
         self._summaries = summaries
         self._embedder = embedder
         self._dim = dim
-        self._token_dim = token_dim
+        self._token_dim, self._first_dim = token_dim, first_dim
         self._limit = limit_bytes
         self._lock = threading.Lock()
         self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
@@ -154,7 +156,8 @@ class Residents:
         with self._lock:
             resident = self._owners.get(owner_id)
             if resident is None:
-                resident = self._owners[owner_id] = _Resident(Snapshot.empty(owner_id, self._dim, self._token_dim))
+                empty = Snapshot.empty(owner_id, self._dim, self._token_dim, self._first_dim)
+                resident = self._owners[owner_id] = _Resident(empty)
             self._owners.move_to_end(owner_id)
             return resident
 
@@ -188,7 +191,8 @@ class _Resident:
 
     def begin_anew(self) -> None:
         """Hold nothing: the next who asks reads all of it."""
-        empty = Snapshot.empty(self.snapshot.owner, self.snapshot.dim, self.snapshot.token_dim)
+        held = self.snapshot
+        empty = Snapshot.empty(held.owner, held.dim, held.token_dim, held.first_dim)
         self.snapshot, self.segments, self.persona = empty, None, None
         self.moments.clear()
 

@@ -19,13 +19,16 @@ import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
-from embermem.index.bm25 import Links, Postings
+from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
 from embermem.index.log import Log, Utterances
 from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
+from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
 from embermem.index.part import Part
+from embermem.index.products import direction
 from embermem.index.segments import Segments, SegmentTable
+from embermem.index.texts import Links, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,9 +74,10 @@ class Snapshot:
     _narrowings: Narrowings[Snapshot] = field(init=False, default_factory=Narrowings, repr=False)
 
     @classmethod
-    def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0) -> Snapshot:
-        """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none)."""
-        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim))
+    def empty(cls, owner: OwnerId, dim: int, token_dim: int = 0, first_dim: int | None = None) -> Snapshot:
+        """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none).
+        `first_dim` of a pair's vectors are the first encoder's (`protocols.PairedEmbedder`); None: it is no pair."""
+        return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim, first_dim))
 
     # ------------------------------------------------------------------------------------------ becoming newer
 
@@ -84,10 +88,11 @@ class Snapshot:
         length.
         """
         if delta.reset:
-            return Snapshot.empty(self.owner, self.dim, self.token_dim).extended(replace(delta, reset=False))
+            empty = Snapshot.empty(self.owner, self.dim, self.token_dim, self.first_dim)
+            return empty.extended(replace(delta, reset=False))
         log = self._log.holding(self.n, delta.utterances)
         with log.lock:
-            n = max(self.n, log.add(delta.utterances))
+            n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
         segments = self._segment_table
@@ -249,11 +254,19 @@ class Snapshot:
 
     @cached_property
     def _links(self) -> Links:
+        if self.texts.are_rows:
+            return self.texts.links
         return Links(self._log.previous.first(self.n), self._log.next.first(self.n))
 
-    def dots(self, direction: Vector, bare: float = 0.0) -> Floats:
+    @cached_property
+    def texts(self) -> Texts:
+        """Which rows are of one text, and the neighbours of each text in its thread."""
+        first_rows = self._log.first_rows.first(self.n)
+        return Texts(first_rows, self._log.previous.first(self.n), self._log.next.first(self.n))
+
+    def dots(self, vector: Vector, bare: float = 0.0) -> Floats:
         """The product of a vector (dim,) with that of every row; `bare` where there is none yet; shape (n,)."""
-        return self._log.dots(direction, self.n, self._vectors, bare)
+        return self._log.dots(vector, self.n, self._vectors, bare)
 
     @property
     def vectors_held(self) -> int:
@@ -265,8 +278,47 @@ class Snapshot:
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
         known = (slots > 0) & (slots <= self._vectors)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
-        vectors[known] = self._log.vectors.data[slots[known] - 1]
+        vectors[known, : self.first_dim] = self._log.vectors.data[slots[known] - 1]
+        if self.is_paired:
+            vectors[known, self.first_dim :] = self._log.second.data[slots[known] - 1]
         return vectors
+
+    @property
+    def first_dim(self) -> int:
+        """How many numbers of a vector are the first encoder's of a pair; all of them, where there is no pair."""
+        return self._log.first_dim
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether the vectors are of a pair of encoders."""
+        return self._log.first_dim < self._log.dim
+
+    @cached_property
+    def by_second(self) -> NDArray[np.bool_]:
+        """Which rows only the second encoder of a pair reads, shape (n,); not those without a vector."""
+        slots = self._log.slots.data[: self.n]
+        known = np.flatnonzero((slots > 0) & (slots <= self._vectors))
+        found = np.zeros(self.n, dtype=bool)
+        found[known] = self._log.by_second.data[slots[known] - 1]
+        return found
+
+    def first_cosines(self, vector: Vector) -> Floats:
+        """The cosine of every row's vector and another (dim,), by the first encoder's part; NaN where it does not read
+        the text, or has not yet; shape (n,)."""
+        found = self._log.first_dots(vector[: self.first_dim], self.n, self._vectors, np.nan)
+        if self.is_paired:
+            found *= FIRST_SCALE**2
+            found[self.by_second] = np.nan
+        return found
+
+    def second_cosines(self, vector: Vector) -> Floats:
+        """The same by the second encoder's part, which reads all; NaN where there is none yet."""
+        towards = direction(vector[self.first_dim :])
+        if towards is None:
+            return np.full(self.n, np.nan)
+        found = self._log.second_dots(towards, self.n, self._vectors, np.nan)
+        found[~self.by_second] *= SECOND_SCALE
+        return found
 
     @property
     def token_dim(self) -> int:
@@ -404,6 +456,10 @@ class Snapshot:
     def says_number(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
+
+    def states_preference(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n texts state a taste, a limit or a wish."""
+        return self._log.states_preference.first(n)
 
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""

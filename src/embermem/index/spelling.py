@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from string import ascii_lowercase
 
+from embermem.languages.words import is_function_word
+
 __all__ = ["corrected"]
 
 _SHORTEST = 4
@@ -19,10 +21,14 @@ _LONGEST = 32
 def corrected(term: str, rows_with: Callable[[str], int]) -> str | None:
     """The neighbour of a term that most rows hold, of equals the first by the alphabet; None where none is held.
 
+    A slip in a function word ("whats") carries no topic, and is left as it is.
+
     `rows_with` gives the number of rows that hold a term. Terms are without accents, so that their letters are those of
     ASCII; others pass.
     """
     if not _SHORTEST <= len(term) <= _LONGEST or not (term.isascii() and term.isalpha()):
+        return None
+    if any(map(is_function_word, _neighbours(term))):
         return None
     held = {one: count for one in _neighbours(term) if (count := rows_with(one))}
     return min(held, key=lambda one: (-held[one], one), default=None)

@@ -115,13 +115,17 @@ class European(Language):
         if attribute in _KINDS:
             value = self.with_article(value)
         template = self.templates.get(attribute)
-        return super().statement(attribute, value) if template is None else template.replace("{}", value, 1)
+        return super().statement(attribute, value) if template is None else self.filled(template, value)
 
     def no_longer(self, attribute: str, value: str) -> str:
         template = self.ended.get(attribute if value else f"{attribute}!")
         if template is not None:
-            return template.replace("{}", value, 1)
+            return self.filled(template, value)
         return self.no_longer_so.replace("{}", self.statement(attribute, value).strip(), 1)
+
+    def filled(self, template: str, value: str) -> str:
+        """A template with its value."""
+        return template.replace("{}", value, 1)
 
     def with_article(self, noun: str) -> str:
         """A relative, friend or pet with its article, and its name: "une sœur, Ana"."""

@@ -88,6 +88,9 @@ class Talk:
     """One of these stands wherever `you` is found."""
     my_words: str = NEVER
     """What marks a sentence as said of the speaker, for a summary."""
+    preference: str = NEVER
+    """What states a taste, a limit or a wish: what somebody likes, avoids, cannot do or hopes for; in
+    lower case."""
     courtesy: frozenset[str] = frozenset()
     """Words, folded, of thanks, praise and farewell: a few words beside them say little."""
     parts: Mapping[str, Role] = field(default_factory=dict)

@@ -38,6 +38,9 @@ DEFAULT: Final = "en"
 """The default language, for text that no other language claims."""
 _CODE = re.compile("[a-z]{2,3}")
 _LATIN = re.compile("[A-Za-z]")
+_NO_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+_TELLING, _FUNCTION_WORDS = 6, 0.1
+"""How many words of a text tell its language, and the least share of function words in it."""
 _LOOKS_AT = 2_000
 """Characters of a text whose function words say what language it is spelled in."""
 _LETTERS = 0.5
@@ -129,10 +132,29 @@ def _spelled(text: str) -> Language:
 
 
 def readable(text: str, code: str) -> float:
-    """The share of a text's letters that are no signs of other languages than this; such a sign counts as two."""
-    own = {code, *(language.shares for language in all() if language.code == code)}
-    others = sum(2 * len(signs.findall(text)) for language, signs in signed() if language.code not in own)
-    return 1.0 - others / (others + len(_LATIN.findall(text))) if others else 1.0
+    """The share of a text's letters that are in this language, one of those that share the Latin letters; a letter of
+    another script counts as two. What is too short to tell is in the default language."""
+    latin = len(_LATIN.findall(text))
+    others = 0 if text.isascii() else 2 * sum(map(str.isalpha, _NO_LATIN.sub("", text)))
+    if latin and not _is_spelled_in(text, code):
+        return 0.0
+    return 1.0 - others / (others + latin) if others else 1.0
+
+
+def _is_spelled_in(text: str, code: str) -> bool:
+    """Whether the Latin letters of a text are this language's: no other language has more of its function words, and
+    several words have one of them at least."""
+    if spelled(text).code != code:
+        return False
+    words = _spelled_words(text)
+    if len(words) < _TELLING:
+        return True
+    own = named(code).stop_words
+    return sum(word in own for word in words) >= _FUNCTION_WORDS * len(words)
+
+
+def _spelled_words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(text[:_LOOKS_AT]))
 
 
 def alternatives(part: Callable[[Language], str]) -> str:

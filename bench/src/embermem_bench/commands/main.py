@@ -238,9 +238,11 @@ def _show_recall(report: dict[str, Any]) -> None:
     from embermem.reports import render
 
     threads = "thread_mrr" in report
-    names = ["rec@1", "rec@5", "rec@10", "rec@20", "any@10", "all@10", "mrr", "rec@300w", "rec@600w", "rec@1200w"]
-    columns = ["questions", *(f"thread_{name}" if threads else name for name in names), "confidence"]
-    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names, "confidence"]
+    quoted = [name for name in report if name.startswith("quoted@")]
+    sets = [] if quoted else ["any@10", "all@10"]  # sixteen columns are too wide for a terminal
+    names = ["rec@1", "rec@5", "rec@10", "rec@20", *sets, "mrr", "rec@300w", "rec@600w", "rec@1200w"]
+    columns = ["questions", *(f"thread_{name}" if threads else name for name in names), *quoted, "confidence"]
+    headings = ["evidence: threads" if threads else "evidence: utterances", "n", *names, *quoted, "confidence"]
     parts = [("all", report)]
     parts += [(f"category {name}", part) for name, part in report["by_category"].items()]
     parts += list(report["by_conversation"].items())

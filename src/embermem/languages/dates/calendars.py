@@ -41,8 +41,8 @@ class Calendar:
 
     A pattern is written with {MONTH}, {WEEKDAY}, {SEASON}, {HOLIDAY}, {NEAR}, {UNIT}, {N} (an amount), {DAY} and {YEAR}
     for these, {LAST}, {NEXT} and {THIS} for words that say which one, and a space for white space. `rules` has triples
-    of the words it can begin with ({months}, {weekdays} and so on; 0 is any digit), what it means (a method of `_Meanings`)
-    and the pattern.
+    of the words it can begin with ({months}, {weekdays} and so on; 0 is any digit), what it means (a method of
+    `_Meanings`) and the pattern.
     """
 
     months: Mapping[str, int]

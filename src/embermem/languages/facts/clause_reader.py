@@ -26,8 +26,8 @@ _HIDDEN: Final = "\ue000"
 _LONGEST: Final = 400
 """Characters of a sentence that is read: longer ones are documents."""
 _TIMED: Final = frozenset(
-    "did lives_in works_as works_at works_in studies studies_at graduated_from has_pet owns marital_status has_condition"
-    " visited learns diet gives_up drives hobby plays allergic_to".split()
+    "did lives_in works_as works_at works_in studies studies_at graduated_from has_pet owns marital_status"
+    " has_condition visited learns diet gives_up drives hobby plays allergic_to".split()
 )
 """Attributes whose statements keep the time that they name."""
 _DATES: Final = frozenset({"birthday", "birth_year"})
@@ -35,7 +35,13 @@ _DATES: Final = frozenset({"birthday", "birth_year"})
 _LISTS: Final = frozenset({"allergic_to"})
 """Attributes of which a clause may name several."""
 _BESIDES: Final = frozenset(
-    {("birthday", "birth_year"), ("birthday", "born_in"), ("birth_year", "born_in"), ("works_as", "works_at")}
+    {
+        ("birthday", "birth_year"),
+        ("birthday", "born_in"),
+        ("birth_year", "born_in"),
+        ("works_as", "works_at"),
+        ("studies", "studies_at"),
+    }
 )
 """What a clause may tell beside its first attribute: "I'm a nurse at St Mary's"."""
 _AHEAD: Final = frozenset({"plans", "would_like_to", "wants_to", "prepares_for", "saves_for"})
@@ -51,6 +57,8 @@ class Frame:
     read: Read
     retracts: bool = False
     prefix: Callable[[re.Match[str]], str] | None = None
+    needs_date: bool = False
+    """Whether it says so only beside a date to come: "I'm going to the sea on Sunday"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +89,9 @@ class Grammar:
     """A relative of the speaker: "my sister Ana", with the groups `kin` and `who`."""
     subject_open: re.Pattern[str]
     """What may stand before the subject of a clause."""
+    and_me: re.Pattern[str]
+    """What follows a relative who does something with the speaker: "and I"; `we` is read in place of both."""
+    we: str
     pronoun: re.Pattern[str]
     """A pronoun of the third person at the beginning of a clause, with the groups `she` and `he`."""
     no_names: frozenset[str]
@@ -150,6 +161,9 @@ def _clause(grammar: Grammar, clause: str, before: str, said_at: datetime) -> tu
     at = 0 if opened is None else opened.end()
     match = grammar.kin.match(clause, at)
     subject, pos = "", at
+    if match is not None and (both := grammar.and_me.match(clause, match.end())) is not None:
+        both_of_us = grammar.we.rjust(both.end()) + clause[both.end() :]
+        return "", [*found, *_first(grammar, grammar.frames, both_of_us, 0, said_at, USER)]
     if match is not None and (told := _called(grammar, match)) is not None:
         subject, pos = told, match.end()
     elif before:
@@ -190,7 +204,8 @@ def _read(grammar: Grammar, frame: Frame, match: re.Match[str], said_at: datetim
         end=len(clause.rstrip(" ,;:")), retracts=frame.retracts,
     )  # fmt: skip
     each = grammar.list_cut.split(one.value) if frame.attribute in _LISTS else [one.value]
-    return [_timed(grammar, replace(one, value=value), spans, said_at) for value in each if value]
+    timed = [_timed(grammar, replace(one, value=value), spans, said_at) for value in each if value or frame.retracts]
+    return [] if frame.needs_date and any(said.until is None for said in timed) else timed
 
 
 def _undated(grammar: Grammar, clause: str, pos: int, said_at: datetime) -> tuple[str, tuple[DateSpan, ...]]:

@@ -21,7 +21,8 @@ _NAME: Final = re.compile(rf"{CAP}(?: (?:(?:de|del|della|van|von|da|le|la|du|ben
 _SMALL_NAME: Final = re.compile(r"[^\W\d_]{2,15}(?=\s*(?:[.,!]|$))")
 _PLACE: Final = re.compile(
     rf"(?:(?:Le|La|Les|Los|Las|El|L['’]) ?)?{CAP}"
-    rf"(?:(?:-| )(?:(?:de la|de los|de|du|des|del|la|le|les|sur|en|am|an der|im|bei|ob der|lès|d['’])(?:-| )?)?{CAP}){{0,3}}"
+    r"(?:(?:-| )(?:(?:de la|de los|de|du|des|del|la|le|les|sur|en|am|an der|im|bei|ob der|lès|d['’])(?:-| )?)?"
+    rf"{CAP}){{0,3}}"
 )
 _MOST_YEARS: Final = 119
 _AROUND: Final = " \t,;:–—-\"'“”«»()"

@@ -1,7 +1,7 @@
 """One reader of standing instructions for the languages of Europe but English, driven by each language's `Orders`.
 
-An order is one only if it says that it lasts ("always", "never", "from now on") or is of a kind that does ("speak French
-with me", "do not call me Bob"), if it is for the agent, and if it can be understood alone.
+An order is one only if it says that it lasts ("always", "never", "from now on") or is of a kind that does ("speak
+French with me", "do not call me Bob"), if it is for the agent, and if it can be understood alone.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Orders:
     """The verbs, at the beginning of an order, that an agent can be told to do."""
     never: re.Pattern[str]
     """How an order forbids: at the beginning, or around the verb."""
-    standing: tuple[tuple[str, re.Pattern[str]], ...]
-    """Orders that last by their kind, each with its matter ("" for none), and the value in the group `v` if it has one."""
+    standing: tuple[tuple[str, re.Pattern[str], str], ...]
+    """Orders that last by their kind, each with its matter ("" for none), and how it is kept ("" for as it is said)."""
     back: tuple[tuple[str, re.Pattern[str]], ...]
     """What takes an order of a matter back; "" for the one whose value is in the group `v`."""
     no_name: str
@@ -89,10 +89,11 @@ def _sentence(orders: Orders, sentence: str, offset: int, said_at: datetime) -> 
         if not bare:
             lead = lead or orders.lasting.search(clause) is not None
         elif (one := _clause(orders, clause, bare, said_at, lead=lead)) is not None:
+            attribute, value, until, retracts = one
+            last = None if until is None else orders.until_label.format(until.date() - timedelta(days=1))
             yield Finding(
-                subject=USER, attribute=one[0], value=one[1], start=offset + start, end=offset + cut,
-                when=None if one[2] is None else When(one[2], orders.until_label.format(one[2].date() - timedelta(days=1)), 0),
-                until=one[2], retracts=one[3],
+                subject=USER, attribute=attribute, value=value, start=offset + start, end=offset + cut,
+                when=None if until is None or last is None else When(until, last, 0), until=until, retracts=retracts,
             )  # fmt: skip
         start = after
 
@@ -117,9 +118,9 @@ def _clause(
 
 
 def _of_matter(orders: Orders, bare: str) -> tuple[str, str] | None:
-    for matter, pattern in orders.standing:
+    for matter, pattern, kept in orders.standing:
         if pattern.fullmatch(bare):
-            return (f"{INSTRUCTION_PREFIX}{matter}" if matter else "instruction"), bare
+            return (f"{INSTRUCTION_PREFIX}{matter}" if matter else "instruction"), kept or bare
     return None
 
 

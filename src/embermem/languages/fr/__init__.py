@@ -70,6 +70,11 @@ class French(European):
 
         return ORDERS
 
+    def filled(self, template: str, value: str) -> str:
+        from embermem.languages.fr.statements import told
+
+        return told(template, value)
+
     def with_article(self, noun: str) -> str:
         from embermem.languages.fr.statements import with_article
 

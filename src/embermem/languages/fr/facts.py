@@ -10,6 +10,7 @@ from typing import Final
 
 from embermem.languages.facts.clause_reader import Frame
 from embermem.languages.facts.clause_values import CAP, Phrases, Read, count, fixed, group, known, name, place
+from embermem.languages.facts.rules import Value
 from embermem.languages.fr.vocabulary import AMOUNTS, MONTHS
 from embermem.languages.language import words_of
 
@@ -30,7 +31,7 @@ PHRASES: Final = Phrases(
         _I,
     ),
     refused=re.compile(
-        r"\b(?:ça|cela|ceci|celui|celle|ceux|celles|lui|leur|eux|tu|te|toi|ton|ta|tes|vous|votre|vos|il|elle|ils|elles|moi|me|nous|rien|tout ce|chose|truc|trucs|quoi|y|en(?= (?:ai|est|fais|parle)))\b"
+        r"\b(?:ça|cela|ceci|celui|celle|ceux|celles|lui|leur|eux|tu|te|toi|ton|ta|tes|(?<!-)vous|votre|vos|il|elle|ils|elles|moi|me|nous|rien|tout ce|chose|truc|trucs|quoi|y|en(?= (?:ai|est|fais|parle)))\b"
         r"|\b(?:t'|m'|d'y|l'(?:ai|avoir|ont))|^(?:pas|plus|jamais|le faire|la faire|bien|mieux|là|ici|comme)\b|^(?:le|la|les|l'|un|une|des|de|du|d'|à|au|aux)$|\?|\b(?:de|du|des|à|au|aux|et|ou|le|la|les|un|une|avec|pour|dans|sur|chez|en)$",
         _I,
     ),
@@ -53,6 +54,19 @@ _ADV: Final = (
 _WE: Final = r"(?:nous|on)"
 _phrase, _short = PHRASES.read(7, keep_article=True), PHRASES.read(5, keep_article=True)
 _bare: Final = PHRASES.read(6)
+_AT_WORK: Final = re.compile(r"\s(?:chez|à|au|aux|dans|pour|en (?=CDI|CDD|intérim|alternance))\b.*", _I)
+
+
+def _until_place(read: Read) -> Read:
+    """The same, without where it is."""
+
+    def of(clause: str, pos: int) -> Value | None:
+        cut = _AT_WORK.search(clause, pos)
+        return read(clause if cut is None else clause[: cut.start()], pos)
+
+    return of
+
+
 _name, _place = (
     name(NO_NAMES),
     place(
@@ -102,7 +116,7 @@ _A_PET: Final = re.compile(
 )
 
 
-def _pets(clause: str, pos: int) -> tuple[str, int] | None:
+def _pets(clause: str, pos: int) -> Value | None:
     """A pet: "chien Rex", "un chat noir", "deux chats"."""
     match = _A_PET.match(clause, pos)
     if match is None or (match["count"] is None and match["name"] is None):
@@ -130,10 +144,17 @@ _TO_DO: Final = (
 )
 
 
+_AUX: Final = {
+    "ai": "a", "suis": "est", "me suis": "s'est", "a": "a", "est": "est", "s'est": "s'est", "avons": "a", "sommes": "est",
+    "nous sommes": "s'est",
+}  # fmt: skip
+
+
 def _third(match: re.Match[str]) -> str:
     """The verb as somebody else tells it: "j'ai acheté" as "a acheté", "je me suis mariée" as "s'est mariée"."""
     said = re.sub(r"\b(?:m'|me )", lambda m: "s'" if m.group()[1] == "'" else "se ", match["verb"])
-    return {"ai": "a", "suis": "est", "me suis": "s'est"}[match["aux"].lower()] + " " + PHRASES.told(said.strip())
+    aux = (match["aux"] or match["a"] or match["we"]).lower()
+    return f"{_AUX[aux]} {PHRASES.told(said.strip())}"
 
 
 def _to_do(match: re.Match[str]) -> str:
@@ -152,15 +173,16 @@ def _frame(
     *,
     ended: bool = False,
     prefix: Callable[[re.Match[str]], str] | None = None,
+    needs_date: bool = False,
 ) -> Frame:
-    return Frame(attribute, re.compile(pattern, _I), read, ended, prefix)
+    return Frame(attribute, re.compile(pattern, _I), read, ended, prefix, needs_date)
 
 
-def _event(match_end_only: bool = False) -> Read:
+def _event() -> Read:
     """What was done, after its verb: nothing more, or a phrase."""
     phrase = PHRASES.read(9, keep_article=True)
 
-    def of(clause: str, pos: int) -> tuple[str, int] | None:
+    def of(clause: str, pos: int) -> Value | None:
         rest = clause[pos:]
         if not rest.strip(" ,.!;…"):
             return "", pos
@@ -188,7 +210,7 @@ _ENDED: Final = (
     _frame("diet", r"\bje ne suis plus ", group(r"végétarien(?:ne)?|végane?|vegan"), ended=True),
     _frame("likes", rf"(?:\bje n'|{_J})aime plus (?:du tout |trop )?", _phrase, ended=True),
     _frame("has_pet", rf"\b(?:mon|ma|notre) (?=(?:{_PETS}) (?-i:{CAP}) (?:est mort|est décédé|nous a quitté|vient de mourir))", group(rf"(?P<v>(?:{_PETS}) (?-i:{CAP}))"), ended=True),
-    _frame("plans", rf"(?:\bje n(?:e |'){_ADV}|{_J}|{_JE})(?:vais|pars|irai) (?:finalement )?(?:plus|pas|finalement pas) ", _phrase, ended=True),
+    _frame("plans", rf"(?:\bje n(?:e |'){_ADV}|{_J}|{_JE})(?:vais|pars|irai) (?:finalement )?(?:plus|pas|finalement pas) (?=(?:à|en|au|aux|chez)\b)", _event(), ended=True, prefix=lambda _: "aller"),
 )  # fmt: skip
 _OWN: Final = (
     _frame("name", r"\b(?:je m'appelle|je me prénomme|mon (?:pré)?nom (?:est|c'est)|moi,? c'est(?= (?-i:[A-ZÀ-Þ]))) ?", _name),
@@ -196,19 +218,20 @@ _OWN: Final = (
     _frame("age", rf"(?:{_J}ai {_ADV}(?:eu )?|\bje viens d'avoir |{_J}ai fêté mes )", count(AMOUNTS, r" ans\b(?! (?:d'|de (?!mariage)))(?= ?(?:[.,;!)]|$|et\b|mais\b|maintenant|depuis|aujourd))")),
     _frame("birthday", r"\b(?:mon anniversaire,? (?:est|c'est|tombe)(?: le)? |je suis née? le )", group(rf"(?P<v>\d{{1,2}}(?:er)? (?:{'|'.join(MONTHS)}))\b")),
     _frame("birth_year", r"\bje suis née? (?:le \d{1,2}(?:er)? \w+|en) ", group(r"(?P<v>(?:19|20)\d\d)\b")),
-    _frame("born_in", rf"\bje suis née? {_IN}", _place),
+    _frame("born_in", rf"\bje suis née? (?:le \d{{1,2}}(?:er)? \w+(?: \d{{4}})? |en \d{{4}} )?{_IN}", _place),
     _frame("comes_from", rf"\bje (?:viens|suis originaire) {_OF}(?-i:(?=[A-ZÀ-Þ]))", _place),
     _frame("grew_up_in", rf"{_J}ai grandi {_IN}", _place),
     _frame("nationality", rf"{_JE}suis {_ADV}(?:d'origine |de nationalité )?", group(rf"(?P<v>(?:{_NATIONS})(?:ne|e)?)\b{_END}")),
     _frame("lives_in", rf"(?:{_J}habite|{_JE}vis|{_JE}réside|\bnous (?:habitons|vivons)|\bon (?:habite|vit)|{_J}ai {_ADV}(?:déménagé|emménagé)|{_JE}viens (?:de (?:déménager|m'installer)|d'emménager)|{_JE}me suis {_ADV}installée?|\b(?:on s'est|nous nous sommes) {_ADV}installé\w*) {_ADV}(?:avec [^,.]{{3,25}} )?{_IN}", _place),
-    _frame("works_as", rf"{_JE}(?:travaille|bosse|exerce) {_ADV}(?:comme|en tant que?) ", _bare),
+    _frame("works_as", rf"{_JE}(?:travaille|bosse|exerce) {_ADV}(?:comme|en tant que?) ", _until_place(_bare)),
     _frame("works_as", rf"(?:{_JE}(?:suis|suis devenue?|vais devenir) {_ADV}|\bmon (?:métier|travail),? (?:c'est|est) (?:d'être )?)", _job),
     _frame("works_at", rf"(?:{_JE}(?:travaille|bosse) {_ADV}|{_J}ai {_ADV}(?:été embauchée?|commencé(?: à travailler)?|trouvé un (?:poste|travail|emploi)|décroché un (?:poste|travail|emploi|cdi)) )(?:chez|pour(?= (?-i:[A-ZÀ-Þ]))) ", _short),
     _frame("works_at", rf"{_JE}(?:travaille|bosse) {_ADV}(?:à la |à l'|au |dans (?:un|une) )(?!maison|temps|mi-temps|plein|domicile|distance|noir|étranger)", _bare),
-    _frame("works_at", rf"{_JE}suis {_ADV}(?:une? )?[a-zà-ÿœ-]+(?: (?:de |d'|en )?[a-zà-ÿœ-]+){{0,2}}? (?:chez |{_WORKPLACE})", _short),
+    _frame("works_at", rf"{_JE}(?:suis|(?:travaille|bosse) {_ADV}comme) {_ADV}(?:une? )?[a-zà-ÿœ-]+(?: (?:de |d'|en )?[a-zà-ÿœ-]+){{0,2}}? (?:chez |{_WORKPLACE})", _short),
     _frame("works_in", rf"{_JE}(?:travaille|bosse) {_ADV}dans (?=le |la |les |l')(?!(?:la|le|les|l') ?(?:maison|rue|même|centre|quartier|chambre|salon|bureau|jardin|train))", _short),
+    _frame("studies", rf"(?:{_J}étudie|{_JE}fais (?:des études|mes études|un master|une licence|un doctorat|une thèse|un BTS|un DUT) (?:de |d'|en )|{_JE}suis {_ADV}(?:étudiante?|doctorante?|en (?:licence|master|première année|deuxième année|troisième année|L[123]|M[12])(?: de| d'| en)?) (?:en )?) ?(?!à\b|pour\b|pas\b|beaucoup\b|tard\b|dans\b)", _until_place(_bare)),
+    _frame("studies_at", rf"(?:{_J}étudie [^,]{{2,30}}?|{_JE}suis étudiante? en [^,]{{2,30}}?) (?=(?:à l'(?:université|école|iut)|à la fac|à (?-i:[A-ZÀ-Þ])))(?:à )", _short),
     _frame("studies_at", rf"(?:{_J}étudie|{_JE}fais mes études|{_JE}suis {_ADV}(?:étudiante?|inscrite?)) {_ADV}(?=(?:à l'|à la fac|à (?-i:[A-ZÀ-Þ])))(?:à )", _short),
-    _frame("studies", rf"(?:{_J}étudie|{_JE}fais (?:des études|mes études|un master|une licence|un doctorat|une thèse|un BTS|un DUT) (?:de |d'|en )|{_JE}suis {_ADV}(?:étudiante?|doctorante?|en (?:licence|master|première année|deuxième année|troisième année|L[123]|M[12])(?: de| d'| en)?) (?:en )?) ?(?!à\b|pour\b|pas\b|beaucoup\b|tard\b|dans\b)", _bare),
     _frame("marital_status", rf"{_JE}suis {_ADV}", group(rf"(?P<v>mariée?|célibataire|divorcée?|veuf|veuve|fiancée?|pacsée?|en couple|séparée?)\b{_END}")),
     _frame("native_language", r"\bma langue maternelle,? (?:est|c'est) (?:le |l')?", group(rf"(?P<v>{_LANGUAGES})\b")),
     _frame("speaks", rf"{_JE}parle {_ADV}(?:couramment )?(?:le |l')?", group(rf"(?P<v>(?:{_LANGUAGES})(?:(?:, | et )(?:le |l')?(?:{_LANGUAGES}))*)\b")),
@@ -232,7 +255,7 @@ _OWN: Final = (
     _frame("afraid_of", rf"{_J}ai {_ADV}(?:une )?(?:peur|phobie|la phobie) (?:bleue )?(?:de la |de l'|du |des |de |d'|en )", group(rf"(?P<v>{_FEARS})\b(?! et)")),
     _frame("cannot", rf"{_JE}(?:ne )?sais (?:toujours )?pas ", group(rf"(?P<v>nager|conduire|faire du vélo|cuisiner|lire l'heure)\b{_END}")),
     _frame("religion", rf"{_JE}suis {_ADV}", group(rf"(?P<v>catholique|protestante?|orthodoxe|musulmane?|juive?|juif|bouddhiste|hindoue?|athée|agnostique)\b{_END}")),
-    _frame("height", rf"{_JE}mesure ", group(r"(?P<v>1 ?(?:m|,|\.) ?\d{2}(?: ?m)?|\d{3} ?cm)\b")),
+    _frame("height", rf"(?:{_JE}mesure|{_JE}fais) ", group(r"(?P<v>1 ?(?:m|,|\.) ?\d{2}(?: ?m)?|\d{3} ?cm)\b")),
     _frame("phone", r"\bmon numéro(?: de (?:téléphone|portable))?,? (?:est|c'est) (?:le )?", group(r"(?P<v>\+?\d[\d .-]{7,17}\d)")),
     _frame("email", r"\bmon (?:adresse )?(?:e-?mail|mail|courriel),? (?:est|c'est) ", group(r"(?P<v>[\w.+-]+@[\w-]+\.[\w.]*\w)")),
     _frame("budget", r"\b(?:mon|notre) budget,? (?:est|c'est)(?: de)? ", group(r"(?P<v>[^,;.!?]{2,30})")),
@@ -248,11 +271,13 @@ _FAVORITES: Final = tuple(
     for word, english in _THINGS.items()
 )
 _DONE: Final = (
-    _frame("did", rf"(?:{_J}(?P<aux>ai)) {_ADV}(?P<verb>{_AVOIR})(?!\w)", _event(), prefix=_third),
-    _frame("did", rf"{_JE}(?P<aux>suis) {_ADV}(?P<verb>{_ETRE})(?!\w)", _event(), prefix=_third),
-    _frame("did", rf"{_JE}(?P<aux>me suis) {_ADV}(?P<verb>{_SOI})(?!\w)", _event(), prefix=_third),
+    _frame("did", rf"(?:{_J}(?P<aux>ai)|\b(?:on (?P<a>a)|nous (?P<we>avons))) {_ADV}(?P<verb>{_AVOIR})(?!\w)", _event(), prefix=_third),
+    _frame("did", rf"(?:{_JE}(?P<aux>suis)|\b(?:on (?P<a>est)|nous (?P<we>sommes))) {_ADV}(?P<verb>{_ETRE})(?!\w)", _event(), prefix=_third),
+    _frame("did", rf"(?:{_JE}(?P<aux>me suis)|\b(?:on (?P<a>s'est)|nous (?P<we>nous sommes))) {_ADV}(?P<verb>{_SOI})(?!\w)", _event(), prefix=_third),
     _frame("plans", rf"(?:{_JE}(?:vais|compte|prévois|pense)|\bon va|\bnous allons|{_J}ai (?:prévu|l'intention|décidé)|{_J}envisage) (?:bientôt |enfin |sûrement )?(?:de |d')?(?P<verb>{_TO_DO})(?!\w)", _event(), prefix=_to_do),
-    _frame("plans", rf"(?:{_JE}(?P<verb>pars)|\b(?:on (?P<part>part))) (?=(?:à|en|au|aux|pour)\b)", _event(), prefix=lambda _: "partir"),
+    _frame("plans", rf"(?:{_JE}pars|\bon part|\bnous partons) (?:pour )?(?=(?:à|en|au|aux|chez)\b)", _event(), prefix=lambda _: "aller"),
+    _frame("plans", rf"(?:{_JE}vais|\bon va|\bnous allons) (?=(?:à|en|au|aux|chez|voir)\b)", _event(), prefix=lambda _: "aller", needs_date=True),
+    _frame("plans", rf"(?:{_J}ai|\bon a|\bnous avons) (?=(?:un |une |mon |ma |des )?(?:entretien|rendez-vous|rdv|examen|partiel|concert|réunion|vol|train|mariage|soutenance|opération|audition|match|course|tournoi|visite|formation)\b)", _event(), prefix=lambda _: "avoir", needs_date=True),
     _frame("would_like_to", rf"(?:{_J}aimerais|{_JE}voudrais|{_JE}rêve|{_J}ai (?:très )?envie) (?:bien |beaucoup |vraiment |un jour )*(?:de |d')?(?P<verb>{_TO_DO})(?!\w)", _event(), prefix=_to_do),
     _frame("does", rf"{_JE}(?P<verb>{'|'.join(_PRESENT)}) (?=[^,;.!?]*\b(?:tous les|toutes les|chaque|\w+ fois par|le (?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)))", PHRASES.read(9, keep_article=True), prefix=_habit),
 )  # fmt: skip
@@ -263,12 +288,12 @@ OF_KIN: Final = (
     _frame("name", rf"{_S}s'appelle ", _name),
     _frame("age", rf"{_S}(?:a|vient d'avoir|fête ses|a fêté ses) {_ADV}", count(AMOUNTS, r" ans\b(?! (?:d'|de))", least=1)),
     _frame("lives_in", rf"{_S}(?:habite|vit|a (?:déménagé|emménagé)|s'est installée?) {_ADV}{_IN}", _place),
-    _frame("works_as", rf"{_S}(?:travaille|bosse) {_ADV}(?:comme|en tant que?) ", _bare),
+    _frame("works_as", rf"{_S}(?:travaille|bosse) {_ADV}(?:comme|en tant que?) ", _until_place(_bare)),
     _frame("works_as", rf"{_S}(?:est|est devenue?) {_ADV}", _job),
     _frame("works_at", rf"{_S}(?:travaille|bosse) {_ADV}(?:chez|pour(?= (?-i:[A-ZÀ-Þ]))) ", _short),
     _frame("works_at", rf"{_S}(?:travaille|bosse) {_ADV}(?:à la |à l'|au |dans (?:un|une) )(?!maison|temps|mi-temps|plein|domicile|distance)", _bare),
     _frame("works_in", rf"{_S}travaille {_ADV}dans (?=le |la |les |l')", _short),
-    _frame("studies", rf"{_S}(?:étudie|fait (?:des études|un master|une licence|un doctorat) (?:de |d'|en )|est étudiante? en) ?(?!à\b)", _bare),
+    _frame("studies", rf"{_S}(?:étudie|fait (?:des études|un master|une licence|un doctorat) (?:de |d'|en )|est étudiante? en) ?(?!à\b)", _until_place(_bare)),
     _frame("marital_status", rf"{_S}est {_ADV}", group(rf"(?P<v>mariée?|célibataire|divorcée?|veuf|veuve|fiancée?|en couple)\b{_END}")),
     _frame("diet", rf"{_S}est {_ADV}(?:devenue? )?", group(rf"(?P<v>végétarien(?:ne)?|végétalien(?:ne)?|végane?|vegan)\b{_END}")),
     _frame("allergic_to", rf"{_S}est {_ADV}allergique {_A}", _bare),
@@ -278,5 +303,6 @@ OF_KIN: Final = (
     _frame("likes", rf"{_S}(?:aime|adore) {_ADV}", _phrase),
     _frame("plays", rf"{_S}joue (?=(?:du|de la|de l'|au|aux) )", PHRASES.read(4, keep_article=True)),
     _frame("did", rf"{_S}(?P<aux>a) {_ADV}(?P<verb>{_AVOIR})(?!\w)", _event(), prefix=lambda m: f"a {PHRASES.told(m['verb'].strip())}"),
+    _frame("did", rf"{_S}(?P<verb>est (?:morte?|décédée?)|nous a quittés)\b", _event(), prefix=lambda m: m["verb"]),
     _frame("did", rf"{_S}(?:vient de (?P<verb>se marier|déménager|accoucher|naître)|(?P<was>s'est (?:mariée?|fiancée?|cassé|blessée?|inscrite?)|est (?:née?|partie?|tombée malade|tombé malade)))\b", _event(), prefix=lambda m: m["was"] or f"vient de {m['verb']}"),
 )  # fmt: skip

@@ -44,7 +44,7 @@ GRAMMAR: Final = Grammar(
     ),
     unreal=re.compile(
         r"(?:^|\s)(?:si|s'il|s'ils|au cas où|à condition que|à moins que|comme si|même si je (?:n'|ne )?\w+ais)\s|\b(?:on dirait que|il paraît que|(?:m'a|m'ont|a|ont) (?:dit|raconté|demandé|écrit|répondu)|(?:dit|disait|disent|disaient|raconte|pense|croit|prétend|demande|écrit) (?:que|qu'|:)|selon|d'après|je me demande)\b"
-        r"|\bj'(?:aurais|avais) (?:dit|cru|pensé|voulu)\b|\b(?:tu|vous) (?:pens|cro|sa|conna|dir|veu|peu|pou)\w+",
+        r"|\bj'(?:aurais|avais) (?:dit|cru|pensé|voulu)\b|\b(?:tu|vous) (?:pens|cro|sa|conna|dir|veu)\w+",
         _I,
     ),
     doubtful=re.compile(
@@ -53,7 +53,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     blocked=re.compile(
-        r"\b(?:que|qu'|si|où|quand|lorsque|dont|qui|avant|après que|sans|jusqu'à ce|comme|dès|tu|vous|il|elle|ils|elles|quel|quelle|pourquoi|comment|combien|n'est pas|pas|dit|disait|jamais)(?:\b|$)",
+        r"\b(?:que|qu'|si|où|quand|lorsque|dont|qui(?! vient)|avant|après que|sans|jusqu'à ce|comme|dès|tu|vous|il|elle|ils|elles|quel|quelle|pourquoi|comment|combien|n'est pas|pas|dit|disait|jamais)(?:\b|$)",
         _I,
     ),
     withdrawn=re.compile(r"\W*(?:(?:non,? )?je (?:plaisante|rigole|blague|déconne)|(?:c'est|c'était) (?:une blague|pour rire)|mais non,? je|enfin non|non,? (?:en fait,? )?c'est (?:ma|mon|faux|pas))", _I),
@@ -67,6 +67,8 @@ GRAMMAR: Final = Grammar(
         r"\s*(?:(?:et|mais|donc|alors|car|parce que?|du coup|en fait|d'ailleurs|sinon|au fait|bref|ah|oh|oui|bon|ben|puis|ensuite|maintenant|aujourd'hui|hier|aussi|en plus|ce week-end|cette année|enfin|heureusement|malheureusement|bonne nouvelle)[,\s]+)*",
         _I,
     ),
+    and_me=re.compile(r"\s*et moi,?(?: (?:on|nous)(?= ))?", _I),
+    we="nous",
     pronoun=re.compile(r"(?:(?P<she>elle)|(?P<he>il))\b", _I),
     no_names=NO_NAMES,
     label=label,

@@ -105,7 +105,7 @@ def _nearness(view: View, rows: NDArray[np.int64]) -> Floats:
     if view.query.vector is None:
         return near
     there = np.flatnonzero(rows >= 0)
-    near[there] = view.snapshot.vectors_of(rows[there]) @ view.query.vector
+    near[there] = view.similarities(rows[there])
     return near
 
 

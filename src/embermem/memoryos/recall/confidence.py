@@ -193,7 +193,7 @@ def _cosine(view: View, best: Rows, words: float) -> float:
     vector = view.query.vector
     if vector is None or not vector.any() or view.understood < _READ:
         return view.settings.confidence_as_cosine * words
-    return max(0.0, float((view.snapshot.vectors_of(best) @ vector).max()))
+    return max(0.0, float(view.similarities(best).max()))
 
 
 # ------------------------------------------------------------------------------------------------ whose words
@@ -258,11 +258,15 @@ class _Nearness:
         self.held, self.word_shares = _held(view, rows)
         unlike = view.settings.confidence_unlike
         self.each, self.each_shares = unlike + (1.0 - unlike) * self.held, self.word_shares
-        query, idf = view.asked_tokens
+        inside = np.flatnonzero(rows < view.n)
+        by_second = view.snapshot.by_second[rows[inside]]
+        # The tokens of one encoder: of the one that reads most of these rows, if it reads the query.
+        which = 1 if len(view.asked_tokens[0][0]) == 0 or by_second.mean() > 0.5 else 0
+        query, idf = view.asked_tokens[which]
         if len(query) == 0 or float(idf.sum()) <= 0.0 or view.understood < _READ:
             return
         by_words = self.each @ self.each_shares
-        inside = np.flatnonzero(rows < view.n)
+        inside = inside[by_second] if which else inside[~by_second]
         counts, codes, norms = view.snapshot.tokens_of(rows[inside])
         some = counts > 0
         if not some.any():
@@ -270,7 +274,7 @@ class _Nearness:
         self.each, self.each_shares = np.zeros((len(rows), len(query))), idf / idf.sum()
         starts = np.cumsum(counts[some]) - counts[some]
         self.each[inside[some]] = late.max_sims(codes, norms, starts, query)
-        bare = inside[~some]
+        bare = np.setdiff1d(np.flatnonzero(rows < view.n), inside[some])
         self.each[bare] = by_words[bare, None]
 
 

@@ -41,7 +41,7 @@ def read_in_thread(query: Query, snapshot: Snapshot, people: People) -> Query:
     rows = (snapshot.thread_of(snapshot.n) == number).nonzero()[0].tolist()
     turns: list[str] = []
     answers: list[str] = []
-    asked: list[int] = []
+    read: list[int] = []
     looked_at = 0
     for row in reversed(rows):
         said = snapshot.utterances[row]
@@ -51,9 +51,10 @@ def read_in_thread(query: Query, snapshot: Snapshot, people: People) -> Query:
         if said.role.agent_side:
             if of_answers:
                 answers.append(_first(text))
+                read.append(said.seq)
             continue
         turns += [_last(text), *answers]
-        asked += [said.seq] if asks(text) else []
+        read += [said.seq] if asks(text) else []
         answers, looked_at = [], looked_at + 1
         # What the user said last is enough, unless it rests on more itself.
         if looked_at == _TURNS or not (_is_incomplete(text) or points_back(text) or refers_to_person(text)):
@@ -61,7 +62,7 @@ def read_in_thread(query: Query, snapshot: Snapshot, people: People) -> Query:
     turns += answers
     if names:  # they stand in the place of others
         turns = [_without_people(turn, people) for turn in turns]
-    return replace(query, before=tuple(turns), asked_before=frozenset(asked))
+    return replace(query, before=tuple(turns), read_before=frozenset(read))
 
 
 def _without_people(turn: str, people: People) -> str:

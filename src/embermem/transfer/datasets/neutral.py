@@ -75,6 +75,7 @@ def _question(item: dict[str, Any], where: str) -> Question:
         thread=maybe_text(item, "thread", where),
         evidence=ids_of(item, "evidence", where),
         evidence_threads=ids_of(item, "evidence_threads", where),
+        quote=maybe_text(item, "quote", where),
         answer=answer,
         trap=maybe_text(item, "trap", where),
         answerable=answerable,

@@ -136,11 +136,14 @@ def conversation(name: str, threads: tuple[Thread, ...], asked: Sequence[Questio
         if len(set(ids)) != len(ids):
             refuse(where, f"the {kind} id {_doubled(ids)!r} stands there twice")
     known_turns, known_threads = frozenset(turn_ids), frozenset(thread_ids)
+    said = {turn.id: turn.text for thread in threads for turn in thread.turns}
     for question in asked:
         if question.after_turn is not None and question.after_turn not in known_turns:
             refuse(where, f"question {question.id}: after_turn {question.after_turn!r} is no turn of this conversation")
         if question.thread is not None and question.thread not in known_threads:
             refuse(where, f"question {question.id}: thread {question.thread!r} is no thread of this conversation")
+        if question.quote is not None and not any(question.quote in said.get(turn, "") for turn in question.evidence):
+            refuse(where, f"question {question.id}: no turn of its evidence says {question.quote!r}")
     questions = tuple(
         replace(q, evidence=q.evidence & known_turns, evidence_threads=q.evidence_threads & known_threads)
         for q in asked

@@ -35,7 +35,7 @@ class Question:
     `answer` is the gold one; None where the file has none. `trap` is a wrong answer that the question lures to: it is
     never a gold one. Not `answerable`: the conversation does not say, and the right reply says so; `answer` is None.
     `thread` is the thread that it is asked in, at its end: recall is told so, since the question may leave out what the
-    thread's last turns name.
+    thread's last turns name. `quote` is the piece of an evidence turn, as it stands there, that holds the answer.
     """
 
     id: str
@@ -46,6 +46,7 @@ class Question:
     thread: str | None = None
     evidence: frozenset[str] = frozenset()
     evidence_threads: frozenset[str] = frozenset()
+    quote: str | None = None
     answer: str | None = None
     trap: str | None = None
     answerable: bool = True
