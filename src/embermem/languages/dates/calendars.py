@@ -129,7 +129,7 @@ def _filled(pattern: str, fields: Mapping[str, str]) -> str:
     """A pattern with its fields, in which letters are those of Unicode."""
     for name, field in fields.items():
         pattern = pattern.replace("{" + name + "}", field)
-    return f"(?u:{pattern})"
+    return f"(?u:{pattern})".replace(" ?", r"\s?")
 
 
 def _leads(leads: set[str], follows: Mapping[str, str]) -> str:
