@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
 from embermem.languages.dates.engine import DateSpan, date_spans
-from embermem.languages.facts.finding import USER, Finding
+from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Rule, implied, matched
 from embermem.languages.ja.facts.events import event
 from embermem.languages.ja.facts.rules import ENDED, INTRODUCED, OF_KIN, OF_SPEAKER, RULES
@@ -362,7 +362,7 @@ def _finding(
     attribute: str,
     value: str,
     *,
-    when: object = None,
+    when: When | None = None,
     until: datetime | None = None,
     retracts: bool = False,
 ) -> Finding:
@@ -376,5 +376,5 @@ def _finding(
         end=end,
         when=when,
         until=until,
-        retracts=retracts,  # type: ignore[arg-type]
+        retracts=retracts,
     )
