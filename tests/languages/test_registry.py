@@ -59,7 +59,6 @@ def test_a_text_is_of_the_language_that_most_of_it_is_written_in(text: str, most
         ("Ich war gestern im Garten", "German"),
         ("J'étais hier dans le jardin", "French"),
         ("Ayer estuve en el jardín", "Spanish"),
-        ("Jeg var i haven i går", None),
         ("", None),
     ],
 )

@@ -49,7 +49,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     unreal=re.compile(
-        r"(?:^|\s)(?:wenn|falls|ob|als ob|als wäre|sofern)\s|\b(?:anscheinend|angeblich|(?:hat|haben) (?:mir |uns |ihm |ihr )?(?:gesagt|erzählt|gefragt|geschrieben|gemeint|behauptet)|(?:sagt|sagte|meint|meinte|behauptet|glaubt|erzählt|fragt|schreibt|schrieb|denkt)(?:e)?\b(?=[,:]|$)|laut|ich frage mich)\b"
+        r"(?:^|\s)(?:wenn|falls|ob|als ob|als wäre|sofern)\s|\b(?:anscheinend|angeblich|(?:hat|haben) (?:mir |uns |ihm |ihr )?(?:gesagt|erzählt|gefragt|geschrieben|gemeint|behauptet)|(?:sagt|sagte|meint|meinte|behauptet|glaubt|erzählt|fragt|schreibt|schrieb|denkt)(?:e)?\b(?=[,:]|$)|laut|ich frage mich|wie \w+ \w+ (?:sagte|sagt|immer sagt))\b"
         r"|\b(?:hätte|wäre|würdest|wüsste|könnte ich|würde ich(?! (?:gern|sehr|irgendwann|total)))\b|\b(?:denkst|glaubst|weißt|kennst|willst|magst) du\b",
         _I,
     ),

@@ -34,6 +34,14 @@ ENDED: Final = {
     "diet": "ernährt sich nicht mehr so: {}", "nickname": "wird nicht mehr {} genannt", "studies": "studiert nicht mehr {}", "speaks": "spricht nicht mehr {}",
 }  # fmt: skip
 _COUNTED = re.compile(r"(?:ein|eine|einen|zwei|drei|vier|fünf|sechs|\d+|mehrere|den|die|das|der|dem)\b", re.IGNORECASE)
+_OBLIQUE: Final = {
+    f"einen {word}": f"einen {form}"
+    for word, form in {
+        "Neffe": "Neffen", "Kollege": "Kollegen", "Nachbar": "Nachbarn", "Lebensgefährte": "Lebensgefährten",
+        "Verlobter": "Verlobten", "bester": "besten Freund",
+    }.items()
+}  # fmt: skip
+"""The accusative of words that have one of their own."""
 _SHE = frozenset("katze hündin schildkröte ratte maus schlange echse ziege henne stute wüstenrennmaus".split())
 _IT = frozenset("kaninchen meerschweinchen pferd pony huhn frettchen kätzchen hündchen chinchilla baby schaf".split())
 
@@ -50,6 +58,7 @@ def with_article(noun: str, kin: Mapping[str, Kin]) -> str:
         told = f"eine {kind}"
     else:
         told = f"{'ein' if kind.lower() in _IT else 'einen'} {kind}"
+    told = _OBLIQUE.get(told, told)
     return f"{told}, {name}" if name else told
 
 

@@ -41,7 +41,7 @@ TELLING: Final = (
     montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober dezember
     mutter vater schwester bruder tochter sohn kinder oma opa frau freundin freund ehemann ehefrau
     letzte letzten letztes letzter nächste nächsten nächstes nächster vergangenen guten tschüss natürlich bestimmt
-    weißt glaube denke finde gekauft gezogen allergisch verheiratet antworte duze nenn sag schreib vegetarierin rente
+    vielen weißt glaube denke finde gekauft gezogen allergisch verheiratet antworte duze nenn sag schreib vegetarierin rente
     verwende sieze benutze meist ziemlich schön tolle neue neuen alten kleinen
     """.split()
     )

@@ -43,7 +43,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     unreal=re.compile(
-        r"(?:^|\s)(?:si|por si|como si|ojalá|en caso de que|a no ser que|a menos que)\s|\b(?:parece que|dicen que|(?:me|nos|le) (?:ha|han) (?:dicho|contado|preguntado|escrito)|(?:me|nos|le) (?:dijo|dijeron|contó|preguntó|escribió)|(?:dice|decía|dicen|cuenta|piensa|cree|pregunta|escribe|dijo|respondió) (?:que|:)|según|me pregunto)\b"
+        r"(?:^|\s)(?:si|por si|como si|ojalá|en caso de que|a no ser que|a menos que)\s|\b(?:parece que|dicen que|(?:me|nos|le) (?:ha|han) (?:dicho|contado|preguntado|escrito)|(?:me|nos|le) (?:dijo|dijeron|contó|preguntó|escribió)|(?:dice|decía|dicen|cuenta|piensa|cree|pregunta|escribe|dijo|respondió) (?:que|:)|según|me pregunto|como (?:decía|dice|solía decir))\b"
         r"|\b(?:hubiera|habría|tendría|viviría|sería|fuera|fuese|viviera|tuviera)\b|\b(?:crees|piensas|sabes|conoces|dirías|quieres) (?:que|si|algún|alguna|qué|cómo)?",
         _I,
     ),

@@ -248,7 +248,7 @@ def _timed(grammar: Grammar, finding: Finding, spans: tuple[DateSpan, ...], said
     if finding.attribute in _TIMED:
         for span in spans:
             first, last = _shifted(span, today, ahead=False)
-            if first <= today:
+            if first <= today and (finding.attribute == "did" or last < today):
                 return replace(
                     finding, when=When(_moment(first, said_at), grammar.label(first, _grain(first, last)), 0)
                 )

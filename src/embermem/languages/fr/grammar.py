@@ -44,7 +44,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     unreal=re.compile(
-        r"(?:^|\s)(?:si|s'il|s'ils|au cas où|à condition que|à moins que|comme si|même si je (?:n'|ne )?\w+ais)\s|\b(?:on dirait que|il paraît que|(?:m'a|m'ont|a|ont) (?:dit|raconté|demandé|écrit|répondu)|(?:dit|disait|disent|disaient|raconte|pense|croit|prétend|demande|écrit) (?:que|qu'|:)|selon|d'après|je me demande)\b"
+        r"(?:^|\s)(?:si|s'il|s'ils|au cas où|à condition que|à moins que|comme si|même si je (?:n'|ne )?\w+ais)\s|\b(?:on dirait que|il paraît que|(?:m'a|m'ont|a|ont) (?:dit|raconté|demandé|écrit|répondu)|(?:dit|disait|disent|disaient|raconte|pense|croit|prétend|demande|écrit) (?:que|qu'|:)|comme (?:le )?(?:disait|dit)|selon|d'après|je me demande)\b"
         r"|\bj'(?:aurais|avais) (?:dit|cru|pensé|voulu)\b|\b(?:tu|vous) (?:pens|cro|sa|conna|dir|veu)\w+",
         _I,
     ),
