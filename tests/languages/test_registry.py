@@ -56,12 +56,41 @@ def test_a_text_is_of_the_language_that_most_of_it_is_written_in(text: str, most
         ("我昨天去了花园", "Chinese"),
         ("昨日は庭に行きました", "Japanese"),
         ("어제 정원에 갔어요", "Korean"),
-        ("Ich war gestern im Garten", None),
+        ("Ich war gestern im Garten", "German"),
+        ("J'étais hier dans le jardin", "French"),
+        ("Ayer estuve en el jardín", "Spanish"),
         ("", None),
     ],
 )
 def test_a_model_is_told_which_language_to_answer_in(text: str, name: str | None) -> None:
     assert name_of(text) == name
+
+
+SHORT = {
+    "fr": """J'ai faim.|Où habite ma sœur ?|C'est quoi son prénom ?|Merci beaucoup !|Je pars demain.|Quel âge a-t-il ?
+        On se voit lundi ?|Mon frère est malade.|Il y a trois ans.|Pas encore.|Tu te souviens de Paul ?|Ça va mieux.
+        Les enfants dorment.|Comment va Léa ?|Bonne nuit !|Je n'aime pas ça.|Elle travaille à Nantes.|Et toi ?
+        Rappelle-moi son adresse, s'il te plaît.|Qui m'a offert le vélo ?|Combien coûte le billet ?|J'adore Lyon.""",
+    "es": """Tengo hambre.|¿Dónde vive mi hermana?|¿Cómo se llama?|¡Muchas gracias!|Me voy mañana.|¿Cuántos años tiene?
+        ¿Nos vemos el lunes?|Mi hermano está enfermo.|Hace tres años.|Todavía no.|¿Te acuerdas de Pablo?|Ya estoy mejor.
+        Los niños duermen.|¿Cómo está Lucía?|¡Buenas noches!|No me gusta eso.|Trabaja en Vigo.|¿Y tú?
+        Recuérdame su dirección, por favor.|¿Quién me regaló la bici?|¿Cuánto cuesta el billete?|Me encanta Cádiz.""",
+    "de": """Ich habe Hunger.|Wo wohnt meine Schwester?|Wie heißt er?|Vielen Dank!|Ich fahre morgen.|Wie alt ist sie?
+        Sehen wir uns am Montag?|Mein Bruder ist krank.|Vor drei Jahren.|Noch nicht.|Erinnerst du dich an Paul?
+        Mir geht es besser.|Die Kinder schlafen.|Wie geht es Lena?|Gute Nacht, bis morgen!|Das mag ich nicht.
+        Sie arbeitet in Bonn.|Und du?|Sag mir bitte ihre Adresse.|Wer hat mir das Rad geschenkt?|Ich liebe Köln.""",
+    "en": """I'm hungry.|Where does my sister live?|What's his name?|Thanks a lot!|I'm leaving tomorrow.|How old is he?
+        See you on Monday?|My brother is ill.|Three years ago.|Not yet.|Do you remember Paul?|Feeling better.|See ya!
+        The kids are asleep.|How is Lena?|Good night!|I don't like it.|She works in Leeds.|And you?|Lost my job.
+        Remind me of her address, please.|Who gave me the bike?|No problem.|Los Angeles is huge.|Die Hard is on again.
+        My son plays the piano.|Car insurance.|We ate pain au chocolat.|Was it a hit?|Got a tattoo in Berlin.""",
+}
+
+
+@pytest.mark.parametrize("code", SHORT)
+def test_a_short_message_tells_its_language(code: str) -> None:
+    wrong = [text.strip() for line in SHORT[code].splitlines() for text in line.split("|")]
+    assert [text for text in wrong if languages.spelled(text).code != code] == []
 
 
 def test_each_part_of_a_mixed_text_is_cut_by_its_own_language() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from typing import Final
@@ -66,7 +66,7 @@ class Calendar:
     """Words before a month or year, each with "early", "mid" or "late"."""
     part_of: str = ""
     """What may stand between such a word and its month."""
-    follows: Mapping[str, str] = None  # type: ignore[assignment]
+    follows: Mapping[str, str] = field(default_factory=dict)
     """Of a frequent word that a rule begins with, what must follow it."""
     ahead: str = NEVER
     """What a clause holds that speaks of the future."""
@@ -85,8 +85,8 @@ def tables_of(calendar: Calendar) -> DateTables:
     first = {name: " ".join(dict.fromkeys(word.split()[0] for word in of)) for name, of in words.items()}
     fields = _fields(calendar)
     cores: list[tuple[str, str, Core]] = [*ISO.cores]
-    for leads, means, pattern in calendar.rules:
-        cores.append((leads.format(**first), _filled(pattern, fields), getattr(meanings, means)))
+    for begins, means, pattern in calendar.rules:
+        cores.append((begins.format(**first), _filled(pattern, fields), getattr(meanings, means)))
     prefixes: list[tuple[str, str, Prefix]] = [
         (
             word.split()[0],
@@ -97,7 +97,7 @@ def tables_of(calendar: Calendar) -> DateTables:
     ]
     leads = {lead for rules in (cores, prefixes) for words_of, *_ in rules for lead in words_of.split()}
     return DateTables(
-        leads=_leads(leads, calendar.follows or {}),
+        leads=_leads(leads, calendar.follows),
         cores=tuple(cores),
         prefixes=tuple(prefixes),
         joints=Joints(part_of_day=calendar.part_of_day),
@@ -129,7 +129,7 @@ def _filled(pattern: str, fields: Mapping[str, str]) -> str:
     """A pattern with its fields, in which letters are those of Unicode."""
     for name, field in fields.items():
         pattern = pattern.replace("{" + name + "}", field)
-    return f"(?u:{pattern})"
+    return f"(?u:{pattern})".replace(" ?", r"\s?")
 
 
 def _leads(leads: set[str], follows: Mapping[str, str]) -> str:

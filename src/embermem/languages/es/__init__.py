@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from embermem.languages.es import patterns, words
 from embermem.languages.es.asks import ASKS, THEME_EXAMPLES
@@ -59,7 +60,7 @@ class Spanish(European):
     both_are_about = "los dos hablan de {}"
     has_field, has_flag, yes, no = "tiene {label} {value}", "tiene {label}: {value}", "sí", "no"
     day_form, short_day_form, month_form = "{day} de {month} de {year}", "{day} de {month}", "{month} de {year}"
-    things = {
+    things: ClassVar[Mapping[str, str]] = {
         "color": "color", "food": "plato", "movie": "película", "book": "libro", "song": "canción", "sport": "deporte",
         "animal": "animal", "season": "estación", "city": "ciudad", "band": "grupo", "game": "juego", "fruit": "fruta",
         "show": "serie", "singer": "cantante", "author": "autor", "drink": "bebida", "flower": "flor",

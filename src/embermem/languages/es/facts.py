@@ -78,7 +78,7 @@ def _until_place(read: Read) -> Read:
     return of
 
 
-_NATIONS: Final = r"español|mexican|argentin|colombian|chilen|peruan|venezolan|ecuatorian|bolivian|uruguay|paraguay|cuban|dominican|guatemaltec|hondureñ|salvadoreñ|nicaragüens|panameñ|costarricens|puertorriqueñ|catalán|catalan|andaluz|galleg|vasc|valencian|portugues|portugués|frances|francés|italian|aleman|alemán|ingles|inglés|irlandes|irlandés|estadounidens|canadiens|brasileñ|rus|ucranian|ruman|polac|marroquí|chin|japones|japonés|corean"
+_NATIONS: Final = r"español|mexican|argentin|colombian|chilen|peruan|venezolan|ecuatorian|bolivian|uruguay|paraguay|cuban|dominican|guatemaltec|hondureñ|salvadoreñ|nicaragüens|panameñ|costarricens|puertorriqueñ|portugues|portugués|frances|francés|italian|aleman|alemán|ingles|inglés|irlandes|irlandés|estadounidens|canadiens|brasileñ|rus|ucranian|ruman|polac|marroquí|chin|japones|japonés|corean"
 _LANGUAGES: Final = r"español|castellano|inglés|francés|alemán|italiano|portugués|catalán|gallego|euskera|vasco|valenciano|ruso|árabe|chino|mandarín|japonés|coreano|turco|polaco|griego|sueco|neerlandés|rumano|quechua|guaraní|latín|ucraniano|hindi"
 _CONDITIONS: Final = r"diabetes(?: tipo (?:1|2))?|asma|epilepsia|artrosis|artritis|migrañas?|enfermedad celíaca|enfermedad de Crohn|dislexia|acúfenos|insomnio|hipertensión|depresión|trastorno bipolar|autismo|endometriosis|eccema|psoriasis|lupus|escoliosis|esclerosis múltiple|apnea del sueño|colesterol(?: alto)?|anemia|tdah|cáncer(?: de [a-z]+)?|ciática|una hernia discal|hernia discal|fibromialgia|hipotiroidismo|glaucoma|la tensión alta"
 _PETS: Final = r"perros?|perras?|perritos?|perritas?|gatos?|gatas?|gatitos?|gatitas?|cachorros?|conejos?|conejas?|hámsters?|loros?|periquitos?|canarios?|peces|pez|tortugas?|cobayas?|hurones|hurón|caballos?|yeguas?|ponis?|gallinas?|serpientes?|lagartos?|geckos?|ratones|ratón|pájaros?|burros?|cabras?|ovejas?"
@@ -196,7 +196,7 @@ _OWN: Final = (
     _frame("has_pet", rf"{_V}(?:tengo|tenemos|adopté|he adoptado|hemos adoptado|adoptamos) {_ADV}(?={_COUNT} )", _pets),
     _frame("has_pet", rf"\b(?:mi|nuestr[oa]) (?=(?:{_PETS})(?:,? (?:se llama |llamad[oa] |que se llama ))?,? ?(?-i:{CAP}))", _pets),
     _frame("has_relative", rf"{_V}(?:tengo|tenemos) {_ADV}(?={_COUNT} )", group(rf"(?P<v>{_COUNT} {_KINDS}(?: (?:mayor|menor|mayores|menores|pequeñ[oa]s?))?(?:(?: y|,) {_COUNT} {_KINDS}(?: (?:mayor|menor|mayores|menores))?)*)\b")),
-    _frame("dislikes", rf"(?:{_V}(?:odio|detesto|aborrezco)|{_NO}me gustan?(?: nada| mucho| demasiado)?|{_NO}(?:soporto|aguanto)) (?!que\b|cuando\b|la idea|tener que|esperar|nada$)", _phrase),
+    _frame("dislikes", rf"(?:{_V}(?:odio|detesto|aborrezco)|{_NO}me gustan?(?: nada| mucho| demasiado)?|{_NO}(?:soporto|aguanto)) (?:a (?=mis?\b))?(?!que\b|cuando\b|la idea|tener que|esperar|nada$)", _phrase),
     _frame("likes", rf"(?:(?<!no )\bme (?:gustan?|encantan?|apasionan?|fascinan?|chiflan?) {_ADV}|{_V}(?:adoro|soy (?:muy )?(?:fan|fanátic[oa]|aficionad[oa]|amante) (?:de|a)(?: la| los| las|l)?) )(?!que\b|cuando\b|la idea|saber\b|cómo\b|si\b|poder\b)", _phrase),
     _frame("prefers", rf"{_V}prefiero (?=(?:el|la|los|las|mi|mis)\b)", _phrase),
     _frame("plays", rf"{_V}(?:toco|juego (?=al? ))", PHRASES.read(4, keep_article=True)),

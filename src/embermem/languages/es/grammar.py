@@ -13,6 +13,7 @@ from embermem.languages.es.vocabulary import MONTH_NAMES
 from embermem.languages.facts.clause_reader import Grammar
 from embermem.languages.facts.clause_values import CAP
 from embermem.languages.language import kin_of
+from embermem.languages.parts import NEVER
 
 _I: Final = re.IGNORECASE
 _KIN: Final = kin_of("es")
@@ -42,7 +43,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     unreal=re.compile(
-        r"(?:^|\s)(?:si|por si|como si|ojalá|en caso de que|a no ser que|a menos que)\s|\b(?:parece que|dicen que|(?:me|nos|le) (?:ha|han) (?:dicho|contado|preguntado|escrito)|(?:me|nos|le) (?:dijo|dijeron|contó|preguntó|escribió)|(?:dice|decía|dicen|cuenta|piensa|cree|pregunta|escribe|dijo|respondió) (?:que|:)|según|me pregunto)\b"
+        r"(?:^|\s)(?:si|por si|como si|ojalá|en caso de que|a no ser que|a menos que)\s|\b(?:parece que|dicen que|(?:me|nos|le) (?:ha|han) (?:dicho|contado|preguntado|escrito)|(?:me|nos|le) (?:dijo|dijeron|contó|preguntó|escribió)|(?:dice|decía|dicen|cuenta|piensa|cree|pregunta|escribe|dijo|respondió) (?:que|:)|según|me pregunto|como (?:decía|dice|solía decir))\b"
         r"|\b(?:hubiera|habría|tendría|viviría|sería|fuera|fuese|viviera|tuviera)\b|\b(?:crees|piensas|sabes|conoces|dirías|quieres) (?:que|si|algún|alguna|qué|cómo)?",
         _I,
     ),
@@ -58,6 +59,7 @@ GRAMMAR: Final = Grammar(
     withdrawn=re.compile(r"\W*(?:(?:no,? )?(?:es|era) (?:una )?broma|(?:no,? )?estoy bromeando|que va|es mentira|no,? (?:en realidad|perdón),? (?:es|no))", _I),
     tag=re.compile(r"^\W*(?:no|verdad|cierto|eh|vale|sí|o no|a que sí|no es así|correcto|es así|me equivoco)\W*$", _I),
     kin_words=_KIN,
+    kin_forms={},
     kin=re.compile(
         rf"\b(?:mi|mis|nuestr[oa]) (?:(?:querid[oa]|otr[oa]|futur[oa]|nuev[oa]) )?(?P<kin>{_WORDS})(?: (?:mayor|menor|pequeñ[oa]|gemel[oa]))?(?![\w-])(?:,? (?:se llama |llamad[oa] |que se llama )?(?P<who>(?-i:{CAP})(?!\w)))?,?",
         _I,
@@ -68,6 +70,8 @@ GRAMMAR: Final = Grammar(
     ),
     and_me=re.compile(r"\s*y yo,?", _I),
     we="",
+    elided=re.compile(NEVER),
+    speaker="",
     pronoun=re.compile(r"(?:(?P<she>ella)|(?P<he>él))\b", _I),
     no_names=NO_NAMES,
     label=label,

@@ -46,7 +46,7 @@ ORDERS: Final = Orders(
         ("length", re.compile(r"(?:nada de|sin|evita las) (?:respuestas (?:muy )?largas|parrafadas|textos largos)", _I), ""),
         ("formality", re.compile(r"(?:tutéame|tutearme|tutees|tutéeme|trátame de tú|tratarme de tú|trates de tú|háblame de tú|nos tuteamos|podemos tutearnos|no me (?:trates|hables|llames) (?:más )?de usted)(?: siempre)?", _I), "tutéame"),
         ("formality", re.compile(r"(?:trátame|tráteme|háblame|trates|tratarme|hables) (?:siempre )?de usted(?: siempre)?|no me tutees(?: más)?", _I), "trátame de usted"),
-        ("emojis", re.compile(r"(?:(?:no |nunca |jamás )?(?:us[ae]s?|utilices|utiliza|pongas|pon|añadas|metas|usar|poner|deja de usar|deja de poner|evita)(?: más| nunca| siempre| usar)*(?: los| tantos)?|(?:sin|nada de|cero|ni un)) (?:emojis?|emoticonos?|caritas)(?: (?:en|con) (?:tus|las) (?:respuestas|mensajes))?", _I), ""),
+        ("emojis", re.compile(r"(?:(?:no |nunca |jamás )?(?:us[ae]s?|utilices|utiliza|pongas|pon|añadas|metas|usar|poner|dejar? de usar|dejar? de poner|deja de poner|evita)(?: más| nunca| siempre| usar)*(?: los| tantos)?|(?:sin|nada de|cero|ni un)) (?:emojis?|emoticonos?|caritas)(?: (?:en|con) (?:tus|las) (?:respuestas|mensajes))?", _I), ""),
         ("units", re.compile(r"(?:usa|utiliza|da|dame|uses)(?:me)?(?: siempre)? .{0,30}(?:sistema métrico|unidades métricas|sistema imperial|kilómetros|metros|kilos)(?: .{0,20})?", _I), ""),
         ("temperature", re.compile(r"(?:usa|utiliza|da|dame)(?: siempre)? .{0,25}(?:celsius|fahrenheit)", _I), ""),
         ("wording", re.compile(rf"{_ANSWER}(?: siempre)? (?:con palabras sencillas|de forma sencilla|en lenguaje sencillo|sin tecnicismos)", _I), ""),

@@ -10,7 +10,7 @@ _REGULAR: Final = (
     "comprar vender adoptar alquilar terminar acabar empezar comenzar dejar visitar viajar ganar cambiar aprobar suspender"
     " graduar firmar reservar celebrar organizar participar plantar cocinar pintar lanzar montar publicar estrenar probar"
     " encontrar solicitar renunciar jubilar mudar casar divorciar apuntar separar instalar comprometer quedar operar lesionar"
-    " romper perder correr conocer nacer recorrer recoger aprender vender meter recibir escribir abrir subir asistir salir"
+    " romper perder correr conocer recorrer recoger aprender vender meter recibir escribir abrir subir asistir salir"
     " cumplir descubrir inscribir matricular sacar tomar llevar regalar arreglar reparar ahorrar pasar llegar regresar volver"
     " trabajar estudiar enseñar fundar crear presentar defender invertir construir conseguir seguir"
 ).split()

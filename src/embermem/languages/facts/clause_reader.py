@@ -85,6 +85,8 @@ class Grammar:
     tag: re.Pattern[str]
     """A question that asks whether what was said is so: "right?"."""
     kin_words: Mapping[str, Kin]
+    kin_forms: Mapping[str, str]
+    """Other forms of these words, folded: "Kollegen" of "Kollege"."""
     kin: re.Pattern[str]
     """A relative of the speaker: "my sister Ana", with the groups `kin` and `who`."""
     subject_open: re.Pattern[str]
@@ -92,6 +94,9 @@ class Grammar:
     and_me: re.Pattern[str]
     """What follows a relative who does something with the speaker: "and I"; `we` is read in place of both."""
     we: str
+    elided: re.Pattern[str]
+    """A clause that begins so leaves its speaker out ("and play the piano"): it is read with `speaker` before it."""
+    speaker: str
     pronoun: re.Pattern[str]
     """A pronoun of the third person at the beginning of a clause, with the groups `she` and `he`."""
     no_names: frozenset[str]
@@ -174,6 +179,9 @@ def _clause(grammar: Grammar, clause: str, before: str, said_at: datetime) -> tu
         stated = _first(grammar, grammar.of_kin, clause, pos, said_at, subject)
         if stated or match is not None:
             return subject, [*found, *stated]
+    if grammar.elided.match(clause, at):
+        stated = _first(grammar, grammar.frames, grammar.speaker + clause[at:], 0, said_at, USER)
+        return "", [*found, *(replace(one, start=at, end=len(clause.rstrip(" ,;:"))) for one in stated)]
     return "", [*found, *_first(grammar, grammar.frames, clause, 0, said_at, USER)]
 
 
@@ -182,34 +190,41 @@ def _first(
 ) -> list[Finding]:
     """What the first frame that understands the clause reads in it, and what it may tell besides."""
     found: list[Finding] = []
+    undated, spans = _undated(grammar, clause, pos, said_at)
     for frame in frames:
         if found and (found[0].attribute, frame.attribute) not in _BESIDES:
             continue
-        match = frame.pattern.search(clause) if subject == USER else frame.pattern.match(clause, pos)
-        if match is None or (subject == USER and grammar.blocked.search(clause, 0, match.start())):
+        text = clause if frame.attribute in _DATES else undated
+        match = frame.pattern.search(text) if subject == USER else frame.pattern.match(text, pos)
+        if match is None or (subject == USER and grammar.blocked.search(text, 0, match.start())):
             continue
-        found += _read(grammar, frame, match, said_at, subject)
-    return found
+        found += _read(grammar, frame, match, () if frame.attribute in _DATES else spans, said_at, subject)
+    end = len(clause.rstrip(" ,;:"))
+    return [replace(one, start=len(clause) - len(clause.lstrip()), end=end) for one in found]
 
 
-def _read(grammar: Grammar, frame: Frame, match: re.Match[str], said_at: datetime, subject: str) -> list[Finding]:
-    clause = match.string
-    text, spans = (clause, ()) if frame.attribute in _DATES else _undated(grammar, clause, match.end(), said_at)
-    value = frame.read(text, match.end())
+def _read(
+    grammar: Grammar,
+    frame: Frame,
+    match: re.Match[str],
+    spans: tuple[DateSpan, ...],
+    said_at: datetime,
+    subject: str,
+) -> list[Finding]:
+    value = frame.read(match.string, match.end())
     if value is None:
         return []
     said = f"{frame.prefix(match)} {value[0]}" if frame.prefix is not None else value[0]
     one = Finding(
-        subject=subject, attribute=frame.attribute, value=said.strip(), start=len(clause) - len(clause.lstrip()),
-        end=len(clause.rstrip(" ,;:")), retracts=frame.retracts,
-    )  # fmt: skip
+        subject=subject, attribute=frame.attribute, value=said.strip(), start=0, end=0, retracts=frame.retracts
+    )
     each = grammar.list_cut.split(one.value) if frame.attribute in _LISTS else [one.value]
     timed = [_timed(grammar, replace(one, value=value), spans, said_at) for value in each if value or frame.retracts]
     return [] if frame.needs_date and any(said.until is None for said in timed) else timed
 
 
 def _undated(grammar: Grammar, clause: str, pos: int, said_at: datetime) -> tuple[str, tuple[DateSpan, ...]]:
-    """The clause without the dates behind the position and what leads to them, and its dates."""
+    """The clause without the dates from the position on and what leads to them, and all its dates."""
     spans = date_spans(clause, said_at)
     text = clause
     for span in reversed(spans):
@@ -233,7 +248,7 @@ def _timed(grammar: Grammar, finding: Finding, spans: tuple[DateSpan, ...], said
     if finding.attribute in _TIMED:
         for span in spans:
             first, last = _shifted(span, today, ahead=False)
-            if first <= today:
+            if first <= today and (finding.attribute == "did" or last < today):
                 return replace(
                     finding, when=When(_moment(first, said_at), grammar.label(first, _grain(first, last)), 0)
                 )
@@ -267,7 +282,7 @@ _NAMED_ENOUGH: Final = frozenset({"partner", "child"})
 def _relatives(grammar: Grammar, clause: str) -> Iterator[Finding]:
     """The relatives and friends of the speaker that a clause names."""
     for match in grammar.kin.finditer(clause):
-        kin = grammar.kin_words.get(fold(match["kin"]))
+        kin = grammar.kin_words.get(_kin_word(grammar, match["kin"]))
         told = _called(grammar, match)
         if kin is None or told is None or grammar.blocked.search(clause, 0, match.start()):
             continue
@@ -282,10 +297,17 @@ def _called(grammar: Grammar, match: re.Match[str]) -> str | None:
     who = match["who"]
     if who and fold(who) in grammar.no_names:
         return None
-    return f"{match['kin'].lower()} {who}" if who else match["kin"].lower()
+    kin = _kin_word(grammar, match["kin"])
+    return f"{kin} {who}" if who else kin
+
+
+def _kin_word(grammar: Grammar, said: str) -> str:
+    """A kin word as the language lists it."""
+    folded = grammar.kin_forms.get(fold(said), fold(said))
+    return next((word for word in grammar.kin_words if fold(word) == fold(folded)), folded)
 
 
 def _fits(grammar: Grammar, subject: str, pronoun: re.Match[str]) -> bool:
     """Whether a pronoun may stand for a relative."""
-    kin = next((kin for word, kin in grammar.kin_words.items() if subject.lower().startswith(word)), None)
+    kin = next((kin for word, kin in grammar.kin_words.items() if fold(subject).startswith(fold(word))), None)
     return kin is not None and (not kin.sex or (kin.sex == "female") == bool(pronoun["she"]))

@@ -108,9 +108,9 @@ def _clause(
             value = f"{orders.no_name}{match['v']}" if "v" in match.groupdict() and match["v"] else ""
             return (f"{INSTRUCTION_PREFIX}{matter}" if matter else "instruction"), value, None, True
     until = _until(orders, clause, said_at)
-    matter = _of_matter(orders, bare)
-    if matter is not None:
-        return None if until is None and orders.once.search(bare) else (*matter, until, False)
+    known = _of_matter(orders, bare)
+    if known is not None:
+        return None if until is None and orders.once.search(bare) else (*known, until, False)
     lasts = lead or until is not None or orders.lasting.search(clause) is not None
     if not lasts or orders.once.search(bare) or not orders.verbs.match(orders.never.sub("", bare)):
         return None

@@ -13,6 +13,7 @@ from embermem.languages.facts.clause_values import CAP
 from embermem.languages.fr.facts import FRAMES, NO_NAMES, OF_KIN, PHRASES
 from embermem.languages.fr.vocabulary import MONTH_NAMES
 from embermem.languages.language import kin_of
+from embermem.languages.parts import NEVER
 
 _I: Final = re.IGNORECASE
 _KIN: Final = kin_of("fr")
@@ -43,7 +44,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     unreal=re.compile(
-        r"(?:^|\s)(?:si|s'il|s'ils|au cas où|à condition que|à moins que|comme si|même si je (?:n'|ne )?\w+ais)\s|\b(?:on dirait que|il paraît que|(?:m'a|m'ont|a|ont) (?:dit|raconté|demandé|écrit|répondu)|(?:dit|disait|disent|disaient|raconte|pense|croit|prétend|demande|écrit) (?:que|qu'|:)|selon|d'après|je me demande)\b"
+        r"(?:^|\s)(?:si|s'il|s'ils|au cas où|à condition que|à moins que|comme si|même si je (?:n'|ne )?\w+ais)\s|\b(?:on dirait que|il paraît que|(?:m'a|m'ont|a|ont) (?:dit|raconté|demandé|écrit|répondu)|(?:dit|disait|disent|disaient|raconte|pense|croit|prétend|demande|écrit) (?:que|qu'|:)|comme (?:le )?(?:disait|dit)|selon|d'après|je me demande)\b"
         r"|\bj'(?:aurais|avais) (?:dit|cru|pensé|voulu)\b|\b(?:tu|vous) (?:pens|cro|sa|conna|dir|veu)\w+",
         _I,
     ),
@@ -59,6 +60,7 @@ GRAMMAR: Final = Grammar(
     withdrawn=re.compile(r"\W*(?:(?:non,? )?je (?:plaisante|rigole|blague|déconne)|(?:c'est|c'était) (?:une blague|pour rire)|mais non,? je|enfin non|non,? (?:en fait,? )?c'est (?:ma|mon|faux|pas))", _I),
     tag=re.compile(r"^\W*(?:non|hein|n'est-ce pas|pas vrai|c'est ça|c'est bien ça|si|ou pas|d'accord|vrai|correct|je me trompe)\W*$", _I),
     kin_words=_KIN,
+    kin_forms={},
     kin=re.compile(
         rf"\b(?:m(?:on|a)|notre) (?:(?:très |plus |autre |chère? |futur[e]? |nouvelle |nouveau )+)?(?P<kin>{_WORDS})(?: (?:aînée?|cadette?|jumelle|jumeau|benjamine?|préférée?|adorée?))?(?![\w-])(?:,? (?:s'appelle |nommée? |appelée? |qui s'appelle |c'est )?(?P<who>(?-i:{CAP})(?![\w'])))?,?",
         _I,
@@ -69,6 +71,8 @@ GRAMMAR: Final = Grammar(
     ),
     and_me=re.compile(r"\s*et moi,?(?: (?:on|nous)(?= ))?", _I),
     we="nous",
+    elided=re.compile(NEVER),
+    speaker="",
     pronoun=re.compile(r"(?:(?P<she>elle)|(?P<he>il))\b", _I),
     no_names=NO_NAMES,
     label=label,

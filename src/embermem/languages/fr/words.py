@@ -34,7 +34,7 @@ TELLING: Final = (STOP_WORDS | frozenset(
     lundi mardi mercredi jeudi vendredi samedi dimanche
     janvier février mars avril mai juin juillet août septembre octobre novembre décembre
     comptes prévoit prévois voudrais aimerais étudie apprends apprend joue joues dernier dernière prochain prochaine
-    allergique beau belle petit petite grand grande nouveau nouvelle bon bonne mieux
+    souviens rappelle rappelles allergique beau belle petit petite grand grande nouveau nouvelle bon bonne mieux
     longtemps semaines heure heures fois génial d'accord désolé où
     """.split()
 )) - frozenset("or car main mine mars pendant grand petite grande".split())  # fmt: skip

@@ -1,0 +1,73 @@
+"""The rules of dates. Seasons are those of the north."""
+
+# ruff: noqa: E501  (a table is read in one piece)
+
+from __future__ import annotations
+
+from typing import Final
+
+from embermem.languages.dates.calendars import Calendar, tables_of
+from embermem.languages.de.vocabulary import AMOUNTS, MONTHS, SEASONS, UNITS, WEEKDAYS
+
+_NOT_EVERY: Final = r"(?<!jeden\s)(?<!jeder\s)(?<!jedem\s)(?<!einem\s)(?<!einen\s)"
+_CALENDAR: Final = Calendar(
+    months=MONTHS,
+    weekdays=WEEKDAYS,
+    seasons=SEASONS,
+    holidays={
+        "weihnachten": (12, 25), "heiligabend": (12, 24), "silvester": (12, 31), "neujahr": (1, 1), "nikolaus": (12, 6),
+        "valentinstag": (2, 14), "halloween": (10, 31),
+    },
+    near={
+        "gestern": -1, "gestern abend": -1, "gestern früh": -1, "gestern nacht": -1, "vorgestern": -2, "heute": 0,
+        "heute morgen": 0, "heute früh": 0, "heute abend": 0, "heute nacht": 0, "heute mittag": 0, "heute nachmittag": 0,
+        "morgen": 1, "morgen früh": 1, "morgen abend": 1, "morgen nachmittag": 1, "übermorgen": 2,
+    },
+    units=UNITS,
+    amounts=AMOUNTS,
+    last="letzte[nmrs]?|vergangene[nmrs]?|vorige[nmrs]?",
+    next="nächste[nmrs]?|kommende[nmrs]?",
+    this="diese[nmrs]?",
+    day=r"(?P<day>\d{1,2})\.",
+    rules=(
+        ("0", "day_month", r"(?P<day>\d{1,2})\. ?(?:bis|-|–|und) ?(?:zum )?(?P<to>\d{1,2})\. ?{MONTH}(?: {YEAR})?"),
+        ("0", "day_month", r"{DAY} ?{MONTH}(?: {YEAR})?"),
+        ("0", "numeric", r"(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>(?:19|20)\d\d)(?!\d)"),
+        ("letzten letztem letzter vergangenen nächsten kommenden", "relative", r"(?:{LAST}|{NEXT}) {MONTH}"),
+        ("{months}", "month_year", r"{MONTH}(?: {YEAR})?"),
+        ("0", "year", r"(?<![/.-]){YEAR}(?! ?(?:€|euro|schritte|leute|wörter|kalorien))(?![-/]\d)"),
+        ("letzten letztem vergangenen vorigen letztes letzter", "relative", r"{LAST} {SEASON}"),
+        ("nächsten nächstem kommenden nächstes nächster", "relative", r"{NEXT} {SEASON}"),
+        ("diesen diesem dieses", "relative", r"{THIS} {SEASON}"),
+        ("{seasons}", "season_year", r"{SEASON} {YEAR}"),
+        ("letzte letztes letzten letzter vergangene vergangenes voriges", "relative", r"{LAST} {HOLIDAY}"),
+        ("nächste nächstes nächsten kommende", "relative", r"{NEXT} {HOLIDAY}"),
+        ("{holidays}", "holiday", r"{HOLIDAY}(?: {YEAR})?"),
+        ("gestern vorgestern heute übermorgen", "near", r"{NEAR}"),
+        ("morgen", "near", r"(?<!guten\s)(?<!jeden\s)(?<!am\s)(?<!heute\s)(?<!gestern\s)(?:(?-i:(?=m))|(?=morgen (?:abend|früh|nachmittag))|(?<!.)){NEAR}"),
+        ("letzte letzten letztem letzter letztes vergangene vergangenen vergangenes vergangener vorige vorigen voriges", "relative", r"{LAST} (?:{UNIT}|{WEEKDAY})"),
+        ("nächste nächsten nächstem nächster nächstes kommende kommenden kommendes kommender", "relative", r"{NEXT} (?:{UNIT}|{WEEKDAY})"),
+        ("diese diesen diesem dieser dieses", "relative", r"{THIS} (?:{UNIT}|{WEEKDAY})"),
+        ("vor", "ago", r"vor(?: etwa| ungefähr| fast| gut| mehr als| knapp)? {N} {UNIT}"),
+        ("seit", "ago", r"seit(?: etwa| ungefähr| fast| gut| mehr als| knapp| schon| nun)? {N} {UNIT}"),
+        ("in", "ahead", r"in(?: etwa| ungefähr)? {N} {UNIT}"),
+        ("letzten vergangenen", "last_units", r"{LAST} {N} {UNIT}"),
+        ("nächsten kommenden", "next_units", r"{NEXT} {N} {UNIT}"),
+        ("am", "weekend", r"am wochenende(?! (?:des|vor|nach))"),
+        ("{weekdays}", "weekday", _NOT_EVERY + r"{WEEKDAY}"),
+    ),
+    parts=(("anfang", "early"), ("mitte", "mid"), ("ende", "late")),
+    part_of=r" (?:des |der )?",
+    follows={
+        "in": r"\d|etwa|ungefähr|" + "|".join(AMOUNTS), "vor": r"\d|etwa|ungefähr|fast|gut|mehr|knapp|" + "|".join(AMOUNTS),
+        "seit": r"\d|etwa|ungefähr|fast|gut|mehr|knapp|schon|nun|" + "|".join(AMOUNTS), "am": "wochenende",
+        "ende": "des|der|" + "|".join((*MONTHS, r"(?:19|20)\d\d")), "mitte": "des|der|" + "|".join((*MONTHS, r"(?:19|20)\d\d")),
+        "anfang": "des|der|" + "|".join((*MONTHS, r"(?:19|20)\d\d")),
+    } | dict.fromkeys(
+        "diese diesen diesem dieser dieses".split(), "|".join((*UNITS, *WEEKDAYS, *SEASONS))
+    ),
+    ahead=r"\b(?:werde|wirst|wird|werden|will|wollen|möchte|möchten|muss|müssen|soll|habe ich (?:einen|ein|eine) (?:termin|prüfung|vorstellungsgespräch|vorlesung|flug)|fahre|fahren|fliege|fliegen|gehe|gehen|ziehe|ziehen|treffe|treffen|kommt|kommen|beginnt|startet|bis|sehen uns)\b",
+    part_of_day="morgen|abend|nachmittag|früh|nacht",
+)  # fmt: skip
+
+DATES: Final = tables_of(_CALENDAR)
