@@ -52,6 +52,7 @@ from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
+from embermem.languages import readable
 from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
@@ -481,7 +482,9 @@ class MemoryOS:
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
-        themes = themes_of(query) | self._themes.near(vector)
+        # What the embedder does not read is as near to one example as to another.
+        unread = tokens is not None and tokens.reads != "any" and readable(query, tokens.reads) < 0.5
+        themes = themes_of(query) | (frozenset() if unread else self._themes.near(vector))
         asked = replace(
             asked,
             vector=vector,
