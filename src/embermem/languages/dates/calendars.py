@@ -127,8 +127,8 @@ def _fields(calendar: Calendar) -> dict[str, str]:
 
 def _filled(pattern: str, fields: Mapping[str, str]) -> str:
     """A pattern with its fields, in which letters are those of Unicode."""
-    for name, field in fields.items():
-        pattern = pattern.replace("{" + name + "}", field)
+    for name, words in fields.items():
+        pattern = pattern.replace("{" + name + "}", words)
     return f"(?u:{pattern})".replace(" ?", r"\s?")
 
 
