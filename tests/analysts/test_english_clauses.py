@@ -398,3 +398,9 @@ def test_a_form_leads_to_its_base(form: str, base: str) -> None:
 def test_what_is_no_verb_has_no_base() -> None:
     assert verbs.verb("garden's") is None
     assert verbs.base_of_gerund("king") is None
+
+
+@pytest.mark.parametrize("ending", ["down here", "up there", "over here", "out there", "from here"])
+def test_a_clause_that_ends_in_a_place_is_read_to_its_end(ending: str) -> None:
+    found = list(named("en").facts(f"I've got all that warmth for free {ending}, you fool.", SAID))
+    assert all(ending not in one.value for one in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,13 @@ def test_a_question_finds_its_answer_in_another_language(
 
 def test_batches_hold_no_more_pieces_than_the_limit_and_leave_out_what_has_none() -> None:
     assert plan([3, 0, 4, 2, 9, 1], 7) == [[0, 2], [3], [4], [5]]
+
+
+def test_the_graph_is_what_its_script_builds() -> None:
+    folder = Path(__file__).parents[2] / "scripts"
+    sys.path.insert(0, str(folder))
+    try:
+        built = import_module("build_use_graph").build().SerializeToString(deterministic=True)
+    finally:
+        sys.path.remove(str(folder))
+    assert (files("embermem.embedders") / "use.onnx").read_bytes() == built

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from embermem.index.passages import passages
 from embermem.protocols import TokenEmbedder, TokenVectors
 from embermem_bench import ProgressFn
 from embermem_bench.metrics import percentile
@@ -91,7 +92,7 @@ def run(
     sizes: Sequence[int] = (1000, 10_000, 100_000),
     seconds: float = 600.0,
     seed: int = 0,
-    long: bool = False,
+    answer_words: tuple[int, int] = WORDS,
     vocabulary: Sequence[str] = (),
     pool: int = 1500,
     preset: str | None = None,
@@ -100,13 +101,12 @@ def run(
 ) -> SearchReport:
     """Fills a store in `folder` with one owner up to each size (in utterances) in turn, and measures there.
 
-    `embedder` is the one the store uses. `long`: the assistant answers with 150 to 400 words instead of 20 to 60.
-    `vocabulary` in the order of frequency; none: made-up words.
+    `embedder` is the one the store uses. The assistant answers with `answer_words`, from and to. `vocabulary` in the
+    order of frequency; none: made-up words.
     """
     from embermem.memory import Memory
 
     until = time.monotonic() + seconds
-    answer_words = LONG_ANSWER_WORDS if long else WORDS
     vocabulary = vocabulary or made_up_words()
     path, pages = folder / "search.db", talk(seed, vocabulary, words=WORDS, answer_words=answer_words)
     settings = {"background": False, **settings}
@@ -179,6 +179,8 @@ class Pooled:
         return first + zlib.crc32(text.encode()) % min(_ALIKE, len(self._lengths))
 
 
+_PASSAGES = 2
+"""Of each text in the pool so many passages at most."""
 _ALIKE = 128
 """Texts of the pool that a text's vectors are chosen from: those nearest to its length."""
 
@@ -227,7 +229,9 @@ def _messages(said: Said) -> list[dict[str, object]]:
 
 
 def _texts(pages: Iterator[Said]) -> list[str]:
-    return [text for said in pages for text in (said.query, said.response)]
+    """The texts that the embedder is given, of long ones the first passages only: all are of about one length."""
+    texts = (text for said in pages for text in (said.query, said.response))
+    return [text[start:end] for text in texts for start, end in passages(text)[:_PASSAGES]]
 
 
 # ------------------------------------------------------------------------------------------------------- the measuring

@@ -40,7 +40,8 @@ def similarities(vectors: Vectors, vector: Vector, first_dim: int) -> Floats:
 
     The two parts' cosines have nearly the same scale (embedders/pair.py).
     """
-    return similarities_among(vectors, vector[None], first_dim)[:, 0]
+    alone: Floats = similarities_among(vectors, vector[None], first_dim)[:, 0]
+    return alone
 
 
 def similarities_among(vectors: Vectors, others: Vectors, first_dim: int) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,21 +13,31 @@ from talking import Line, fact, snapshot, unit
 from embermem.core.config import load
 from embermem.core.types import Context, Persona, Role
 from embermem.index.query_context import Query, View
+from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.memoryos.recall.evidence_plan import needs_several, searched_alone
 from embermem.memoryos.recall.preferences import preferences
 from embermem.memoryos.recall.retrieval import rank, recall
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 BIRDS = [Line(f"I counted {n} herons by the river", thread=f"b{n}", day=n) for n in range(20, 40)]
 
 
-def found(lines: Sequence[Line], query: Query | str, k: int = 3, **chosen: float) -> list[str]:
+def found(lines: Sequence[Line], query: Query | str, k: int = 3, **chosen: Any) -> list[str]:
     asked = Query(text=query) if isinstance(query, str) else query
     return [hit.utterance.text for hit in rank(snapshot(lines), asked, load(**chosen)).hits[:k]]
 
 
 def told(lines: Sequence[Line], query: str) -> Context:
     return recall(snapshot(lines), Query(text=query), load(), counter("words"))
+
+
+def stated(memory: Snapshot, query: Query) -> Floats | None:
+    return preferences(View(memory, query, load()), np.zeros(memory.n))
 
 
 def test_an_order_needs_what_was_said_of_each_side() -> None:
@@ -111,7 +122,7 @@ def test_a_preference_that_is_near_to_an_example_of_the_theme_counts() -> None:
         *BIRDS,
     ]
     query = Query(text="What should I cook?", vector=unit(1), themes=frozenset({"food"}), statements=unit(0, 1)[None])
-    said = preferences(View(snapshot(lines), query, load()))
+    said = stated(snapshot(lines), query)
     assert said is not None
     assert said[0] > 0.5 > said[1] == 0.0
     assert not said[2:].any()
@@ -120,12 +131,19 @@ def test_a_preference_that_is_near_to_an_example_of_the_theme_counts() -> None:
 def test_the_utterance_that_a_limit_rests_on_counts_like_its_words() -> None:
     persona = Persona(facts=(replace(fact("f1", "is allergic to nuts", 1), attribute="allergic_to"),))
     memory = snapshot([Line("Hazelnuts send me to the hospital"), *BIRDS], persona=persona)
-    said = preferences(View(memory, Query(text="What should I cook?"), load()))
+    said = stated(memory, Query(text="What should I cook?"))
     assert said is not None
     assert np.flatnonzero(said).tolist() == [0]
 
 
 def test_questions_and_other_requests_state_no_preference() -> None:
-    lines = [Line("Which soup do you love?", role=Role.ASSISTANT), *BIRDS]
-    assert preferences(View(snapshot(lines), Query(text="What should I cook?"), load())) is None
-    assert preferences(View(snapshot(lines), Query(text="Where was the fair?"), load())) is None
+    lines = [Line("Which soup do you love?"), *BIRDS]
+    assert stated(snapshot(lines), Query(text="What should I cook?")) is None
+    assert stated(snapshot(lines), Query(text="Where was the fair?")) is None
+
+
+def test_a_preference_that_the_agent_states_counts_half() -> None:
+    lines = [Line("I love soup", role=Role.ASSISTANT), Line("I love rice"), *BIRDS]
+    said = stated(snapshot(lines), Query(text="What should I cook?"))
+    assert said is not None
+    assert said[:3].tolist() == [0.5, 1.0, 0.0]

@@ -120,6 +120,9 @@ def search(
     seconds: Annotated[float, typer.Option(min=1.0, help="Stop filling after this time.")] = 600.0,
     seed: Annotated[int, typer.Option(help="Seed of the generated conversation.")] = 0,
     long: Annotated[bool, typer.Option("--long", help="Answers of the assistant have 150 to 400 words.")] = False,
+    answer_words: Annotated[
+        int | None, typer.Option(min=1, help="Answers of the assistant have about so many words; default: 20 to 60.")
+    ] = None,
     preset: PresetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -129,6 +132,7 @@ def search(
     from embermem_bench import search as runner
 
     sizes = _sizes(utterances, "--utterances")
+    words = runner.LONG_ANSWER_WORDS if long else runner.WORDS
     with temporary_folder() as folder, progress_told() as told:
         chosen = preset or session_of(ctx).preset
         bare = bare_embedder(config.load(chosen))
@@ -138,7 +142,7 @@ def search(
             sizes=sizes,
             seconds=seconds,
             seed=seed,
-            long=long,
+            answer_words=words if answer_words is None else (answer_words, answer_words),
             vocabulary=_words_of_the_model(),
             preset=chosen,
             told=told,

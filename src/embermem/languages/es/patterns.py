@@ -28,6 +28,9 @@ QUESTIONS: Final = Questions(
 )
 
 TALK: Final = Talk(
+    preference=r"\b(?:gusta|gustan|gustaría|gustaba|encanta|encantan|encantaría|odio|odia|odian|detesto|detesta|prefiero|prefiere|prefieren|preferiría|evito|evita|evitan|favorit[oa]s?|preferid[oa]s?|fan de|aficionad[oa]s? a|apasiona|interesa|interesan"
+    r"|alergi(?:a|as)|alérgic[oa]s?|intoleran(?:te|cia)|vegetarian[oa]s?|vegan[oa]s?|celíac[oa]s?|halal|kosher|sin (?:gluten|lactosa|azúcar|leche|alcohol|carne)|miedo (?:a|de)|vértigo|mareo|marea|prohibid[oa]|no (?:come|como|comen|bebe|bebo|beben|puede|puedo|pueden|quiere|quiero|quieren|soporta|soporto|aguanto|aguanta|debe|debo|fumo|fuma|conduzco|conduce|nado|nada|me|le|más)"
+    r"|nunca|nada de|ganas de|quisiera|quiero|quiere|querría|sueño con|sueña con|espero|ojalá|mejor|demasiado (?:caro|ruidoso|dulce|salado|picante|lejos|grande|pequeño)|presupuesto|como máximo|máximo|colecciono|colecciona|dejé de|dejó de|solo|sólo)\b",
     shift=r"(?:(?:ah|oh|bueno|vale|pues|y|pero|oye)\W+)?(?:por cierto|a propósito|cambiando de tema|otra cosa|otra pregunta|nueva pregunta|nada que ver|hablando de otra cosa|buenos días|buenas tardes|buenas noches|hola de nuevo)\b",
     back=r"(?:(?:y|pero|sí|no|vale|ah|oh|bueno|gracias|claro)\W+){0,2}(?:eso|esto|ese|esa|aquello|él|ella|ellos|allí|por qué|cómo es eso|y (?:él|ella|tú)|cuál|los dos|ambos|igual|yo también|exacto|de acuerdo|entonces|cuéntame más|sigue|porque)\b",
     small_talk=r"(?:hola|buenos días|buenas|gracias|de nada|genial|qué bien|vale|adiós|hasta (?:luego|pronto|mañana)|claro|por supuesto|ok|sin problema|con gusto|felicidades|enhorabuena|lo siento|perdón)\b",

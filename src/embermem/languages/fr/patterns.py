@@ -30,6 +30,10 @@ QUESTIONS: Final = Questions(
 )
 
 TALK: Final = Talk(
+    preference=r"\b(?:aime|aimes|aiment|aimons|adore|adores|adorent|déteste|détestes|détestent|préfère|préfères|préfèrent|évite|évites|évitent|raffole|supporte (?:pas|mal)|supportent pas|favorite?s?|préférée?s?|fan de|passionnée? (?:de|par)|accro"
+    r"|allergi(?:e|es|que|ques)|intoléran(?:t|te|ce)|végétarien(?:ne)?s?|végane?s?|halal|cas?her|sans (?:gluten|lactose|sucre|lait|alcool|viande)|peur (?:de|du|des)|vertige|mal de mer|mal des transports|interdit|pas le droit|pas (?:de|d'|plus de|question)|plus de"
+    r"|ne (?:mange|mangent|bois|boit|boivent|veux|veut|veulent|peux|peut|peuvent|dois|doit|fume|conduis|conduit|nage|cours|court|skie|porte|supporte)|(?:peux|peut|veux|veut|mange|bois|boit|dois|doit) (?:pas|plus)|jamais (?:de|d')|envie (?:de|d')|voudrais|voudrait|aimerais|aimerait|préférerais|rêve de"
+    r"|espère|plutôt|trop (?:cher|bruyant|sucré|salé|épicé|loin|grand|petit|fort)|budget|au maximum|maximum|pas plus de|collectionne|arrêté de|seulement|rien que)\b|(?:n'|d')aime",
     shift=r"(?:(?:ah|oh|bon|ok|et|mais|alors|tiens)\W+)?(?:au fait|à propos|sinon|autre chose|changement de sujet|rien à voir|changeons de sujet|nouvelle question|autre question|par ailleurs|bonjour|bonsoir|rebonjour|re-bonjour|coucou)\b",
     back=r"(?:(?:et|mais|oui|non|ok|ah|oh|bon|merci|vraiment|d'accord)\W+){0,2}(?:ça|cela|c'est|c'était|celui-ci|celle-là|ils|elles|il|elle|là-bas|pourquoi|comment ça|et (?:lui|elle|toi)|lequel|laquelle|les deux|pareil|moi aussi|exactement|d'accord|alors|dis-m'en plus|continue|parce que)\b",
     small_talk=r"(?:salut|bonjour|bonsoir|coucou|merci|de rien|je t'en prie|je vous en prie|super|génial|d'accord|bonne (?:nuit|journée|soirée|chance)|au revoir|à bientôt|bien sûr|ok|pas de souci|pas de problème|avec plaisir|félicitations|bravo|désolée?)\b",

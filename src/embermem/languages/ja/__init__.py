@@ -63,7 +63,19 @@ class Japanese(Language):
         return words.name_for(text, len(spelled))
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
-        return ()
+        from embermem.languages.ja.facts import statements
+
+        return statements(text, said_at)
+
+    def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        from embermem.languages.ja.facts.orders import instructions
+
+        return instructions(text, said_at)
+
+    def instruction(self, phrase: str) -> tuple[str, str]:
+        from embermem.languages.ja.facts.orders import instruction
+
+        return instruction(phrase)
 
     def statement(self, attribute: str, value: str) -> str:
         return statement(attribute, value) or super().statement(attribute, value)

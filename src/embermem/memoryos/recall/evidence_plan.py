@@ -108,8 +108,8 @@ def planned(view: View, fused: Fused) -> tuple[Fused, tuple[str, ...]]:
     return fused, tuple(notes)
 
 
-def _preferences(view: View, _: Floats) -> Step | None:
-    said = preferences(view)
+def _preferences(view: View, scores: Floats) -> Step | None:
+    said = preferences(view, scores)
     return None if said is None else Step(said, "preferences, limits and wishes of the query's theme count more")
 
 

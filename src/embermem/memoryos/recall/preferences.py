@@ -25,23 +25,25 @@ if TYPE_CHECKING:
 __all__ = ["preferences"]
 
 _LOOKED_AT = 96
-"""Statements of preferences, those nearest to the examples, whose words are looked at (ours)."""
+"""Statements of preferences that are looked at, at most: those nearest to the examples (ours)."""
+_BY_AGENT = 0.5
+"""What a statement of the agent's side counts: it is seldom of a taste, but two friends may be the sides (ours)."""
 _FAR, _NEAR = 0.2, 0.5
 """The cosines to an example between which a statement comes to be of the theme (ours; MiniLM)."""
 _WORD = 0.5
 """How far a word of the theme, or a fact, makes a statement of the theme (ours); without vectors it does so alone."""
 
 
-def preferences(view: View) -> Floats | None:
+def preferences(view: View, scores: Floats) -> Floats | None:
     """How much each row states a preference of the query's theme, in [0, 1], shape (n,); None where the query asks for
-    no advice."""
+    no advice. What an agent said counts half, documents state none. `scores` (n,) choose among what is equally near."""
     if not asks_for_advice(view.query.text):
         return None
     themes = themes_of(view.query.text) | view.query.themes
     known = _of_facts(view, themes)
     stated = view.snapshot.states_preference(view.n) & ~view.snapshot.asks(view.n)
     stated[known] = True
-    rows = np.flatnonzero(stated & view.candidates)
+    rows = np.flatnonzero(stated & np.isfinite(scores) & ~view.snapshot.is_passage(view.n))
     if len(rows) == 0:
         return None
     near, word = np.zeros(len(rows)), 1.0
@@ -51,11 +53,12 @@ def preferences(view: View) -> Floats | None:
         )
         near, word = np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0), _WORD
     near[np.isin(rows, known)] += word
-    for place in np.argsort(-near, kind="stable")[:_LOOKED_AT].tolist():
-        if themes and speaks_of(view.snapshot.text(int(rows[place])), themes):
-            near[place] += word
     found = np.zeros(view.n)
-    found[rows] = np.minimum(1.0, near)
+    for place in np.lexsort((-scores[rows], -near))[:_LOOKED_AT].tolist():
+        row = int(rows[place])
+        names = bool(themes) and speaks_of(view.snapshot.text(row), themes)
+        share = _BY_AGENT if view.snapshot.utterances[row].role.agent_side else 1.0
+        found[row] = share * min(1.0, near[place] + word * names)
     return found
 
 

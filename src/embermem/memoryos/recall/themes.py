@@ -48,7 +48,6 @@ _ATTRIBUTES: Mapping[str, frozenset[str]] = {
 """The themes, and which attributes belong to each whole; of others, those whose text says so."""
 _WHATEVER_IS_ASKED = frozenset({"food", "money", "body", "smoke", "time"})
 """The themes of which goals and limits bear on any query; those of the others only on one that asks for advice."""
-_TASTES = frozenset({Kind.TASTE, Kind.HABIT})
 
 
 def themes_of(query: str) -> frozenset[str]:
@@ -63,8 +62,8 @@ def themes_bearing(query: str, near: Collection[str]) -> frozenset[str]:
 
 
 def states_taste(fact: Fact, themes: Collection[str]) -> bool:
-    """Whether the fact is what somebody likes, avoids or does often, and has a word of one of these themes."""
-    return kind(fact.attribute) in _TASTES and speaks_of(fact.text, themes)
+    """Whether the fact is what somebody likes or dislikes, and has a word of one of these themes."""
+    return kind(fact.attribute) is Kind.TASTE and speaks_of(fact.text, themes)
 
 
 def bears_on(fact: Fact, themes: Collection[str]) -> bool:

@@ -172,7 +172,8 @@ def _may_stand_for(pronoun: str, sentence: Sequence[Token], at: int) -> bool:
 
 
 def _cut_before(sentence: Sequence[Token], start: int, k: int) -> int:
-    """The last place before k where a phrase begins."""
+    """The last place before k where a phrase begins; k may lie behind the last token."""
+    k = min(k, len(sentence) - 1)
     while k > start and sentence[k].low not in CUTS and sentence[k].text != ",":
         k -= 1
     return k
