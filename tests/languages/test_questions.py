@@ -221,7 +221,7 @@ def test_what_a_question_names_as_the_beginning_or_the_end_of_a_time() -> None:
 @pytest.mark.parametrize(
     ("field", "queries"),
     [
-        ("first", ("Quand ai-je nagé pour la première fois ?", "¿Cuándo nadé por primera vez?", "Wann war ich zum ersten Mal dort?")),
+        ("first", ("Était-ce la première fois ?", "¿Fue la primera vez?", "War das das erste Mal?")),
         ("last", ("Quelle était la dernière fois ?", "¿Cuándo fue la última vez?", "Wo war ich zuletzt?")),
         ("order", ("Dans quel ordre ?", "¿En qué orden lo hice?", "In welcher Reihenfolge war das?")),
         ("count", ("Combien de fois ai-je couru ?", "¿Cuántas veces he corrido?", "Wie oft bin ich gelaufen?")),

@@ -108,7 +108,7 @@ class Postings:
         scores = np.zeros(n)
         if n == 0:
             return scores
-        lengths, average = texts.window_lengths(self)
+        lengths, average = texts.window_lengths(self.lengths(texts.n))
         counts = np.zeros(n + 1)
         for term, weight in terms.items():
             rows, tf = texts.counted(*self.find(term, texts.n))

@@ -13,8 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.index.bm25 import Postings
-
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int32]
 
@@ -103,10 +101,11 @@ class Texts:
         first = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
         return of[first], np.add.reduceat(tf, first)
 
-    def window_lengths(self, words: Postings) -> tuple[Floats, float]:
-        """The number of terms of each window of three texts, and their mean (at least 1); kept for all queries."""
+    def window_lengths(self, lengths_of_rows: Rows) -> tuple[Floats, float]:
+        """The number of terms of each window of three texts, and their mean (at least 1), from those of each row (n,);
+        kept for all queries."""
         if self._window_lengths is None:
-            lengths = self.links.window_sum(self.total(words.lengths(self.n)).astype(np.float64))
+            lengths = self.links.window_sum(self.total(lengths_of_rows).astype(np.float64))
             self._window_lengths = lengths, max(1.0, float(lengths.sum()) / self.count)
         return self._window_lengths
 
