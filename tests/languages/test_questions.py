@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from embermem.languages import named
 from embermem.languages.questions import (
     asks_for_advice,
     asks_for_count,
@@ -213,3 +216,26 @@ def test_what_a_question_names_as_the_beginning_or_the_end_of_a_time() -> None:
     assert happened_between("What happened between the fair and the exam?") == ("the fair", "the exam")
     assert happened_after("我搬家以后做了什么？") == "我搬家"
     assert happened_after("Where does she live?") is None
+
+
+@pytest.mark.parametrize(
+    ("field", "queries"),
+    [
+        ("first", ("Était-ce la première fois ?", "¿Fue la primera vez?", "War das das erste Mal?")),
+        ("last", ("Quelle était la dernière fois ?", "¿Cuándo fue la última vez?", "Wo war ich zuletzt?")),
+        ("order", ("Dans quel ordre ?", "¿En qué orden lo hice?", "In welcher Reihenfolge war das?")),
+        ("count", ("Combien de fois ai-je couru ?", "¿Cuántas veces he corrido?", "Wie oft bin ich gelaufen?")),
+        ("compare", ("Laquelle est la plus chère ?", "¿Cuál es más caro?", "Welches kostet mehr?")),
+    ],
+)  # fmt: skip
+def test_a_question_needs_more_than_one_turn_in_french_spanish_and_german(field: str, queries: tuple[str, ...]) -> None:
+    for code, query in zip(("fr", "es", "de"), queries, strict=True):
+        assert re.search(getattr(named(code).questions, field), query, re.IGNORECASE), query
+
+
+@pytest.mark.parametrize(
+    ("code", "query"),
+    [("fr", "Combien de jours ai-je marché ?"), ("es", "¿Cuántos días fueron?"), ("de", "Wie viele Tage waren es?")],
+)
+def test_an_amount_of_a_unit_counts_no_cases(code: str, query: str) -> None:
+    assert not re.search(named(code).questions.count, query, re.IGNORECASE)

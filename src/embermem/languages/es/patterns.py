@@ -18,6 +18,11 @@ QUESTIONS: Final = Questions(
     r"|\bqué\b.{0,30}\b(?:te (?:he dicho|dije|conté|he contado)|mencion\w*)\b",
     past=r"\b(?:ayer|anteayer|anoche|recuerdas?|acuerdas?|antes)\b|\b(?:última vez|(?:semana|noche|primavera) pasada|(?:mes|año|verano|otoño|invierno) pasado)\b|\bhace (?:\w+ ){1,2}(?:días?|semanas?|mes|meses|años?)\b"
     r"|\b(?:hice|hizo|fui|fue|fuimos|estaba|estuve|tuve|tenía|dije|conté|compré|comí|había|he (?:\w+ado|\w+ido|dicho|hecho|visto))\b",
+    first=r"\b(?:la primera vez|por primera vez|el primer[o]?|la primera|al principio)\b",
+    last=r"\b(?:la última vez|por última vez|el último|la última|lo más reciente|el más reciente)\b",
+    order=r"\ben qué orden\b|\b(?:cuál|quién|qué)\b.{0,40}\b(?:antes|primero|después)\b|\b(?:orden cronológico|cronología)\b",
+    count=r"\bcuánt[oa]s (?!días|semanas|meses|años|horas|minutos|kilómetros|euros|pesos|kilos|páginas)(?:veces|\w{3,}s)\b",
+    compare=r"\b(?:cuál|cuáles|quién)\b.{0,40}\b(?:más|menos|mejor|peor)\b|\bdiferencias? entre\b|\ben comparación con\b",
     overview=r"\b(?:resum\w+|recapitul\w+|repaso|biografía|perfil|vida|historia|trayectoria|quién (?:es|soy)|quiénes son|qué hay de nuevo|novedades|al día|ponme al)\b|\b(?:sabes|recuerdas|acuerdas|aprendido|cuéntame|dime|háblame)\b.{0,30}\b(?:sobre|de|acerca)\b"
     r"|\bqué\b.{0,30}\b(?:ha pasado|pasó|sucedió|cambiado|hecho|sabes|sido de)\b|\bcómo le va\b|\bdescríbe\w*\b",
     overview_words=r"\b(?:el|la|los|las|lo|un|una|unos|unas|de|del|al|a|en|con|por|para|sobre|acerca|desde|durante|hasta|y|o|que|qué|quién|quiénes|cuál|cuáles|cómo|es|son|soy|fue|fueron|ha|han|he|hay|ser|estar|está|están|yo|tú|me|mí|te|ti|se|mi|mis|tu|tus|su|sus|nos|él|ella|ellos|ellas|todo|toda|todos|todas|más"

@@ -19,6 +19,11 @@ QUESTIONS: Final = Questions(
     r"|\b(?:qu'est-ce que|que|quoi)\b.{0,30}\b(?:dit|raconté|mentionné|parlé)\b",
     past=r"\b(?:hier|avant-hier|autrefois|auparavant|jadis|rappelles?|souviens|il y a)\b|\bderni[eè]re? (?:fois|semaine|mois|année|nuit|été|hiver)\b|\b(?:semaine|mois|année|an|été|hiver|printemps|automne) (?:derni[eè]re?|passée?)\b"
     r"|\b(?:ai-je|as-tu|avais|avait|étais|était|avons-nous)\b|\bj'ai (?:\w+ )?(?:dit|fait|eu|vu|raconté|mentionné|acheté|mangé|été|allée?|visité|\w+é)\b|\bje (?:suis|t'ai|vous ai) (?:\w+ )?(?:allée?|partie?|dit|parlé|raconté)\b",
+    first=r"\b(?:en premier|la première fois|pour la première fois|le (?:tout )?premier|la (?:toute )?première|au (?:tout )?début)\b",
+    last=r"\b(?:en dernier|la dernière fois|pour la dernière fois|le plus récent|la plus récente|le (?:tout )?dernier|la (?:toute )?dernière)\b(?! (?:semaine|année))",
+    order=r"\bdans quel ordre\b|\b(?:lequel|laquelle|qui|quoi)\b.{0,40}\b(?:d'abord|avant|en premier|après)\b|\b(?:ordre chronologique|chronologie)\b",
+    count=r"\bcombien de (?!jours|semaines|mois|années|ans\b|heures|minutes|kilomètres|euros|kilos|pages)(?:fois|\w{3,}s)\b",
+    compare=r"\b(?:lequel|laquelle|lesquels|lesquelles|qui)\b.{0,40}\b(?:plus|moins|mieux)\b|\bdifférences? entre\b|\bpar rapport à\b",
     overview=r"\b(?:résum\w+|récapitul\w+|bilan|aperçu|biographie|portrait|profil|vie|histoire|parcours|qui (?:est|suis|sont)|quoi de neuf|des nouvelles|où en (?:est|suis|sont)|passé)\b|\b(?:sais|savez|rappelles|souviens|retenu|appris|dire|dis|parle)\b.{0,30}\b(?:sur|de|d'|à propos)\b"
     r"|\bque (?:s'est|sais|savez)\b|\bqu'est-ce (?:que|qu'|qui)\b.{0,30}\b(?:passé|arrivé|changé|fait|sais|devient|devenue?)\b|\bcomment va\b|\bdécri[st]\b",
     overview_words=r"\b(?:[lmtsdjcn]'|qu'|le|la|les|un|une|des|du|de|d|l|m|s|au|aux|ce|cet|cette|ces|ça|cela|en|dans|sur|à|pour|avec|par|depuis|pendant|jusqu'à|et|ou|mais|que|qui|quoi|quel|quelle|quels|quelles|est|suis|sont|était|été|être|a|ai|as|avons|avez|ont|avait|fait|faire|fais|est-ce|qu'est-ce"
