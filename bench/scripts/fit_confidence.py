@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from fit_recall import Talk, prepared
+from fit_recall import Talk, embedder, prepared
 
 from embermem.core.config import Settings
-from embermem.embedders.minilm import MiniLM
 from embermem.index.query_context import Query
 from embermem.languages.words import terms
 from embermem.memoryos.recall.confidence import Signs, signs
@@ -213,7 +212,7 @@ def _others(talks: Sequence[Talk], number: int) -> Iterator[tuple[str, None, Que
             if question.category != "5":
                 texts.append(_renamed(question.text, other.memory.speakers(), ours) if named else question.text)
     texts = [texts[place] for place in chance.permutation(len(texts))[:FOREIGN]]
-    vectors, tokens = MiniLM().embed_tokens(texts)
+    vectors, tokens = embedder().embed_tokens(texts)
     for text, vector, its_tokens in zip(texts, vectors, tokens, strict=True):
         keywords = frozenset(terms(text))
         query = Query(text=text, vector=vector, tokens=its_tokens, keywords=keywords)

@@ -16,7 +16,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ import numpy as np
 from fit_recall import Talk, prepared
 
 from embermem.core.config import Settings
-from embermem.index.fusion import EVIDENCE_NAMES, RANKER, fuse, said_of
+from embermem.index.fusion import EVIDENCE_NAMES, fuse, said_of
 from embermem.index.ranker import RISING, SHIPPED, Ranker, features
 from embermem.memoryos.recall.retrieval import rank
 from embermem_bench.datasets import load
@@ -170,16 +170,14 @@ def _of_talk(talk: Talk) -> Iterator[tuple[bool, Any, Floats, NDArray[np.bool_]]
     for question, query in talk.asked:
         view = rank(talk.memory, query, settings, first=1).view  # of what is in scope
         fused = fuse(view)
-        if view.nearest is None:
-            continue
-        rows = view.nearest[0]
+        rows = view.pool
         said = said_of(
             view, dict(zip(fused.names, fused.raw, strict=True)), dict(zip(fused.names, fused.normalised, strict=True))
         )
         of = [view.snapshot.utterances[row] for row in rows.tolist()]
         gold = np.array([u.id in question.evidence or u.thread in question.evidence_threads for u in of])
-        if gold.any():
-            yield not question.evidence, features(view, rows, fused.scores, said), fused.scores[rows], gold
+        if gold.any() and view.nearest:
+            yield not question.evidence, features(view, fused.scores, said), fused.scores[rows], gold
 
 
 def _written(ranker: Ranker, path: Path) -> str:

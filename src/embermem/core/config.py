@@ -233,7 +233,7 @@ class Settings:
     )
     ranker: str = _plain(
         "shipped",
-        'weights of the learned ranker: "shipped", "none", or the path of a file that bench/scripts/fit_ranker.sh wrote',
+        'the learned ranker: "shipped", "none", or a file of weights that bench/scripts/fit_ranker.sh wrote',
     )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(

@@ -51,6 +51,7 @@ class Channel:
 
 def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
     """Late interaction, measured on the rows of `pool` only: of each row, and of its window of three."""
+    view.pool, view.nearest = pool, []
     measured = _late(view, pool)
 
     def of(values: Floats | None) -> Floats:
@@ -190,7 +191,7 @@ def _late_by(view: View, pool: NDArray[np.int64], asked: tuple[NDArray[np.float3
     places[pool] = np.arange(len(pool))
     before, after = places[view.links.previous[pool]], places[view.links.next[pool]]
     windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
-    view.nearest = pool, nearest[:-1]
+    view.nearest.append((pool, nearest[:-1], idf))
     weights = (idf / total).astype(np.float32)
     alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
     alone[~some], window[~some] = np.nan, np.nan
