@@ -36,6 +36,8 @@ _HIGH = 0.7
 """A cosine of token vectors from which two words mean nearly the same (ours)."""
 _TRACE = 1e-4
 """A share of the evidence below which it is as good as none."""
+_BESIDE = 4
+"""Rows on either side that count as near; each counts half of the one before it."""
 _FIRST = 10
 """The best rows, whose spread says how clear the fusion's answer is."""
 
@@ -90,15 +92,20 @@ class Ranker:
     def scores(self, x: Matrix) -> Floats:
         """The sum of the trees' values for each row of features (r, names), shape (r,)."""
         trees, inner = self.feature.shape
-        first = np.arange(trees) * inner
-        feature, threshold = self.feature.ravel(), self.threshold.ravel()
-        rows = (np.arange(len(x)) * x.shape[1])[:, None]
-        flat, node = x.ravel(), np.zeros((len(x), trees), dtype=np.int64)
-        for _ in range((inner + 1).bit_length() - 1):
-            at = node + first
-            node = 2 * node + 1 + (flat[rows + feature[at]] > threshold[at])
-        leaves = self.value.ravel()[node - inner + np.arange(trees) * (inner + 1)]
-        return np.asarray(leaves.sum(axis=1, dtype=np.float64))
+        above = np.ascontiguousarray(x.T)[self.feature.ravel()] > self.threshold.reshape(-1, 1)
+        by_node = above.reshape(trees, inner, len(x))
+        leaf = np.zeros((trees, len(x)), dtype=np.int32)
+        steps: list[NDArray[np.bool_]] = []
+        for level in range((inner + 1).bit_length() - 1):
+            # The answers of all nodes of a level, of which each step before halves those that are still in question.
+            asked = by_node[:, 2**level - 1 : 2 ** (level + 1) - 1]
+            for step in steps:
+                half = asked.shape[1] // 2
+                asked = np.where(step[:, None], asked[:, half:], asked[:, :half])
+            steps.append(asked[:, 0])
+            leaf = 2 * leaf + steps[-1]
+        leaf += (np.arange(trees, dtype=np.int32) * (inner + 1))[:, None]
+        return np.asarray(self.value.ravel()[leaf].sum(axis=0, dtype=np.float64))
 
 
 def ranker_of(name: str) -> Ranker | None:
@@ -190,15 +197,18 @@ def _of_question(view: View, said: Said) -> dict[str, Floats | float]:
 
 def _of_thread(view: View, scores: Floats) -> dict[str, Floats | float]:
     """ln of what the other rows of the same thread have of the evidence by the fusion: all of them, and those near."""
-    rows = view.pool
-    threads = view.snapshot.thread_of(view.n)[rows]
+    rows, threads = view.pool, view.snapshot.thread_of(view.n)[view.pool]
     share = np.exp(scores - scores.max())
     share /= share.sum()
     _, places = np.unique(threads, return_inverse=True)
-    # Rows of a thread lie in the order in which they were said: their distance is nearly that of their turns.
-    apart = np.abs(rows[:, None] - rows[None, :])
-    beside = np.where((places[:, None] == places[None, :]) & (apart > 0), 0.5**apart, 0.0) @ share
     others = np.maximum(np.bincount(places, share)[places] - share, 0.0)
+    # Rows of a thread lie in the order in which they were said: their distance is nearly that of their turns.
+    beside = np.zeros(len(rows))
+    for apart in range(1, min(_BESIDE, len(rows) - 1) + 1):
+        at = np.minimum(np.searchsorted(rows, rows + apart), len(rows) - 1)
+        there = (rows[at] == rows + apart) & (threads[at] == threads)
+        beside[there] += 0.5**apart * share[at[there]]
+        np.add.at(beside, at[there], 0.5**apart * share[there])
     return {"thread": np.log(others + _TRACE), "beside": np.log(beside + _TRACE)}
 
 
