@@ -16,16 +16,13 @@ from onnx import TensorProto, helper
 
 TARGET = Path(__file__).parents[1] / "src" / "embermem" / "embedders" / "use.onnx"
 
-# Sizes of the model: pieces of the vocabulary, numbers of a piece's embedding and of an n-gram, of the layers after.
-PIECES = 128_010
+# Sizes of the model: numbers of a piece's embedding and of an n-gram, of the layers after.
 EMBEDDED = 512
 WIDTH = 256
 HIDDEN = 320
 DIM = 512
 # Of a token's vector: as MiniLM's.
 TOKEN_DIM = 128
-# Blocks in which the table of embeddings is quantised: piece i is in block i mod 17.
-BLOCKS = 17
 # Lengths of the n-grams, and how many of the pieces stand before the one that they are counted for.
 GRAMS = ((2, 0), (3, 1), (5, 2))
 # Pieces before and after one that the longest n-gram sees.
@@ -40,9 +37,10 @@ IR = 9
 
 
 def build() -> onnx.ModelProto:
-    """The model: `ids` int64 (t,), the pieces of all texts one after the other; `windows` int64 (t, 5), the places of
-    the pieces around each, t where there is none; `texts` float (n, t), 1 where a piece is of a text → `sentence`
-    (n, 512) and `tokens` (t, 128), L2 norm 1: a piece's is a projection of what it adds to its text's sum.
+    """The model: `pieces` (t, 512), the embeddings of the pieces of all texts, one after the other; `windows` int64
+    (t, 5), the places of the pieces around each, t where there is none; `texts` float (n, t), 1 where a piece is of a
+    text → `sentence` (n, 512) and `tokens` (t, 128), L2 norm 1: a piece's is a projection of what it adds to its text's
+    sum.
     """
     graph = _Graph()
     features = graph.features()
@@ -54,7 +52,7 @@ def build() -> onnx.ModelProto:
             graph.nodes,
             "USE multilingual v3",
             inputs=[
-                helper.make_tensor_value_info("ids", TensorProto.INT64, ["t"]),
+                helper.make_tensor_value_info("pieces", TensorProto.FLOAT, ["t", EMBEDDED]),
                 helper.make_tensor_value_info("windows", TensorProto.INT64, ["t", BEFORE + 1 + AFTER]),
                 helper.make_tensor_value_info("texts", TensorProto.FLOAT, ["n", "t"]),
             ],
@@ -79,7 +77,7 @@ class _Graph:
 
     def features(self) -> str:
         """(t, 1280): of each piece its embedding and what the n-grams around it say, normalised together."""
-        embedded = self.embeddings()
+        embedded = "pieces"
         projected = [
             self.op("Gemm", embedded, self.weight(f"proj{n}", [EMBEDDED, WIDTH]), self.weight(f"proj_b{n}", [WIDTH]))
             for n, _ in GRAMS
@@ -94,17 +92,6 @@ class _Graph:
         gain, bias = self.weight("ln_g", [FEATURES]), self.weight("ln_b", [FEATURES])
         together = self.op("Concat", embedded, *grams, axis=1)
         return self.op("LayerNormalization", together, gain, bias, epsilon=EPSILON, output="features")
-
-    def embeddings(self) -> str:
-        table = self.weight("table", [PIECES, EMBEDDED], TensorProto.UINT8)
-        block = self.op("Mod", "ids", self.integers("blocks", [BLOCKS]))
-        column = self.integers("one", [1])
-        scale, low = (
-            self.op("Unsqueeze", self.op("Gather", self.weight(name, [BLOCKS]), block), column)
-            for name in ("scale", "lo")
-        )
-        codes = self.op("Cast", self.op("Gather", table, "ids"), to=TensorProto.FLOAT)
-        return self.op("Add", self.op("Mul", codes, scale), low)
 
     def grams(self, rows: str, n: int, before: int) -> str:
         """Two layers over windows of n pieces, each added to what it was given."""
@@ -148,10 +135,10 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [output], **attributes))
         return output
 
-    def weight(self, name: str, shape: list[int], kind: int = TensorProto.FLOAT) -> str:
+    def weight(self, name: str, shape: list[int]) -> str:
         """A weight that the loader supplies: declared as external data, with no place of its own."""
         if all(known.name != name for known in self.initializers):
-            tensor = TensorProto(name=name, data_type=kind, dims=shape)
+            tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape)
             tensor.data_location = TensorProto.EXTERNAL
             tensor.external_data.add(key="location", value="weights.npz")
             self.initializers.append(tensor)

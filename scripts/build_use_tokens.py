@@ -80,14 +80,14 @@ def script(piece: str) -> str:
 
 def states(folder: Path, drawn: Sequence[Sequence[int]]) -> Floats:
     """What each piece adds to its text's sum, (t, 512)."""
-    weights = read_weights(folder / USE.files[0])
+    table, weights = read_weights(folder / USE.files[0])
     graph = build()
     graph.graph.output.append(helper.make_tensor_value_info("features", TensorProto.FLOAT, ["t", FEATURES]))
     nothing = np.zeros(DIM, dtype=np.float32), np.zeros((DIM, TOKEN_DIM), dtype=np.float32)
     model = sessions.of_graph(graph.SerializeToString(), projected(weights, nothing), folder)
     found = []
     for text in drawn:
-        (features,) = sessions.run(model, ["features"], inputs([text]), NAME)
+        (features,) = sessions.run(model, ["features"], inputs([text], table), NAME)
         found.append(features[1:-1] @ weights["cnn_W"] + weights["cnn_b"])
     return np.concatenate(found)
 

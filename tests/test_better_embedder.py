@@ -17,10 +17,16 @@ import pytest
 from running import run
 
 from embermem import Memory
+from embermem.bootstrap import make_embedder
+from embermem.cli.embedder import best
+from embermem.core.config import Settings
 from embermem.embedders.weights import find_weights
 from scripted import Place
 
-HASHED, MINILM = "hashed-ngram-v1", "all-MiniLM-L6-v2"
+HASHED = "hashed-ngram-v1"
+SETTING = best()
+BEST = make_embedder(SETTING, Settings()).name
+"""Of the embedder that is chosen where all weights are there that are here."""
 QUESTION = "Which pet do you have?"
 
 pytestmark = pytest.mark.skipif(find_weights() is None, reason="the weights of all-MiniLM-L6-v2 are not installed")
@@ -56,10 +62,10 @@ def test_settle_embeds_the_store_again_once_the_weights_are_here(
     begun: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Memory(begun(), background=False) as memory, caplog.at_level(logging.WARNING, "embermem"):
-        assert (memory.embedder_name, memory.better_embedder()) == (HASHED, "minilm")
+        assert (memory.embedder_name, memory.better_embedder()) == (HASHED, SETTING)
         assert found(memory)
         memory.of("alice").settle()
-        assert (memory.embedder_name, memory.better_embedder()) == (MINILM, None)
+        assert (memory.embedder_name, memory.better_embedder()) == (BEST, None)
         assert not memory.of("alice").recall(QUESTION).partial
         assert found(memory, "bob")  # whose vectors are not made yet
         memory.work()
@@ -67,18 +73,18 @@ def test_settle_embeds_the_store_again_once_the_weights_are_here(
         assert not memory.of("bob").recall(QUESTION).partial
         memory.of("alice").settle()
         assert [one.getMessage() for one in caplog.records if "embeds again" in one.getMessage()] == [
-            f"{MINILM} is now available and embeds again what {HASHED} embedded; "
+            f"{BEST} is now available and embeds again what {HASHED} embedded; "
             "recall finds the rest by words until then"
         ]
         assert not any(finding.level == "error" for finding in memory.check(deep=True))
     with Memory(begun(), background=False) as memory:
-        assert (memory.embedder_name, memory.stats().embedder) == (MINILM, MINILM)
+        assert (memory.embedder_name, memory.stats().embedder) == (BEST, BEST)
 
 
 def test_the_background_does_so_without_a_word_added_and_recall_works_meanwhile(begun: Place) -> None:
     with Memory(begun(), pause_s=0.0) as memory:
         until = time.monotonic() + 60
-        while memory.stats().without_vector or memory.stats().embedder != MINILM:
+        while memory.stats().without_vector or memory.stats().embedder != BEST:
             assert found(memory)
             assert time.monotonic() < until
             time.sleep(0.02)
@@ -111,9 +117,9 @@ def test_another_memory_that_has_the_store_open_changes_with_it(begun: Place) ->
         assert found(other)  # by words
         other.of("alice").add("The cat is four.", "A good age.")
         other.of("alice").settle()
-        assert other.embedder_name == MINILM
+        assert other.embedder_name == BEST
         assert not other.of("alice").recall(QUESTION).partial
-        assert one.stats().embedder == MINILM
+        assert one.stats().embedder == BEST
 
 
 def test_who_only_reads_changes_nothing(begun: Place) -> None:
@@ -129,19 +135,19 @@ def test_the_commands_say_what_will_be_embedded_again(begun: Place) -> None:
     more = {"EMBERMEM_EMBEDDER": "auto"}
     assert "`embermem settle`" in run(store, "doctor", more=more).out.replace("\n", " ")
     stats = run(store, "stats", "--json", more=more)
-    assert "the embedder minilm is now available" in " ".join(stats.err.split())
+    assert f"the embedder {SETTING} is now available" in " ".join(stats.err.split())
     assert stats.json["store"]["embedder"] == HASHED
     assert run(store, "model", "--json", more=more).json["embedder"] == HASHED
     run(store, "--user", "alice", "settle", more=more)
-    assert run(store, "model", "--json", more=more).json["embedder"] == MINILM
+    assert run(store, "model", "--json", more=more).json["embedder"] == BEST
     assert "is now available" not in run(store, "stats", more=more).err
-    assert f"{MINILM}; 2 messages have no vector yet" in " ".join(run(store, "doctor", "--json", more=more).out.split())
+    assert f"{BEST}; 2 messages have no vector yet" in " ".join(run(store, "doctor", "--json", more=more).out.split())
     run(store, "worker", "--once", more=more)
     assert "have no vector yet" not in run(store, "doctor", "--json", more=more).out
 
 
 def test_installing_the_weights_embeds_a_store_of_the_hashed_embedder_again_and_no_other(tmp_path: Path) -> None:
-    for name, setting, after in (("a.db", "auto", MINILM), ("b.db", "hashed", HASHED)):
+    for name, setting, after in (("a.db", "auto", BEST), ("b.db", "hashed", HASHED)):
         with Memory(tmp_path / name, embedder="hashed", background=False) as memory:
             memory.of("alice").add("A cat lives with me.", "Since when?")
             memory.of("alice").settle()

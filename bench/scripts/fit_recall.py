@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
@@ -44,7 +43,6 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.core.vectors import page_vector
-from embermem.embedders.minilm import MiniLM
 from embermem.embedders.pair import MiniLMWithUse
 from embermem.index.fusion import EVIDENCE_NAMES, NEIGHBOURS, PRIOR_NAMES, evidence, neighbours, priors
 from embermem.index.passages import passages
@@ -54,7 +52,7 @@ from embermem.index.tokens import counter
 from embermem.index.vectors import embedded
 from embermem.languages.words import terms
 from embermem.memoryos.recall.retrieval import rank, recall
-from embermem.protocols import Delta, PageMark, PairedEmbedder
+from embermem.protocols import Delta, PageMark
 from embermem_bench import metrics
 from embermem_bench.datasets import Conversation, Dataset, Question, load
 from embermem_bench.recall import packed_within
@@ -96,25 +94,13 @@ class Talk:
     asked: tuple[tuple[Question, Query], ...]
 
 
+ENCODERS = MiniLMWithUse()
 CASES: list[Case] = []
 TALKS: list[Talk] = []
-EMBEDDERS = {"minilm": MiniLM, "minilm+use": MiniLMWithUse}
-CHOSEN = ["minilm+use"]
-
-
-@cache
-def _made(name: str) -> MiniLM | MiniLMWithUse:
-    return EMBEDDERS[name]()
-
-
-def embedder() -> MiniLM | MiniLMWithUse:
-    """The embedder chosen on the command line; by default that of new stores."""
-    return _made(CHOSEN[0])
 
 
 def main() -> None:
     arguments = _arguments()
-    CHOSEN[:] = [arguments.embedder]
     for data in map(load, arguments.data):
         TALKS.extend(
             prepared(data, conversation, arguments.cache, with_facts=arguments.analyst == "recorded")
@@ -282,10 +268,7 @@ def prepared(data: Dataset, talk: Conversation, cache: Path | None, *, with_fact
         persona=Persona(facts=tuple(_facts(talk, utterances))) if with_facts else None,
         tokens=tokens,
     )
-    one = embedder()
-    token_dim, first_dim = one.token_dim, one.first_dim if isinstance(one, PairedEmbedder) else None
-    empty = Snapshot.empty(OwnerId(talk.id), vectors.shape[1], token_dim, first_dim)
-    memory = empty.extended(everything)
+    memory = Snapshot.empty(OwnerId(talk.id), ENCODERS.dim, ENCODERS.token_dim, ENCODERS.first_dim).extended(everything)
     return Talk(data=data, talk=talk, memory=memory, asked=tuple(_queries(data, talk, memory)))
 
 
@@ -323,14 +306,14 @@ def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact
         )
 
 
-def _embedded(name: str, utterances: Sequence[Utterance], folder: Path | None) -> tuple[Any, tuple[bytes, ...]]:
+def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
     texts = sha256("\n".join(u.text for u in utterances).encode()).hexdigest()
-    path = None if folder is None else folder / f"{name}-{embedder().dim}-{texts[:12]}.npz"
+    path = None if cache is None else cache / f"{name}-{ENCODERS.dim}-{texts[:12]}.npz"
     if path is not None and path.is_file():
         kept = np.load(path)
         ends = np.cumsum(kept["lengths"])
         return kept["vectors"], tuple(part.tobytes() for part in np.split(kept["tokens"], ends[:-1]))
-    made = embedded(embedder(), utterances)
+    made = embedded(ENCODERS, utterances)
     vectors, tokens = made.vectors, made.tokens
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -342,7 +325,7 @@ def _embedded(name: str, utterances: Sequence[Utterance], folder: Path | None) -
 def _queries(data: Dataset, talk: Conversation, memory: Snapshot) -> Iterator[tuple[Question, Query]]:
     said = {u.id: u for u in memory.utterances}
     questions = [q for q in talk.with_evidence if data.headline is None or q.category in data.headline]
-    vectors, tokens = embedder().embed_tokens([question.text for question in questions])
+    vectors, tokens = ENCODERS.embed_tokens([question.text for question in questions])
     for question, vector, its_tokens in zip(questions, vectors, tokens, strict=True):
         scope = None
         if question.after_turn is not None:
@@ -394,7 +377,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", type=Path, help="LoCoMo's format or the neutral recall-set format")
     parser.add_argument("--analyst", choices=("none", "recorded"), default="none", help="whose facts there are")
-    parser.add_argument("--embedder", choices=tuple(EMBEDDERS), default=CHOSEN[0])
     parser.add_argument("--cache", type=Path, help="folder that keeps the vectors between runs")
     parser.add_argument("--without", action="store_true", help="also fit without each channel in turn")
     return parser.parse_args()

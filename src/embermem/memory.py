@@ -177,8 +177,8 @@ class Memory(Overseeing, Owners):
         """The embedder that replaces the current one at the next `settle` or `work`, or in the background; None if the
         current one is kept.
 
-        It is `minilm` if the store was created without the weights of MiniLM, no setting named its hashed embedder,
-        and the weights are installed now.
+        It is `minilm+use`, or `minilm` without the weights of USE, if the store was created without these weights, no
+        setting named its embedder, and they are installed now.
         """
         from embermem import bootstrap
 

@@ -12,7 +12,9 @@ from embedding_server import EmbeddingServer
 from embermem.embedders.hashed import HashedNgrams
 from embermem.embedders.minilm import MiniLM
 from embermem.embedders.openai_http import OpenAIEmbedder
-from embermem.embedders.weights import find_weights
+from embermem.embedders.pair import MiniLMWithUse
+from embermem.embedders.use import UseMultilingual
+from embermem.embedders.weights import MINILM, USE, find_weights
 from embermem.protocols import Embedder
 
 TEXTS = [
@@ -26,12 +28,18 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["minilm", "hashed", "openai"])
+@pytest.fixture(scope="module", params=["minilm+use", "use", "minilm", "hashed", "openai"])
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    needed = {"minilm": [MINILM], "use": [USE], "minilm+use": [MINILM, USE]}.get(request.param, [])
+    for which in needed:
+        if find_weights(which) is None:
+            pytest.skip(f"the weights of {which.model} are not installed")
     if request.param == "minilm":
-        if find_weights() is None:
-            pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
         yield MiniLM(threads=2)
+    elif request.param == "use":
+        yield UseMultilingual(threads=2)
+    elif request.param == "minilm+use":
+        yield MiniLMWithUse(MiniLM(threads=2), UseMultilingual(threads=2))
     elif request.param == "hashed":
         yield HashedNgrams()
     else:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from embermem.core import equations
-from embermem.index.bm25 import Links, Postings
+from embermem.index.bm25 import Postings
+from embermem.index.texts import Texts
 
 K_1, B = 1.2, 0.75
 DOCUMENTS = st.lists(st.lists(st.sampled_from("abcde"), max_size=6), max_size=10)
@@ -34,14 +36,19 @@ def postings(documents: list[list[str]]) -> Postings:
     return made
 
 
-def chained(n: int, threads: list[int]) -> tuple[Links, list[list[int]]]:
-    """Links of n rows dealt out to threads, and each row's window by a plain search."""
+def chained(n: int, threads: list[int]) -> tuple[Texts, list[list[int]]]:
+    """n texts of one row each, dealt out to threads, and each one's window by a plain search."""
     of = [threads[i % len(threads)] for i in range(n)]
     previous = [max((j for j in range(i) if of[j] == of[i]), default=-1) for i in range(n)]
     following = [min((j for j in range(i + 1, n) if of[j] == of[i]), default=-1) for i in range(n)]
     windows = [[j for j in (previous[i], i, following[i]) if j >= 0] for i in range(n)]
-    links = Links(np.array(previous, dtype=np.int32), np.array(following, dtype=np.int32) + 1)
-    return links, windows
+    return texts(list(range(n)), previous, following), windows
+
+
+def texts(first_rows: list[int], previous: list[int], following: list[int]) -> Texts:
+    """The texts of these rows; −1 for no neighbour."""
+    of, before, after = (np.array(one, dtype=np.int32) for one in (first_rows, previous, following))
+    return Texts(of, before, after + 1)
 
 
 @given(DOCUMENTS, st.sets(st.sampled_from("abcdef")))
@@ -63,14 +70,41 @@ def test_the_first_rows_score_as_if_the_later_ones_were_not_there(
 def test_a_window_scores_like_its_three_texts_in_one(
     documents: list[list[str]], terms: set[str], threads: list[int]
 ) -> None:
-    links, windows = chained(len(documents), threads)
+    single, windows = chained(len(documents), threads)
     joined = [[term for j in window for term in documents[j]] for window in windows]
-    scores = postings(documents).window_scores(dict.fromkeys(terms, 1.0), links, K_1, B)
+    scores = postings(documents).window_scores(dict.fromkeys(terms, 1.0), single, K_1, B)
     assert scores == pytest.approx(naive(joined, terms))
 
 
+@given(
+    DOCUMENTS.filter(bool), st.sets(st.sampled_from("abcdef")), st.lists(st.integers(1, 3), min_size=10, max_size=10)
+)
+def test_a_text_of_several_passages_scores_in_its_window_as_if_it_were_not_cut(
+    documents: list[list[str]], terms: set[str], passages: list[int]
+) -> None:
+    whole, _ = chained(len(documents), [0, 1])
+    cut = [document[i::count] for document, count in zip(documents, passages, strict=False) for i in range(count)]
+    begins = np.cumsum([0, *passages[: len(documents)]])
+    rows = range(len(cut))
+    first = [int(begins[np.searchsorted(begins, row, side="right") - 1]) for row in rows]
+    of = [begins.tolist().index(one) for one in first]
+    before = [row - 1 if row > first[row] else _last(begins, of[row] - 2) for row in rows]
+    after = [row + 1 if row + 1 < begins[of[row] + 1] else _first(begins, of[row] + 2) for row in rows]
+    asked = dict.fromkeys(terms, 1.0)
+    expected = postings(documents).window_scores(asked, whole, K_1, B)
+    assert postings(cut).window_scores(asked, texts(first, before, after), K_1, B) == pytest.approx(expected)
+
+
+def _last(begins: NDArray[np.int64], text: int) -> int:
+    return -1 if text < 0 else int(begins[text + 1]) - 1
+
+
+def _first(begins: NDArray[np.int64], text: int) -> int:
+    return -1 if text + 1 >= len(begins) else int(begins[text])
+
+
 def test_neighbours_at_distance_two_are_those_of_the_neighbours() -> None:
-    links, _ = chained(6, [0, 1])
+    links = chained(6, [0, 1])[0].links
     values = np.array([1.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0])
     assert links.near(values, 1).tolist() == [100.0, 1000.0, 10_001.0, 100_010.0, 100.0, 1000.0]
     assert links.near(values, 2).tolist() == [10_000.0, 100_000.0, 0.0, 0.0, 1.0, 10.0]

@@ -23,7 +23,7 @@ def test_passages_hold_all_of_a_text_once_and_in_order(text: str) -> None:
     assert len(cut) == 1 or max(end - start for start, end in cut) <= 1_000
 
 
-@pytest.mark.parametrize("text", ["", "Hm.", "no end " * 1_000])
+@pytest.mark.parametrize("text", ["", "Hm.", "no end " * 140])
 def test_what_is_not_long_is_one_passage(text: str) -> None:
     assert passages(text) == ((0, len(text)),)
 
@@ -52,6 +52,27 @@ def test_a_vector_made_before_texts_were_cut_is_that_of_the_first_passage_and_no
     assert snapshot.vectors_of([0, 1]).tolist() == [[1.0] * 4, [0.0] * 4]
     assert not snapshot.partial
     assert snapshot.missing_vectors(9) == ()
+
+
+@pytest.mark.parametrize("text", [LONG[:3_000], LONG])
+def test_vectors_made_under_the_cut_before_keep_it(text: str) -> None:
+    """Up to 8,000 characters a text had one vector; above, one for each passage of up to 1,000."""
+    count = 1 if len(text) <= 8_000 else 12
+    vectors = np.eye(4, dtype=np.float32)[np.arange(count) % 4]
+    snapshot = empty().extended(delta([said(1, text), said(2, LONG)], [1] * count, vectors))
+    assert snapshot.n == count + len(passages(LONG)) != 2 * len(passages(LONG))
+    assert snapshot.vectors_of(range(count)).tolist() == vectors.tolist()
+    assert not snapshot.has_vector[count:].any()
+
+
+def test_the_passages_of_one_text_are_about_equally_long() -> None:
+    lengths = [end - start for start, end in passages(LONG)]
+    assert max(lengths) - min(lengths) < 50
+
+
+def test_a_passage_of_characters_written_without_spaces_is_half_as_long() -> None:
+    text = "我们昨天一起去了公园。" * 200
+    assert max(end - start for start, end in passages(text)) <= 500
 
 
 def test_vectors_beyond_the_passages_of_a_text_are_passed_over() -> None:

@@ -71,7 +71,7 @@ def picture(snapshot: Snapshot) -> dict[str, Any]:
         "speakers": [snapshot.speakers()[i] for i in snapshot.speaker_of(n)],
         "threads": snapshot.thread_of(n).tolist(),
         "words": [snapshot.words.scores({w.lower(): 1.0}, n, 1.2, 0.75).tolist() for w in WORDS],
-        "windows": [snapshot.words.window_scores({w.lower(): 1.0}, links, 1.2, 0.75).tolist() for w in WORDS],
+        "windows": [snapshot.words.window_scores({w.lower(): 1.0}, snapshot.texts, 1.2, 0.75).tolist() for w in WORDS],
     }
 
 

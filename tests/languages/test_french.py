@@ -1,5 +1,7 @@
 """French: what statements say, what says nothing, dates, questions, and the language itself."""
 
+# ruff: noqa: E501  (a row is read in one piece)
+
 from __future__ import annotations
 
 import pytest
@@ -22,7 +24,7 @@ J'habite à Lyon, tu connais un bon restaurant ? | lives_in: Lyon
 Je viens de déménager à Grenoble. | lives_in: Grenoble
 Je n'habite plus à Lyon. | -lives_in: Lyon
 Je suis né à Casablanca mais j'ai grandi à Montpellier. | born_in: Casablanca; grew_up_in: Montpellier
-Je suis née le 12 mars 1990. | birthday: 12 mars; birth_year: 1990
+Je suis née le 12 mars 1990 à Rennes. | birthday: 12 mars; birth_year: 1990; born_in: Rennes
 Je suis infirmière à l'hôpital Saint-Joseph. | works_as: infirmière; works_at: hôpital Saint-Joseph
 Je bosse comme développeur web chez Ubisoft. | works_as: développeur web; works_at: Ubisoft
 J'ai démissionné. | -works_at:

@@ -37,7 +37,10 @@ def test_a_language_that_is_not_there_is_refused_with_those_that_are() -> None:
         ("我在 Lyon 见过王小明", "zh", "zh"),
         ("Straße, naïve", "en", "en"),
         ("Где ты?", "en", "en"),
-        ("東京へ行きます", "zh", "zh"),
+        ("東京へ行きます", "ja", "ja"),
+        ("東京", "zh", "zh"),
+        ("我最近在看鬼灭の刃特别好看", "zh", "zh"),
+        ("어제 정원에 갔어요", "zh", "zh"),
         ("", "en", "en"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
-from embermem.embedders.weights import find_weights
+from embermem.embedders.weights import MINILM, USE, find_weights
 from embermem.protocols import Finding
 
 if TYPE_CHECKING:
@@ -39,8 +39,19 @@ def _environment() -> list[Finding]:
                 advice="run `embermem model install` to improve search by meaning",
             )
         )
+        return checks
+    checks.append(Finding(level="ok", what=f"weights of {MINILM.model} at {weights}"))
+    second = find_weights(USE)
+    if second is None:
+        checks.append(
+            Finding(
+                level="warning",
+                what=f"the weights of {USE.model} are not installed; languages other than English are found by words",
+                advice="run `embermem model install` to improve search in them",
+            )
+        )
     else:
-        checks.append(Finding(level="ok", what=f"weights of all-MiniLM-L6-v2 at {weights}"))
+        checks.append(Finding(level="ok", what=f"weights of {USE.model} at {second}"))
     return checks
 
 
@@ -110,7 +121,7 @@ def _embedder(memory: Memory) -> Finding:
         advice = "run `embermem settle`, or a worker or program on this store, to embed it again"
         return Finding(
             level="warning",
-            what=f"{what}; it was chosen before the weights of all-MiniLM-L6-v2 were installed",
+            what=f"{what}; it was chosen before the weights of a better one were installed",
             advice=advice,
         )
     if stats.without_vector:

@@ -46,6 +46,9 @@ _FITTED = (
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
 _FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
+_FITTED_MEANING = (
+    "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, Languages"
+)
 
 
 def _number(
@@ -201,10 +204,6 @@ class Settings:
 
     # Recall, preset `default`: weights of the channels in index/fusion.py
     recall_dense: float = _number(0.35, _FITTED)
-    recall_meaning: float = _number(
-        0.5,
-        "the second encoder of minilm+use, where MiniLM does not read query or utterance; docs/research/recall.md",
-    )
     recall_words: float = _number(0.05, _FITTED)
     recall_window: float = _number(0.25, _FITTED)
     recall_late: float = _number(0.45, _FITTED)
@@ -233,13 +232,35 @@ class Settings:
     )
     ranker: str = _plain(
         "shipped",
-        'the learned ranker: "shipped", "none", or a file of weights that bench/scripts/fit_ranker.sh wrote',
+        'weights of the learned ranker: "shipped", "none", or a file that bench/scripts/fit_ranker.sh wrote',
     )
     late_candidates: int = _number(192, "candidates for late interaction: the best rows by the other channels", low=1)
     recall_told: float = _number(
         2.0, "redundancy penalty: factor of ln(1 + characters of the same thread ranked above / told_unit)", low=0.0
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
+    several_unit: float = _number(
+        1000.0, "told_unit of a query that asks for several things; docs/research/recall.md, Several steps", above=0.0
+    )
+    recall_preference: float = _number(
+        2.5, "stated preferences of a query's theme, if it asks for advice; docs/research/recall.md, Several steps"
+    )
+    recall_sides: float = _number(
+        0.6,
+        "share of the evidence expected of each side alone, if a query sets things side by side; "
+        "docs/research/recall.md, Several steps",
+        low=0.0,
+        high=0.99,
+    )
+    recall_side_alone: float = _number(
+        0.5, "weight of a side's own words against the whole query's, in a side's score (ours)", low=0.0, high=1.0
+    )
+    recall_around: float = _number(
+        1.0, "being on the side of an event in time that the query names (since, before, between); (ours)", low=0.0
+    )
+    recall_extreme: float = _number(
+        1.0, "being the first or the last of what matches, if the query asks for it; (ours)", low=0.0
+    )
     recall_before: float = _number(
         0.5,
         "what a word of the turns that a follow-up rests on counts, relative to one of its own; "
@@ -254,6 +275,12 @@ class Settings:
         low=0.0,
         high=1.0,
     )
+    # With `minilm+use`: the weight of USE's cosine where MiniLM does not read the query or the utterance; and what
+    # replaces recall_late, recall_late_window and recall_window where it does not read the query
+    recall_meaning: float = _number(0.6, _FITTED_MEANING)
+    recall_meaning_late: float = _number(0.6, _FITTED_MEANING, low=0.0)
+    recall_meaning_late_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
+    recall_meaning_window: float = _number(0.1, _FITTED_MEANING, low=0.0)
 
     confidence_base: float = _number(-9.1, _CALIBRATED)
     confidence_words: float = _number(2.7, _CALIBRATED)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SECOND_SHARE", "of_summaries", "page_vector"]
 
-SECOND_SHARE = 4e-4
+SECOND_SHARE = 1e-4
 """Of a pair of encoders (`protocols.PairedEmbedder`): the share of the square of a vector's length that is the second's
-part where the first reads the text. It is small, so that products of such vectors are the first's cosine to 0.0004, and
+part where the first reads the text. It is small, so that products of such vectors are the first's cosine to 0.0001, and
 large enough for 11 bits of each number in float16, as stores keep them."""
 
 

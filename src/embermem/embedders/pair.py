@@ -32,7 +32,7 @@ READ = 0.5
 class MiniLMWithUse:
     """all-MiniLM-L6-v2 for English, USE multilingual v3 for every language: 384 + 512 dimensions, L2 norm 1.
 
-    Of English text 0.04 % of the square of a vector's length is USE's part, of other text all of it. Safe to call
+    Of English text 0.01 % of the square of a vector's length is USE's part, of other text all of it. Safe to call
     from several threads.
     """
 

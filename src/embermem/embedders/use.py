@@ -14,6 +14,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -162,8 +163,8 @@ class Loaded:
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = Unigram.from_file(folder / USE.files[1])
-        # Views that live as long as the session that reads them.
-        self._weights = projected(read_weights(folder / USE.files[0]), read_projection())
+        self._table, weights = read_weights(folder / USE.files[0])
+        self._weights = projected(weights, read_projection())
         self._model = sessions.session(GRAPH, self._weights, folder / USE.files[0])
 
     def pieces(self, text: str) -> list[int]:
@@ -173,7 +174,7 @@ class Loaded:
 
     def sentences(self, texts: Sequence[Sequence[int]]) -> Vectors:
         """One vector a text, of its pieces."""
-        (vectors,) = sessions.run(self._model, ["sentence"], inputs(texts), NAME)
+        (vectors,) = sessions.run(self._model, ["sentence"], inputs(texts, self._table), NAME)
         return vectors
 
     def words(self, text: str) -> tuple[list[int], list[str | None]]:
@@ -196,11 +197,29 @@ class Loaded:
 
     def tokens(self, texts: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
         """One vector a text, and a text's token vectors, those of begin and end too."""
-        sentences, vectors = sessions.run(self._model, ["sentence", "tokens"], inputs(texts), NAME)
+        sentences, vectors = sessions.run(self._model, ["sentence", "tokens"], inputs(texts, self._table), NAME)
         return sentences, np.split(vectors, np.cumsum([len(text) for text in texts])[:-1])
 
 
-def inputs(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Table:
+    """The embeddings of all pieces in 6 bits a number: `codes` uint8 (128010, 512), and for each of the 17 blocks, of
+    which piece i is in block i mod 17, the step between two codes and what code 0 is, float32 (17,)."""
+
+    codes: NDArray[np.uint8]
+    step: NDArray[np.float32]
+    low: NDArray[np.float32]
+
+    def of(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The embeddings of these pieces (t, 512). Here and not in the session, which would keep a second copy."""
+        block = ids % BLOCKS
+        found = self.codes[ids].astype(np.float32)
+        found *= self.step[block, None]
+        found += self.low[block, None]
+        return found
+
+
+def inputs(texts: Sequence[Sequence[int]], table: Table) -> dict[str, NDArray[Any]]:
     """What the graph takes for these texts' pieces: see `scripts/build_use_graph.py`."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     ends = np.cumsum(lengths)
@@ -210,14 +229,14 @@ def inputs(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
     around = places[:, None] + np.arange(-BEFORE, AFTER + 1)
     outside = (around < (ends - lengths)[of][:, None]) | (around >= ends[of][:, None])
     return {
-        "ids": np.concatenate([np.asarray(text, dtype=np.int64) for text in texts]),
+        "pieces": table.of(np.concatenate([np.asarray(text, dtype=np.int64) for text in texts])),
         "windows": np.where(outside, total, around),
         "texts": (of == np.arange(len(texts))[:, None]).astype(np.float32),
     }
 
 
-def read_weights(path: Path) -> dict[str, NDArray[Any]]:
-    """The weights by name, and `table` uint8 (128010, 512): the embeddings, 6 bits each, by piece.
+def read_weights(path: Path) -> tuple[Table, dict[str, NDArray[Any]]]:
+    """The embeddings of pieces, and the graph's weights by name.
 
     Raises EmbedderError if the file cannot be read or is damaged.
     """
@@ -227,8 +246,9 @@ def read_weights(path: Path) -> dict[str, NDArray[Any]]:
             table = np.empty((BLOCKS * rows, dim), dtype=np.uint8)
             for block in range(BLOCKS):
                 table[block::BLOCKS] = stored[f"q{block + 1}"]
-            quantised = {f"q{block + 1}" for block in range(BLOCKS)} | {"bits", "eps"}
-            return {"table": table} | {name: stored[name] for name in stored.files if name not in quantised}
+            here = {f"q{block + 1}" for block in range(BLOCKS)} | {"scale", "lo", "bits", "eps"}
+            weights = {name: stored[name] for name in stored.files if name not in here}
+            return Table(codes=table, step=stored["scale"], low=stored["lo"]), weights
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
 

@@ -18,10 +18,12 @@ from embermem.index.growable_array import Column
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.index.texts import Texts
+
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int32]
 
-__all__ = ["Links", "Postings", "PostingsPart"]
+__all__ = ["Postings", "PostingsPart"]
 
 # equations.bm25_term is plain arithmetic: given arrays, it answers with an array.
 _bm25_terms = cast("Callable[..., Floats]", equations.bm25_term)
@@ -96,22 +98,23 @@ class Postings:
                 scores[rows] += weight * equations.idf(n, len(rows)) * _bm25_terms(tf, lengths[rows], average, k_1, b)
         return scores
 
-    def window_scores(self, terms: Mapping[str, float], links: Links, k_1: float, b: float) -> Floats:
-        """BM25 where a row's document is itself with the rows before and after it in its thread; shape (n,).
+    def window_scores(self, terms: Mapping[str, float], texts: Texts, k_1: float, b: float) -> Floats:
+        """BM25 where a text's document is itself with the texts before and after it in its thread; shape
+        (texts.count,).
 
         The windows are not stored: a window's count of a term is the sum of its rows' counts.
         """
-        n = links.n
+        n, links = texts.count, texts.links
         scores = np.zeros(n)
         if n == 0:
             return scores
-        lengths, average = links.lengths(self)
+        lengths, average = texts.window_lengths(self)
         counts = np.zeros(n + 1)
         for term, weight in terms.items():
-            rows, tf = self.find(term, n)
+            rows, tf = texts.counted(*self.find(term, texts.n))
             if len(rows) == 0:
                 continue
-            # Within one of the three groups no row stands twice, so that plain indexing adds rightly.
+            # Within one of the three groups no text stands twice, so that plain indexing adds rightly.
             before, after = links.previous[rows], links.next[rows]
             counts[rows] += tf
             counts[before] += tf
@@ -154,45 +157,6 @@ class PostingsPart(Postings):
     def nbytes(self) -> int:
         """What it holds alone."""
         return self._lengths.nbytes + self._totals.nbytes
-
-
-class Links:
-    """Thread neighbours among the first n rows: `previous[row]` and `next[row]`, n where there is none."""
-
-    def __init__(self, previous: Rows, following: Rows) -> None:
-        """From columns cut at n: the row before (−1: none) and the row after, plus 1 (0, or beyond n: none)."""
-        self.n = n = len(previous)
-        self.previous = np.where(previous < 0, n, previous)
-        self.next = np.where((following == 0) | (following > n), n, following - 1)
-        self._far: dict[int, tuple[Rows, Rows]] = {}
-        self._lengths: tuple[Floats, float] | None = None
-
-    def lengths(self, words: Postings) -> tuple[Floats, float]:
-        """Return the number of terms of each window, and their mean (at least 1); cached for all queries."""
-        if self._lengths is None:
-            lengths = self.window_sum(words.lengths(self.n).astype(np.float64))
-            self._lengths = lengths, max(1.0, float(lengths.sum()) / self.n)
-        return self._lengths
-
-    def window_sum(self, values: Floats) -> Floats:
-        """Each value with those of its neighbours at distance 1 added."""
-        return values + self.near(values, 1)
-
-    def near(self, values: Floats, distance: int) -> Floats:
-        """The sum of the values of the two rows that stand `distance` before and after, in the same thread."""
-        padded = np.append(values, 0.0)
-        before, after = self._at(distance)
-        return cast("Floats", padded.take(before) + padded.take(after))
-
-    def _at(self, distance: int) -> tuple[Rows, Rows]:
-        """The rows that stand so far before and after each row; kept, because every query asks for the same."""
-        found = self._far.get(distance)
-        if found is None:
-            before, after = self.previous, self.next
-            for _ in range(distance - 1):
-                before, after = np.append(before, self.n)[before], np.append(after, self.n)[after]
-            found = self._far[distance] = before, after
-        return found
 
 
 _NONE: Rows = np.empty(0, dtype=np.int32)

@@ -16,6 +16,7 @@ from embermem.core.text import fold
 from embermem.index import late
 from embermem.index.products import cosines
 from embermem.index.query_context import View
+from embermem.index.texts import Texts
 from embermem.languages.questions import asks_for_number, asks_for_time
 from embermem.languages.words import terms, unspaced
 
@@ -134,7 +135,8 @@ def _words(view: View) -> Floats:
 def _window(view: View) -> Floats:
     """BM25 of the utterance with the one before and the one after it in its thread. A passage of a document stands
     alone, and its words have been heard; while it has no vector they count as much as those of others."""
-    scores = view.snapshot.words.window_scores(view.searched, view.links, view.settings.k_1, view.settings.b)
+    texts, settings = view.texts, view.settings
+    scores = texts.spread(view.snapshot.words.window_scores(view.searched, texts, settings.k_1, settings.b))
     heard = view.snapshot.is_passage(view.n) & view.snapshot.has_vector[: view.n]
     return np.where(heard, np.nan, scores) if heard.any() else scores
 
@@ -145,8 +147,10 @@ def _noted(view: View) -> Floats:
     asked = {term: idf for term, idf in view.idf.items() if term not in view.names} if table.rows else {}
     if not asked:
         return np.zeros(view.n)
+    texts, words = view.texts, view.snapshot.words
     sources = table.sources(view.snapshot.seqs[: view.n], view.allowed)
-    return table.lent(asked, lambda term: view.snapshot.words.find(term, view.n)[0], sources)
+    lent = table.lent(asked, lambda term: texts.begins[texts.counted(*words.find(term, view.n))[0]], sources)
+    return texts.spread(lent[texts.begins])
 
 
 def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[None, None]:
@@ -160,9 +164,11 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
         return None, None
     by_second = view.snapshot.by_second[pool]
     alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
-    for asked, here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
-        if here.any():
-            alone[here], window[here] = _late_by(view, pool[here], asked)
+    for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
+        if here.any() and idf.sum() > 0.0:
+            weights = idf / idf.sum()
+            nearest, alone[here], window[here] = _late_by(view, pool[here], query, weights)
+            view.nearest.append((pool[here], nearest, weights))
     some = ~np.isnan(alone)
     if not some.any():
         return None, None
@@ -173,29 +179,37 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     return alone, window
 
 
-def _late_by(view: View, pool: NDArray[np.int64], asked: tuple[NDArray[np.float32], Floats]) -> tuple[Floats, Floats]:
-    """The same by one encoder, for rows whose tokens are its; NaN for a row without tokens."""
-    query, idf = asked
-    nothing = np.full(len(pool), np.nan)
-    total = float(idf.sum())
-    if total <= 0.0:
-        return nothing, nothing
+def _late_by(
+    view: View, pool: NDArray[np.int64], query: NDArray[np.float32], weights: Floats
+) -> tuple[NDArray[np.float32], Floats, Floats]:
+    """The same by one encoder, for rows whose tokens are its, after how near each word comes (p, q); NaN in both for a
+    row without tokens."""
     counts, codes, norms = view.snapshot.tokens_of(pool)
     some = counts > 0
+    nearest = np.zeros((len(pool), len(query)), dtype=np.float32)
     if not some.any():
-        return nothing, nothing
-    # One more row, which comes near nothing: it stands for every neighbour that is not in the pool.
-    nearest = np.zeros((len(pool) + 1, len(query)), dtype=np.float32)
-    nearest[:-1][some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
-    places = np.full(view.n + 1, len(pool))
-    places[pool] = np.arange(len(pool))
-    before, after = places[view.links.previous[pool]], places[view.links.next[pool]]
-    windows = np.maximum(nearest[:-1], np.maximum(nearest[before], nearest[after]))
-    view.nearest.append((pool, nearest[:-1], idf))
-    weights = (idf / total).astype(np.float32)
-    alone, window = (nearest[:-1] @ weights).astype(np.float64), (windows @ weights).astype(np.float64)
+        return nearest, np.full(len(pool), np.nan), np.full(len(pool), np.nan)
+    nearest[some] = late.max_sims(codes, norms, np.cumsum(counts[some]) - counts[some], query)
+    by = weights.astype(np.float32)
+    alone = (nearest @ by).astype(np.float64)
+    window = (_of_windows(view.texts, pool, nearest) @ by).astype(np.float64)
     alone[~some], window[~some] = np.nan, np.nan
-    return alone, window
+    return nearest, alone, window
+
+
+def _of_windows(texts: Texts, pool: NDArray[np.int64], nearest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """For each row of the pool (ascending), how near its text comes to each word, or the text before or after it, by
+    what of them is in the pool; from how near each row does, (p, q) → (p, q)."""
+    of = texts.of(pool)
+    first = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
+    held, place = of[first], np.cumsum(np.append(False, of[1:] != of[:-1]))
+    # One more text, which comes near nothing: it stands for every neighbour that is not in the pool.
+    near = np.zeros((len(held) + 1, nearest.shape[1]), dtype=np.float32)
+    near[:-1] = np.maximum.reduceat(nearest, first, axis=0)
+    places = np.full(texts.count + 1, len(held))
+    places[held] = np.arange(len(held))
+    before, after = places[texts.links.previous[held]], places[texts.links.next[held]]
+    return np.asarray(np.maximum(near[:-1], np.maximum(near[before], near[after]))[place])
 
 
 def _segment(view: View) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -62,6 +62,17 @@ class Fused:
     normalised: tuple[Floats, ...]
     view: View
     followed: tuple[Followed, ...] = ()
+
+    def plus(self, name: str, weight: float, said: Floats) -> Fused:
+        """The same with one more channel of these numbers (n,), as they are."""
+        return replace(
+            self,
+            scores=self.scores + weight * said,
+            names=(*self.names, name),
+            weights=(*self.weights, weight),
+            raw=(*self.raw, said),
+            normalised=(*self.normalised, said),
+        )
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[dict[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
@@ -212,11 +223,12 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
 
     The sum of those at distance 1 and 2; and of the one before alone, if that one asks.
     """
-    settings = view.settings
-    asked = np.append(np.where(view.snapshot.asks(view.n), base, 0.0), 0.0)
+    settings, texts = view.settings, view.texts
+    links, best = texts.links, texts.best(base)
+    asked = np.append(np.where(texts.last(view.snapshot.asks(view.n)), best, 0.0), 0.0)
     return [
-        ("near", settings.recall_near, view.links.near(base, 1) + view.links.near(base, 2)),
-        ("answer", settings.recall_answer, asked[view.links.previous]),
+        ("near", settings.recall_near, texts.spread(links.near(best, 1) + links.near(best, 2))),
+        ("answer", settings.recall_answer, texts.spread(asked[links.previous])),
     ]
 
 

@@ -18,10 +18,10 @@ from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import inverse_norms
 from embermem.index.pairs import read_by_second
-from embermem.index.passages import passages
+from embermem.index.passages import passages_of
 from embermem.index.products import cosines
 from embermem.index.vectors import indexed_text
-from embermem.languages.questions import says_number
+from embermem.languages.questions import says_number, states_preference
 from embermem.languages.words import asks, terms
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ _METADATA_BYTES = 100
 """Estimated bytes of one name with its value in an utterance's metadata."""
 
 _ROLES = {role: number for number, role in enumerate(Role)}
+
+_NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 _ADDED_AT_ONCE = 8192
 """Rows whose words are cut out before they are indexed: what is held meanwhile stays small."""
@@ -71,6 +73,7 @@ class Log:
         self.text_length = Column(np.float32)
         self.asks = Column(np.bool_)
         self.says_number = Column(np.bool_)
+        self.states_preference = Column(np.bool_)
         self.dates = DateTable()
 
         self.labels = Labels()
@@ -118,12 +121,17 @@ class Log:
                     return self._copy(n)
         return self
 
-    def add(self, utterances: Sequence[Utterance]) -> int:
-        """Append those that are newer than all it has; the number of rows up to the last of them."""
+    def add(self, utterances: Sequence[Utterance], embedded: NDArray[np.int64] = _NO_SEQS) -> int:
+        """Append those that are newer than all it has; the number of rows up to the last of them.
+
+        `embedded` has the seq of each vector that is stored, once for each passage: an utterance is cut as it was when
+        its vectors were made.
+        """
+        embedded = np.sort(embedded)
         newest = self.utterances[-1].seq if self.utterances else 0
         fresh = [utterance for utterance in utterances if utterance.seq > newest]
         for start in range(0, len(fresh), _ADDED_AT_ONCE):
-            self._add(fresh[start : start + _ADDED_AT_ONCE])
+            self._add(fresh[start : start + _ADDED_AT_ONCE], embedded)
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
@@ -253,16 +261,17 @@ class Log:
                 self.highest,
                 self.slots,
             ),
-            *(self.tokens, self.token_norms, self.token_ends, self.says_number, self.dates, self.said_at),
+            *(self.tokens, self.token_norms, self.token_ends, self.dates, self.said_at),
+            *(self.says_number, self.states_preference),
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
         records += _SPAN_BYTES * len(self._spans)
         return sum(column.nbytes for column in columns) + self.words.nbytes + self.labels.nbytes + records
 
-    def _add(self, said: Sequence[Utterance]) -> None:
+    def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
         begin = len(self.utterances)
-        utterances, texts = self._passages(said, begin)
+        utterances, texts = self._passages(said, begin, embedded)
         self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
         self.dates.add_all(
             (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
@@ -272,6 +281,7 @@ class Log:
         self.text_length.extend(np.log1p([len(text) for text in texts]))
         self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
+        self.states_preference.extend([states_preference(text) for text in texts])
         self.slots.extend([0] * len(texts))
         self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
@@ -281,13 +291,17 @@ class Log:
         self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
         self.utterances.extend(utterances)
 
-    def _passages(self, said: Sequence[Utterance], begin: int) -> tuple[list[Utterance], list[str]]:
+    def _passages(
+        self, said: Sequence[Utterance], begin: int, embedded: NDArray[np.int64]
+    ) -> tuple[list[Utterance], list[str]]:
         """The next rows' utterances and texts."""
+        seqs = [one.seq for one in said]
+        vectors = np.searchsorted(embedded, seqs, side="right") - np.searchsorted(embedded, seqs)
         utterances: list[Utterance] = []
         texts: list[str] = []
         first_rows: list[int] = []
-        for one in said:
-            first, spans = begin + len(texts), passages(one.text)
+        for one, count in zip(said, vectors.tolist(), strict=True):
+            first, spans = begin + len(texts), passages_of(one, count or None)
             if len(spans) > 1:
                 self._spans.update(enumerate(spans, first))
             utterances += [one] * len(spans)
@@ -340,8 +354,9 @@ class Log:
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim, self.first_dim)
-        copy.add([one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row])
         rows = self.vector_rows.first(self.vectors.length)
+        said = [one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row]
+        copy.add(said, self.seqs.data[rows])
         ends = self.token_ends.first(self.vectors.length)
         tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
         vectors = np.hstack([self.vectors.first(len(rows)), self.second.first(len(rows))])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["FIRST_SCALE", "SECOND_SCALE", "read_by_second", "similarities"]
+__all__ = ["FIRST_SCALE", "SECOND_SCALE", "read_by_second", "similarities", "similarities_among"]
 
 FIRST_SCALE = (1.0 - SECOND_SHARE) ** -0.5
 """Gives the first part norm 1."""
@@ -40,11 +40,16 @@ def similarities(vectors: Vectors, vector: Vector, first_dim: int) -> Floats:
 
     The two parts' cosines have nearly the same scale (embedders/pair.py).
     """
-    first = vectors[:, :first_dim] @ vector[:first_dim]
-    if first_dim == len(vector):
+    return similarities_among(vectors, vector[None], first_dim)[:, 0]
+
+
+def similarities_among(vectors: Vectors, others: Vectors, first_dim: int) -> Floats:
+    """The same of each of these vectors (n, dim) and each of the others (m, dim), shape (n, m)."""
+    first = vectors[:, :first_dim] @ others[:, :first_dim].T
+    if first_dim == others.shape[1]:
         return np.asarray(first, dtype=np.float64)
-    by_second = read_by_second(vectors, first_dim) | bool(read_by_second(vector[None], first_dim)[0])
-    tail = vector[first_dim:]
-    lengths = np.linalg.norm(vectors[:, first_dim:], axis=1) * np.linalg.norm(tail)
-    second = np.divide(vectors[:, first_dim:] @ tail, lengths, out=np.zeros_like(first), where=lengths > 0.0)
-    return np.where(by_second, second, first * FIRST_SCALE**2).astype(np.float64)
+    by_second = read_by_second(vectors, first_dim)[:, None] | read_by_second(others, first_dim)
+    one, other = vectors[:, first_dim:], others[:, first_dim:]
+    lengths = np.outer(np.linalg.norm(one, axis=1), np.linalg.norm(other, axis=1))
+    second = np.divide(one @ other.T, lengths, out=np.zeros_like(first), where=lengths > 0.0)
+    return np.asarray(np.where(by_second, second, first * FIRST_SCALE**2), dtype=np.float64)

@@ -49,7 +49,7 @@ class Part(Log):
         self.dates = log.dates.part(rows, self._row_of)
         self.utterances = [log.utterances[row] for row in rows.tolist()]
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
-        for name in ("seqs", "said_at", "text_length", "asks", "says_number", "role", "slots"):
+        for name in ("seqs", "said_at", "text_length", "asks", "says_number", "states_preference", "role", "slots"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
         self.vectors, self.second, self.by_second = log.vectors, log.second, log.by_second
         self.tokens = log.tokens
@@ -113,6 +113,7 @@ class Part(Log):
         """What it holds alone."""
         columns = (
             *(self.first_rows, self.seqs, self.said_at, self.text_length, self.asks, self.says_number, self.role),
+            self.states_preference,
             *(self.slots, self.speaker, self.thread, self.previous, self.next, self.page, self._pages_so_far),
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)

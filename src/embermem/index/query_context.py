@@ -15,12 +15,12 @@ from embermem import languages
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
-from embermem.index.bm25 import Links
 from embermem.index.late import stems_of
 from embermem.index.log import micros
 from embermem.index.pairs import similarities
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
+from embermem.index.texts import Links, Texts
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
 from embermem.languages.words import terms
@@ -29,7 +29,7 @@ from embermem.protocols import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
@@ -47,12 +47,14 @@ class Query:
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
     true. `links` are those that may be followed. `themes` are those whose examples are near to the query
-    (Language.theme_examples). `facts` are the cosines of facts' own vectors to the query's, where they were asked for
-    (preset `paper`). `outdated` are ids of facts and names of profile lines ("user.home") that are not told, since
-    another memory of the same user knows newer. Of utterances only those of the relevance `min_score` or more are
-    wanted. `before` are the turns of its thread that it rests on, if it does (memoryos/recall/follow_ups.py): `vector`,
-    `tokens` and `keywords` are those of `in_full`. `read_before` are the seqs of the questions among them and of
-    their answers: they are parts of the query, and no hits.
+    (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
+    it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
+    cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
+    facts and names of profile lines ("user.home") that are not told, since another memory of the same user knows newer.
+    Of utterances only those of the relevance `min_score` or more are wanted. `before` are the turns of its thread that
+    it rests on, if it does (memoryos/recall/follow_ups.py): `vector`, `tokens` and `keywords` are those of `in_full`.
+    `read_before` are the seqs of the questions among them and of their answers: they are parts of the query, and no
+    hits.
     """
 
     text: str
@@ -69,6 +71,8 @@ class Query:
     valid_at: datetime | None = None
     links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
+    statements: Vectors | None = field(default=None, compare=False, repr=False)
+    parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)
     facts: Mapping[FactId, float] | None = field(default=None, compare=False, repr=False)
     outdated: frozenset[str] = frozenset()
     min_score: float = 0.0
@@ -90,7 +94,8 @@ class View:
         self.snapshot, self.query = snapshot, query
         self.understood = _understood(query)
         self.by_first = _by_first(query) if snapshot.is_paired else self.understood
-        self.settings = settings if snapshot.is_paired else _weighed(settings, self.understood)
+        weighed = _weighed_for_second if snapshot.is_paired else _weighed
+        self.settings = weighed(settings, self.by_first)
         if query.vector is not None and query.vector.shape != (snapshot.dim,):
             raise EmbedderMismatch(f"a query of shape {query.vector.shape}, an index of dimension {snapshot.dim}")
         self.n = snapshot.n
@@ -101,8 +106,8 @@ class View:
         self.pool: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         """The rows on which late interaction was measured, ascending (p,)."""
         self.nearest: list[tuple[NDArray[np.int64], NDArray[np.float32], Floats]] = []
-        """Of these, by encoder: the rows (r,), how near each comes to each of the query's words (r, q), and how rare
-        each of the words is (q,)."""
+        """Of these, by encoder: the rows (r,), how near each comes to each of the query's words (r, q), and the share
+        of each word by rarity (q,)."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]
@@ -122,7 +127,7 @@ class View:
         told = self.snapshot.said_at(self.n) <= micros(valid_at)
         rows, inside = self.snapshot.facts.found(self.snapshot.seqs[: self.n])
         told[rows[inside]] = True
-        return told
+        return self.texts.spread(told[self.texts.begins])
 
     def _corrections(self) -> Mapping[str, str]:
         """For the query's words that no row holds, and that the embedder does not know as words, their next neighbours
@@ -169,6 +174,11 @@ class View:
     def links(self) -> Links:
         """Thread neighbours among the n rows."""
         return self.snapshot.links(self.n)
+
+    @property
+    def texts(self) -> Texts:
+        """Which of the n rows are of one text, and the neighbours of each text in its thread."""
+        return self.snapshot.texts
 
     @cached_property
     def idf(self) -> Mapping[str, float]:
@@ -257,6 +267,23 @@ def _understood(query: Query) -> float:
     """How much of the query's text its embedder reads, in [0, 1]; all, where it does not say."""
     reads = "any" if query.tokens is None else query.tokens.reads
     return 1.0 if reads == "any" else languages.readable(query.text, reads)
+
+
+def _weighed_for_second(settings: Settings, by_first: float) -> Settings:
+    """The settings for a query of which the first encoder of a pair reads so much, in [0, 1]; the same where it is all.
+
+    The second encoder's token vectors compare single utterances better than windows, and better than words do.
+    """
+    if by_first >= 1.0:
+        return settings
+    rest = 1.0 - by_first
+    return replace(
+        settings,
+        recall_dense=by_first * settings.recall_dense,
+        recall_late=by_first * settings.recall_late + rest * settings.recall_meaning_late,
+        recall_late_window=by_first * settings.recall_late_window + rest * settings.recall_meaning_late_window,
+        recall_window=by_first * settings.recall_window + rest * settings.recall_meaning_window,
+    )
 
 
 def _weighed(settings: Settings, understood: float) -> Settings:

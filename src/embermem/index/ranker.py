@@ -216,9 +216,9 @@ def _of_words(view: View) -> dict[str, Floats | float]:
     """How near each of the query's words comes, by token vectors and as it is written."""
     rows = view.pool
     found: dict[str, Floats | float] = {}
-    for read, nearest, idf in view.nearest:
+    for read, nearest, weights in view.nearest:
         at = np.searchsorted(rows, read)
-        for name, values in _of_nearest(nearest.astype(np.float64), idf / idf.sum()).items():
+        for name, values in _of_nearest(nearest.astype(np.float64), weights).items():
             column = found.setdefault(name, np.full(len(rows), values.mean()))
             np.put(column, at, values)
     terms = [term for term in view.searched if term not in view.names]

@@ -19,7 +19,7 @@ import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
-from embermem.index.bm25 import Links, Postings
+from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
 from embermem.index.log import Log, Utterances
@@ -28,6 +28,7 @@ from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
 from embermem.index.part import Part
 from embermem.index.products import direction
 from embermem.index.segments import Segments, SegmentTable
+from embermem.index.texts import Links, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class Snapshot:
             return empty.extended(replace(delta, reset=False))
         log = self._log.holding(self.n, delta.utterances)
         with log.lock:
-            n = max(self.n, log.add(delta.utterances))
+            n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
         segments = self._segment_table
@@ -253,7 +254,15 @@ class Snapshot:
 
     @cached_property
     def _links(self) -> Links:
+        if self.texts.are_rows:
+            return self.texts.links
         return Links(self._log.previous.first(self.n), self._log.next.first(self.n))
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Which rows are of one text, and the neighbours of each text in its thread."""
+        first_rows = self._log.first_rows.first(self.n)
+        return Texts(first_rows, self._log.previous.first(self.n), self._log.next.first(self.n))
 
     def dots(self, vector: Vector, bare: float = 0.0) -> Floats:
         """The product of a vector (dim,) with that of every row; `bare` where there is none yet; shape (n,)."""
@@ -447,6 +456,10 @@ class Snapshot:
     def says_number(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
+
+    def states_preference(self, n: int) -> NDArray[np.bool_]:
+        """Which of the first n texts state a taste, a limit or a wish."""
+        return self._log.states_preference.first(n)
 
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""

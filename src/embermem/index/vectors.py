@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embermem.index.late import packed
-from embermem.index.passages import passages
+from embermem.index.passages import passages_of
 from embermem.languages.words import date_words
 from embermem.protocols import TokenEmbedder, VectorBatch
 
@@ -26,7 +26,7 @@ __all__ = ["TextVectors", "embedded", "embedded_texts", "indexed_text"]
 def embedded_texts(utterance: Utterance) -> list[str]:
     """The texts an embedder is given for an utterance, one a passage: what was said, and of a document its title and
     the headings over it. Speaker and date are left to BM25."""
-    texts = [utterance.text[start:end] for start, end in passages(utterance.text)]
+    texts = [utterance.text[start:end] for start, end in passages_of(utterance)]
     if (passage := utterance.passage) is None:
         return texts
     return [f"{passage.title}: {passage.place}\n{text}" for text in texts]

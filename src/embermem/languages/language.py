@@ -24,7 +24,7 @@ __all__ = ["Language"]
 _ENOUGH = 0.25
 """Of the words in English talk, a third and more are function words; in other languages next to none of these."""
 
-_ALONE = 0.4
+_ALONE = 0.33
 """The same where only one is there: "pendant" is a word of two languages."""
 
 
@@ -39,6 +39,9 @@ class Language:
     signs: ClassVar[str] = ""
     """The class of characters that only this language is written with, as in a regular expression without its
     brackets; empty for one that shares the letters of others."""
+    shares: ClassVar[str] = ""
+    """The code of a language whose signs this one is written with, too: a text of both is this one's, if enough of its
+    signs are this one's own."""
     spaced: ClassVar[bool] = True
     """Whether spaces separate its words. If not, a character carries about as much as a short word."""
     density: ClassVar[float] = 1.0
@@ -76,6 +79,8 @@ class Language:
     """Words of the themes for which a goal or limit is relevant to a query, by the theme's name."""
     theme_examples: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """A few questions of each theme: an embedder finds others that mean the like."""
+    theme_statements: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """A few preferences, limits and wishes of each theme: an embedder finds others that mean the like."""
     temperaments: ClassVar[Mapping[str, float]] = {}
     """Words for a temperament: from introverted (−1) to extroverted (+1)."""
     secrets: ClassVar[SecretWords] = SecretWords()

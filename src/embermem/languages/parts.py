@@ -88,6 +88,9 @@ class Talk:
     """One of these stands wherever `you` is found."""
     my_words: str = NEVER
     """What marks a sentence as said of the speaker, for a summary."""
+    preference: str = NEVER
+    """What states a taste, a limit or a wish: what somebody likes, avoids, cannot do or hopes for; in
+    lower case."""
     courtesy: frozenset[str] = frozenset()
     """Words, folded, of thanks, praise and farewell: a few words beside them say little."""
     parts: Mapping[str, Role] = field(default_factory=dict)
@@ -180,9 +183,11 @@ class Values:
 class PeopleWords:
     """How persons are named who are told of: `kin` are words such as sister, friend and boss, each before a name or
     alone, with what they say; `possessive` joins whose they are to them; `user` and `agent` stand for a speaker without
-    a name at the beginning of a sentence."""
+    a name at the beginning of a sentence; `joint` stands between a kin word and a name, None for a space where the
+    language has spaces."""
 
     kin: Mapping[str, Kin] = field(default_factory=dict)
     possessive: str = "'s "
     user: str = "The user"
     agent: str = "The assistant"
+    joint: str | None = None

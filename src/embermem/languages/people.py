@@ -37,8 +37,20 @@ def called(subject: str) -> Called:
 
 def whose(of: str, kin: str, name: str = "") -> str:
     """The subject for somebody's relative: "Bob's sister", "Bob的妹妹"; with a name "Bob's sister Ana"."""
-    language = languages.by_signs(kin)
-    return f"{of}{language.people.possessive}{kin}{' ' if name and language.spaced else ''}{name}"
+    language = _language_of(kin, f"{of}{kin}{name}")
+    return f"{of}{language.people.possessive}{kin}{_joint(language) if name else ''}{name}"
+
+
+def _language_of(kin: str, told: str) -> Language:
+    """The language of a kin word: the one that has it, or that of what is told, if none has or several have it."""
+    those = [language for language in languages.all() if fold(kin) in language.people.kin]
+    return those[0] if len(those) == 1 else languages.by_signs(told if told and those else kin)
+
+
+def _joint(language: Language) -> str:
+    """What stands between a kin word and a name."""
+    joint = language.people.joint
+    return joint if joint is not None else " " if language.spaced else ""
 
 
 def excluded(kin: str, other: str) -> bool:
@@ -61,7 +73,7 @@ def label(subject: str, language: Language) -> str:
 def told_in(statement: str) -> Language:
     """The language of a statement, which begins in it, whatever names stand in it: 住在Lyon, "lives in 北京"."""
     begins = languages.by_signs(statement[:1])
-    return begins if begins.signs else languages.spelled(statement)
+    return languages.by_signs(statement) if begins.signs else languages.spelled(statement)
 
 
 def mentions(text: str, name: str) -> bool:
@@ -102,8 +114,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 
 def _pattern(language: Language) -> re.Pattern[str]:
     kin = "|".join(re.escape(word) for word in sorted(language.people.kin, key=lambda word: (-len(word), word)))
-    space = " " if language.spaced else ""
     return re.compile(
-        rf"(?:(?P<of>.+?){re.escape(language.people.possessive)})?(?P<kin>{kin})(?:{space}(?P<name>\S.*))?",
+        rf"(?:(?P<of>.+?){re.escape(language.people.possessive)})?(?P<kin>{kin})(?:{re.escape(_joint(language))}(?P<name>\S.*))?",
         re.IGNORECASE,
     )

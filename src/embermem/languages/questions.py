@@ -33,6 +33,7 @@ __all__ = [
     "points_back",
     "refers_to_person",
     "says_number",
+    "states_preference",
 ]
 
 _TIME = either(lambda one: one.questions.time)
@@ -54,7 +55,10 @@ _PRONOUN = either(lambda one: one.questions.pronoun)
 _POINTS_BACK = either(lambda one: one.questions.points_back)
 _CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
+_PREFERENCE = either(lambda one: one.talk.preference, re.NOFLAG)
 _SAID_NUMBER = either(lambda one: one.questions.says_number)
+_STATES_WITHIN = 2_000
+"""Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
 _LOOKS_AT = 300
 """Characters of a query: a question stands at its beginning, and a pasted page is none."""
 
@@ -181,6 +185,11 @@ def asks_of_character(query: str) -> bool:
 def says_number(text: str) -> bool:
     """Whether a number stands in the text, in digits or words."""
     return _SAID_NUMBER.search(text) is not None
+
+
+def states_preference(text: str) -> bool:
+    """Whether a taste, a limit or a wish stands in the text."""
+    return _PREFERENCE.search(text[:_STATES_WITHIN].lower()) is not None
 
 
 def asked_attributes(query: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ Each folder next to this module that is named by a language code and defines `LA
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -27,6 +27,7 @@ __all__ = [
     "merged",
     "named",
     "of",
+    "of_signs",
     "readable",
     "secret_words",
     "signed",
@@ -44,6 +45,9 @@ _LOOKS_AT = 2_000
 """Characters of a text whose function words say what language it is spelled in."""
 _LETTERS = 0.5
 """What letters of its own are worth to a language, in words."""
+_OWN = 8
+"""A text is Japanese if it has at least one kana for so many Han characters: talk has one for each, a heading with の
+one for four or five; a Chinese sentence with the name of a Japanese shop has less (ours)."""
 _Value = TypeVar("_Value")
 
 
@@ -74,19 +78,37 @@ def default() -> Language:
 def of(text: str) -> Language:
     """The language in which a text is mostly written; a character of only one language counts as two letters."""
     if not text.isascii():
-        for language, signs in signed():
-            if 2 * len(signs.findall(text)) > len(_LATIN.findall(text)):
+        for language, count in _counted(text):
+            if 2 * count > len(_LATIN.findall(text)):
                 return language
     return spelled(text)
 
 
 def by_signs(text: str) -> Language:
     """The first language one of whose own signs stands in a text, be it a name only; `spelled`, if there is none."""
-    if not text.isascii():
-        for language, signs in signed():
-            if signs.search(text) is not None:
-                return language
-    return spelled(text)
+    return of_signs(text) or spelled(text)
+
+
+def of_signs(text: str) -> Language | None:
+    """The same; None if there is none."""
+    return None if text.isascii() else next((language for language, _ in _counted(text)), None)
+
+
+def _counted(text: str) -> Iterator[tuple[Language, int]]:
+    """The languages with signs of their own that stand in a text, each with their number; first those that share the
+    signs of another, with these, unless they are few among them."""
+    for language, signs in signed():
+        count = len(signs.findall(text))
+        if count and language.shares:
+            shared = len(_signs_of(language.shares).findall(text))
+            count = count + shared if _OWN * count >= shared else 0
+        if count:
+            yield language, count
+
+
+@cache
+def _signs_of(code: str) -> re.Pattern[str]:
+    return re.compile(f"[{named(code).signs}]")
 
 
 def spelled(text: str) -> Language:
@@ -179,5 +201,7 @@ def _sharing() -> tuple[Language, ...]:
 
 @cache
 def signed() -> tuple[tuple[Language, re.Pattern[str]], ...]:
-    """The languages with characters of their own, each with the pattern of one character."""
-    return tuple((language, re.compile(f"[{language.signs}]")) for language in all() if language.signs)
+    """The languages with characters of their own, each with the pattern of one character; first those that share the
+    characters of another."""
+    found = sorted((language for language in all() if language.signs), key=lambda one: not one.shares)
+    return tuple((language, re.compile(f"[{language.signs}]")) for language in found)

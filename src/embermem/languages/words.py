@@ -15,7 +15,7 @@ from itertools import pairwise
 from embermem.core.text import fold, visible
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
-from embermem.languages.registry import all, by_signs, default, signed, spelled
+from embermem.languages.registry import all, by_signs, default, of_signs, signed, spelled
 
 __all__ = [
     "asks",
@@ -34,10 +34,18 @@ __all__ = [
 ]
 
 _SIGNS = "".join(language.signs for language in all())
+_TOGETHER = tuple(
+    dict.fromkeys(
+        language.signs + "".join(one.signs for one in all() if one.shares == language.code)
+        for language in all()
+        if language.signs and not language.shares
+    )
+)
+"""The signs that stand in one run: of a language, and of those that share them."""
 _RUN = re.compile(
     "|".join(
         (
-            *(f"[{language.signs}]+" for language in all() if language.signs),
+            *(f"[{signs}]+" for signs in _TOGETHER),
             rf"[^\W_{_SIGNS}]+(?:['’][^\W_{_SIGNS}]+)*",
         )
     )
@@ -62,11 +70,7 @@ def runs(text: str) -> Iterator[tuple[str, int, int]]:
 
 def language_of_run(run: str, otherwise: Language) -> Language:
     """The language of what `runs` gives: that of its signs, or `otherwise`."""
-    if not run.isascii():
-        for language, sign in signed():
-            if sign.match(run):
-                return language
-    return otherwise
+    return of_signs(run) or otherwise
 
 
 def terms(text: str) -> list[str]:

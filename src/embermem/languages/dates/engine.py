@@ -12,7 +12,7 @@ from embermem.languages.dates.days import DateSpan, Days
 from embermem.languages.dates.joining import agreed, joined
 from embermem.languages.dates.rules import Core, DateTables, Prefix, by_lead
 from embermem.languages.facts.finding import When
-from embermem.languages.registry import all, spelled
+from embermem.languages.registry import all, of_signs, spelled
 
 __all__ = ["DateSpan", "date_spans", "relative_spans", "since"]
 
@@ -96,10 +96,12 @@ def since(tables: DateTables, text: str, said_at: datetime, pos: int = 0, endpos
 
 def _needed(text: str) -> tuple[bool, ...]:
     """Of each language, whether the text may hold a date of its rules: the one that its letters spell, and those whose
-    own signs stand in it."""
-    own, is_ascii = spelled(text), text.isascii()
+    own signs stand in it. Where signs are shared (Japanese), the language that they are shared with is left out."""
+    own, is_ascii, signed = spelled(text), text.isascii(), of_signs(text)
+    shared = "" if signed is None else signed.shares
     return tuple(
-        language is own if needed is None else language is own or (not is_ascii and needed.search(text) is not None)
+        language is own
+        or (needed is not None and not is_ascii and language.code != shared and needed.search(text) is not None)
         for language, needed in _NEEDED
     )
 

@@ -14,7 +14,9 @@ QUESTIONS: Final = Questions(
     marks=("?",),
     time=r"^\W*when\b|\b(?:since when|what (?:date|day|month|year|time)|which (?:date|day|month|year|week))\b|\bhow long ago\b",
     number=r"\bhow (?:many|much|old|long|often|far|big|tall)\b",
-    several=r"\b(?:what|which) (?:\w+ ){0,2}?(?:kinds?|types?|sorts?|things|activities|\w{3,}(?:[^s\W]s|ies))\b"
+    several=r"\b(?:what|which) (?:[\w'-]+ ){0,2}?(?:kinds?|types?|sorts?|things|people|(?!does|goes|says|this|[\w]*ss\b)\w{2,}(?:[^s\W]s|ies))\b"
+    r"|\b(?:what|where|who|whom) (?:(?:is|are|was|were|else) )?(?:has|have) (?!to\b)(?:[\w'-]+ ){1,4}?(?:been|done|made|seen|read|met|gone|had|written|bought|taken|given"
+    r"|eaten|won|sung|drawn|gotten|\w+ed)\b"
     r"|\bhow many\b|\bboth\b|\b(?:all the|every one of|everything (?:about|that|I))\b|^\W*(?:list|name)\b"
     r"|\bwhat (?:have|has|had|do|did|else)\b.{0,40}\b(?:told|said|mentioned)\b",
     past=r"\b(?:did|was|were|had|when|yesterday|ago|remember|earlier|previously)\b"
@@ -46,29 +48,31 @@ QUESTIONS: Final = Questions(
     character=r"\b(?:personalit(?:y|ies)|character traits?|traits|attributes|temperament|(?:kind|sort|type) of (?:person|man|woman)|interested in|interests|hobbies"
     r"|(?:am|is|are) (?:i|you|he|she|they|\w+) (?:like|into)\b|describe (?:me|my (?:self|personality))|recommend|suggest)\b",
     first=r"\b(?<!at )first(?!-| (?:names?|aid|floor|class|languages?|cousins?|grade|grader|degree|lady|person|half|few|thing)\b)\b"
-    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b|\b(?:begin|start) with\b",
+    r"|\b(?:firstly|earliest|initially|originally)\b|\b(?:at|in|from) the (?:very )?(?:beginning|start)\b(?! of)|\b(?:begin|start) with\b",
     last=r"\blast(?! (?:names?|nights?|weeks?|weekends?|months?|years?|decades?|centur\w+|springs?|summers?|autumns?|falls?|winters?|semesters?|terms?"
     r"|few|couple|several|\d+|two|three|four|five|six|seven|eight|nine|ten|hour|minute|mon\w*|tues\w*|wednes\w*|thurs\w*|fri\w*|satur\w*|sun\w*"
     r"|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)\b)\b"
     r"|\b(?:latest|newest|lastly|most recent(?:ly)?|recently)\b",
     order=r"\b(?:what|which) (?:\w+ )?(?:order|sequence)\b|\bin (?:the )?order\b|\bchronolog\w*|\btime ?lines?\b|\bone after (?:the other|another)\b"
     r"|\b(?:which|what|who)\b[^.?!]{0,60}\b(?:first|earlier|sooner|later|last)\b[^.?!]{0,100}\bor\b|\b(?:or|and)\b[^.?!]{0,80}\b(?:first|earlier|sooner|later)\b\W*$"
-    r"|\b(?:did|was|were|had|have|has|is|are)\b[^.?!]{2,100}\b(?:before|after|(?:earlier|later|sooner) than)\b(?! (?:all|that|this|then|now)?\W*$)"
+    r"|^\W*(?:did|was|were|had|have|has|is|are)\b[^.?!]{2,100}\b(?:before|after|(?:earlier|later|sooner) than)\b(?! (?:all|that|this|then|now)?\W*$)"
     r"|\b(?:before|after|earlier|later) or (?:before|after|earlier|later)\b",
     count=r"\bhow many (?!(?:more |of )?(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|miles?|metres?|meters?|kilomet\w+|km|euros?|dollars?|pounds?"
     r"|percent|calories|kilos?|kg|grams?|lit(?:re|er)s?)\b)|\bhow often\b|\b(?:number of|count (?:of|the|all|my|how)|in total|altogether)\b",
     compare=r"\b(?:compar(?:e|es|ed|ing|isons?)|versus|vs|differ(?:s|ed|ences?|ent)?|similar\w*|in common|alike|both|rather than|instead of)\b"
     r"|\b(?:more|less|fewer|better|worse|\w{2,}er)\b[^.?!]{0,60}\bthan\b|\b(?:same|as \w+) as\b"
-    r"|\b(?:which|who|whose|what|more|less|fewer|better|worse|prefer\w*|rather)\b[^.?!]{0,100}\bor\b|\bprefer\w*\b[^.?!]{0,60}\b(?:to|over)\b",
+    r"|\b(?:which|who|whose|more|less|fewer|better|worse|prefer\w*|rather)\b[^.?!]{0,100}\bor\b|\bor\b[^.?!]{0,60}\b(?:more|less|better|worse)\W*$|\bof the two\b|\bprefer\w*\b[^.?!]{0,60}\b(?:to|over)\b",
     sides=r",? \b(?:or|and|versus|vs\.?|than|rather than|instead of|compared (?:to|with|against)|before or after|before|after|as well as)\b(?: (?:by|from|after|before|with|to|than) (?=the|my|his|her|our|their))?|[,;:]",
-    since=r"\b(?:ever since|since|after|following)\s+(?!(?:when|then|that|this|all)\b)([^,.;?!]{3,100})",
-    until=r"\b(?:before|until|till|prior to|up to|by the time(?: that)?)\s+(?!(?:when|then|that|this|now)\b)([^,.;?!]{3,100})",
+    since=r"\b(?:ever since|since|(?<!before or )after|following)\s+(?!(?:when|then|that|this|all)\b)([^,.;?!]{3,100})",
+    until=r"\b(?:before(?! or after\b)|until|till|prior to|up to|by the time(?: that)?)\s+(?!(?:when|then|that|this|now)\b)([^,.;?!]{3,100})",
     between=r"\bbetween\s+([^,.;?!]{2,80}?),? and\s+([^,.;?!]{2,80})",
-    advice=r"\b(?:should|shall|recommend\w*|recommendations?|suggest\w*|advice|advise|ideas?|tips|inspiration|worth|good (?:idea|place|time|way|choice|gift|fit))\b"
+    advice=r"\b(?:should|shall)\b|\b(?:you|please|can|could|would|^\W*) ?(?:recommend|suggest|advise|propose)\b|\b(?:any|some|an|your|need|of) (?:good |other )?(?:advice|ideas?|tips|inspiration|suggestions?|recommendations?)\b"
+    r"|\b(?:good|nice|better|best|suitable|right) (?:idea|place|time|way|choice|gift|present|fit|restaurant|hotel|book|film|movie) (?:to|for)\b"
     r"|\b(?:what|where|which|how|who)(?:'s| is| are| can| could| would| do| might)?\b[^.?!]{0,40}\b(?:could|can|might|would) (?:i|we|you)\b"
     r"|\bhelp (?:me|us) (?:\w+ ){0,2}(?:plan|choose|pick|decide|find|think|write|prepare|organi[sz]e|order|shop|pack)\b"
-    r"|\b(?:plan|organi[sz]e|pick|choose|book|find|order|prepare|cook|make|get|buy|bring) (?:me|us)?(?: ?an?| ?some| ?the| ?something| ?somewhere)\b"
     r"|\b(?:can|could|may|might) (?:i|we)\b|\blet's\b|\b(?:i|we)(?:'d| would) (?:like|love|want)\b|\b(?:i'm|i am|we're|we are) (?:\w+ ){0,2}(?:looking for|planning|thinking (?:of|about)|going to|about to)\b"
+    r"|\bwhat\b[^.?!]{0,40}\b(?:could|can|may(?! \d|[,?]| of)|would)\b"
+    r"|^\W*(?:please )?(?:write|draft|propose|find|plan|pick|choose|book|order|cook|prepare|design|compose|organi[sz]e|arrange|reserve|put together|make|help|give me)\b"
     r"|\bsurprise (?:me|us)\b|\bany (?:good|nice)\b",
     says_number=r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|couple|once|twice|half)\b",
 )
@@ -85,6 +89,18 @@ TALK: Final = Talk(
     you=r"\byou(?:r|rs|rself|rselves)?\b",
     you_signs=("you",),
     my_words=r"\b(?:I|I'm|I've|my|we|our)\b",
+    preference=r"\b(?:loves?|loved|adores?|hates?|hated|dislikes?|detests?|prefers?|preferred|enjoys?|enjoyed|favou?rites?|avoids?|misse?s"
+    r"|(?:i|we|you|he|she|they|who|and|really|also|always|still|mostly|never|not|n't|does|do|did) likes?(?! (?:that|this|it|a|an|the (?:time|day)|when|how|so)\b)"
+    r"|likes (?:to|her|his|their|its|an?|the|\w+s|\w+ing)|fond of|fans? of|keen on|crazy about|mad about|obsessed with|interested in|into (?!it|the|a|an|my|this|that|his|her|our|their|two|account)\w+"
+    r"|can(?:no|')t (?:stand|bear|eat|drink|have|do|afford|take|wear|use|sleep|see|hear|climb|swim|run|walk|drive|fly|cook|dance|go|get|digest|tolerate|handle|be)"
+    r"|(?:do|does|did|wo|would|ca|must|should|could)(?: not|n't) (?:like|eat|drink|want|care for|touch|wear|mind|take|buy|need|enjoy|do|go|stand|ski|run|swim|fly|drive|smoke|have)"
+    r"|(?:am|is|are|'m|'s|'re|was|were|been) (?:not |n't )?(?:allowed|allergic|intolerant|sensitive|vegan|vegetarian|pescatarian|coeliac|celiac|diabetic|pregnant|afraid|scared|terrified|colou?r-?blind|claustrophobic|tired of|sick of|bored|fed up|into)"
+    r"|isn't allowed|aren't allowed|not allowed|never (?:eat|eats|drink|drinks|touch|touches|wear|wears|liked|fly|flies|use|uses|buy|buys|again)"
+    r"|(?:no|not|without|any) more \w+|no \w+(?: \w+){0,4} (?:for|from) (?:me|us|him|her|them)|nothing (?:with|but|too|that|\w+er)|no \w+[,.;]? (?:please|thanks|thank you)|please,? no(?:t|thing)?"
+    r"|(?:'d|would) (?:rather|prefer|love|like|hate)|allerg(?:y|ies|ic)|intoleran(?:t|ce)|(?:gluten|lactose|dairy|sugar|nut)[- ]?free|halal|kosher|too (?:loud|sweet|spicy|hot|cold|expensive|crowded|salty|noisy|bright|far|long|big|small|heavy)"
+    r"|(?:gives?|makes?|made|gave) (?:me|him|her|us|them) (?:an? )?\w+|bad for|good for|best (?:thing )?(?:for|with)|always (?:wanted|wants?|dreamed|order|orders|take|takes|have|has|wear|wears)|dreams? of|dreamed of|wish(?:es)?|hop(?:e|es|ing) to|want(?:s|ed)? (?:to|an?|some|something|more|less|the|no)"
+    r"|budget|at most|no more than|not more than|up to \d+|(?:can|could|to) afford|comfortable with|gave up|given up|giv(?:es|ing) up|stopped \w+ing|quit \w+ing|cut(?:s|ting)? (?:down|out|back)|has to come|have to be|has to be|must(?:n't| not)? be|only (?:eat|drink|wear|buy|take|listen|read|watch|use)s?"
+    r"|go(?:es)? for|suits? (?:me|her|him|us|them)|works? (?:best|well) for|collects?|swear(?:s)? by)\b|\bnot (?:a |an )?(?:\w+ )?(?:person|fan|type)\b|n't stand\b",
     courtesy=frozenset(
         "absolutely agree agreed amazing appreciate awesome best bet bye care congrats congratulations cool definitely enjoy exactly excited "
         "fantastic fun glad good goodbye great happy haha hope hug incredible interesting keep kind kindness lol love lovely luck mean means "
@@ -202,7 +218,7 @@ THEMES: Final = {
         "sandwich(?:es)? salads? soups? cheese bread pancakes? cakes? cookies? pies? doughnuts? donuts? pastr(?:y|ies) desserts? sweets? candy chocolates? popcorn milkshakes? smoothies? "
         "ice.cream drinks? beers? wine cocktails? whisk(?:e)?y coffee latte soda cola food foods thai groceries",
         "weight kilos? kg pounds lbs slim(?:mer)? thinner leaner fit(?:ter)? shape healthier healthily healthy eat eating drinking drink alcohol sugar salt meat muscle diabet(?:es|ic) celiac coeliac "
-        "cholesterol intoleran(?:t|ce) blood.pressure blood.sugar dairy gluten caffeine coffee chocolate crohn's ibs sober",
+        "cholesterol intoleran(?:t|ce) blood.pressure blood.sugar dairy gluten caffeine allergic allerg(?:y|ies) vegan vegetarian fish seafood nuts? peanuts? spicy vegetables? eggs? coffee chocolate crohn's ibs sober",
     ),
     "money": _theme(
         "buy buying purchase order shop shopping prices? costs? cheap(?:er)? expensive afford pay gifts? presents? sale deals? laptops? phones? cameras? shoes dress hotels? flights? tickets? trips? holidays? vacations? "
@@ -221,6 +237,30 @@ THEMES: Final = {
     "time": _theme(
         "weekends? saturday sunday plans? party movies? series gaming bored free.time schedule stay.up",
         "learn pass exam degree thesis sleep read write screen procrastinating",
+    ),
+    "travel": _theme(
+        "travel(?:s|l?ing)? trips? holidays? vacations? journeys? getaway city.break hotels? hostels? airbnb flights? camping cruise itinerary route tour sightseeing weekend.(?:away|trip) stay.(?:in|at) destination",
+        "travel trips? holidays? abroad countries country islands? mountains sea beach lake train trains plane flying fly car.?sick sea.?sick sauna hotels?",
+    ),
+    "gifts": _theme(
+        "gifts? presents? birthday christmas anniversary surprise.for valentine'?s",
+        "collects? wished wants wish always.wanted gifts? presents?",
+    ),
+    "media": _theme(
+        "books? novels? read(?:ing)? films? movies? series show documentary watch(?:ing)? music songs? albums? playlist bands? musicians? concerts? podcasts? games? theatre exhibition museum",
+        "books? novels? read(?:s|ing)? films? movies? series documentar(?:y|ies) watch(?:es|ing)? music songs? jazz rock pop classical opera bands? concerts? podcasts? games? poems? poetry thrillers? crime comed(?:y|ies)",
+    ),
+    "home": _theme(
+        "flat apartment room kitchen bedroom bathroom living.room furniture sofa curtains lamps? paint(?:ing)? garden balcony plants? decorat(?:e|ing|ion) renovat(?:e|ing|ion)",
+        "colou?rs? clutter bright dark quiet garden balcony stairs floor plants? furniture wood",
+    ),
+    "work": _theme(
+        "work job career office interview apply application course training meeting presentation speech letter e-?mail text essay colleagues? boss",
+        "work(?:s|ing)? job office meetings? colleagues? boss overtime remote shifts? course short jokes formal",
+    ),
+    "company": _theme(
+        "party parties night.out evening.out date guests? friends invite dinner.with come.over meet(?:ing)?.up wedding celebrat(?:e|ion) restaurants? bar pub club",
+        "crowds? loud noisy noise dance dancing drink alcohol people quiet talk company",
     ),
 }
 

@@ -218,7 +218,7 @@ _OWN: Final = (
     _frame("age", rf"(?:{_J}ai {_ADV}(?:eu )?|\bje viens d'avoir |{_J}ai fêté mes )", count(AMOUNTS, r" ans\b(?! (?:d'|de (?!mariage)))(?= ?(?:[.,;!)]|$|et\b|mais\b|maintenant|depuis|aujourd))")),
     _frame("birthday", r"\b(?:mon anniversaire,? (?:est|c'est|tombe)(?: le)? |je suis née? le )", group(rf"(?P<v>\d{{1,2}}(?:er)? (?:{'|'.join(MONTHS)}))\b")),
     _frame("birth_year", r"\bje suis née? (?:le \d{1,2}(?:er)? \w+|en) ", group(r"(?P<v>(?:19|20)\d\d)\b")),
-    _frame("born_in", rf"\bje suis née? {_IN}", _place),
+    _frame("born_in", rf"\bje suis née? (?:le \d{{1,2}}(?:er)? \w+(?: \d{{4}})? |en \d{{4}} )?{_IN}", _place),
     _frame("comes_from", rf"\bje (?:viens|suis originaire) {_OF}(?-i:(?=[A-ZÀ-Þ]))", _place),
     _frame("grew_up_in", rf"{_J}ai grandi {_IN}", _place),
     _frame("nationality", rf"{_JE}suis {_ADV}(?:d'origine |de nationalité )?", group(rf"(?P<v>(?:{_NATIONS})(?:ne|e)?)\b{_END}")),

@@ -53,7 +53,7 @@ GRAMMAR: Final = Grammar(
         _I,
     ),
     blocked=re.compile(
-        r"\b(?:que|qu'|si|où|quand|lorsque|dont|qui|avant|après que|sans|jusqu'à ce|comme|dès|tu|vous|il|elle|ils|elles|quel|quelle|pourquoi|comment|combien|n'est pas|pas|dit|disait|jamais)(?:\b|$)",
+        r"\b(?:que|qu'|si|où|quand|lorsque|dont|qui(?! vient)|avant|après que|sans|jusqu'à ce|comme|dès|tu|vous|il|elle|ils|elles|quel|quelle|pourquoi|comment|combien|n'est pas|pas|dit|disait|jamais)(?:\b|$)",
         _I,
     ),
     withdrawn=re.compile(r"\W*(?:(?:non,? )?je (?:plaisante|rigole|blague|déconne)|(?:c'est|c'était) (?:une blague|pour rire)|mais non,? je|enfin non|non,? (?:en fait,? )?c'est (?:ma|mon|faux|pas))", _I),

@@ -39,20 +39,20 @@ TALK: Final = Talk(
     you_signs=("tu", "toi", "ton", "tes", "vous", "vo"),
     my_words=r"\b(?:je|j'|mon|ma|mes|notre|nos|nous)\b|\bj'",
     courtesy=frozenset(
-        "merci beaucoup bonjour bonsoir salut coucou génial super parfait bravo félicitations bonne chance journée soirée nuit bientôt plaisir ravi ravie content contente"
-        " heureux heureuse gentil gentille adore cool top excellent formidable magnifique d'accord exactement tout fait bien sûr désolé désolée courage bisous bise".split()
+        "merci beaucoup bonjour bonsoir salut coucou génial super parfait bravo félicitations bonne journée soirée nuit bientôt plaisir ravie contente"
+        " heureux heureuse gentil gentille adore cool excellent formidable magnifique d'accord exactement tout fait bien sûr désolé désolée courage bisous bise".split()
     ),
     parts={"utilisateur": Role.USER, "utilisatrice": Role.USER, "système": Role.SYSTEM, "outil": Role.TOOL},
     nobody=frozenset("utilisateur utilisatrice moi client cliente assistant assistante agent bot système outil".split()),
 )  # fmt: skip
 
 SCREENING: Final = Screening(
-    speaker=r"\b(?:[Jj]e|[Jj]['’]|[Mm](?:on|a|es)\b|[Nn]ous|[Nn]otre|[Oo]n|[Aa]ppelle|m['’]appel)",
+    speaker=r"\b(?:[Jj]e|[Jj]['’]|[Mm](?:on|a|es)\b|[Nn]ous|[Nn]otre|[Oo]n (?:va|vit|habite|vient|part|s['’]est|est (?:all|part|ren)|a (?:\w+é|eu|fait|pris)\b)|[Aa]ppelle|m['’]appel)",
     quoted_speaker=r"\b(?:je|moi|mon|ma|mes|nous)\b|\bj['’]",
     whole=r"\b(?:tradui[st]|traduire|traduction|corrige (?:ce|cette|mon|ma|le|la)|reformule|relis (?:ce|mon)|réécri[st]|améliore (?:ce|mon|cette)|résume (?:ce|cette|le|la) (?:texte|article|passage)|jeu de rôle|lettre de motivation|madame, monsieur|cordialement|veuillez (?:agréer|recevoir)|sincères salutations|bien à vous|il était une fois"
     r"|tu es (?:un|une) (?:\w+ ){0,2}(?:expert|experte|assistant|assistante|professeur|rédacteur|rédactrice|coach|chatbot|bot)|(?:réponds|agis|comporte-toi) comme si|fais comme si|paroles de|(?:pour|dans) mon (?:roman|histoire|livre)|mon personnage|je (?:plaisante|rigole|blague|déconne)|poisson d'avril|comment (?:dit-on|dire) )",
-    from_here=r"\b(?:(?:écris|rédige|compose|génère|invente)(?:-moi)? (?:un|une|le|la|mon|ma)\b|imagine(?:z|ons)?\b(?! que tu)|supposons|fais semblant|voici (?:le|la|mon|ma|un|une) (?:texte|lettre|mail|message|article|poème|extrait)|le texte suivant|ci-dessous|citation ?:)",
-    lasting=r"\b(?:toujours|jamais|désormais|dorénavant|avenir|à partir|chaque|plus|arrête|réponds|répondre|répondez|réponses|parle|appelle|appelez|tutoie\w*|tutoyer|vouvoie\w*|vouvoyer|évite|émojis?|emojis?|smileys?|jusqu'|par défaut|préfère|systématiquement|utilise\w*)\b",
+    from_here=r"\b(?:(?:écris|rédige|compose|génère|invente)(?:-moi)? (?:un|une|le|la|mon|ma)\b|imagin(?:e (?:que (?!tu)|qu'|une?\b)|ez\b|ons\b)|supposons|fais semblant|voici (?:le|la|mon|ma|un|une) (?:texte|lettre|mail|message|article|poème|extrait)|le texte suivant|ci-dessous|citation ?:)",
+    lasting=r"\b(?:toujours|jamais|désormais|dorénavant|avenir|à partir|chaque|(?:ne |n['’])\w+(?:-\w+)? plus|plus (?:d['’]|de )|arrête|réponds|répondre|répondez|réponses|parle|appelle|appelez|tutoie\w*|tutoyer|vouvoie\w*|vouvoyer|évite|émojis?|emojis?|smileys?|jusqu'|par défaut|préfère|systématiquement|utilise\w*)\b",
 )
 
 _STATING: Final = {
@@ -80,9 +80,9 @@ GUARDS: Final = Guards(
     male=r"\b(?:homme|garçon|père|papa|époux)\b",
     reporting="dit dire parle parler raconte raconter demande demander répond répondre explique expliquer mentionne discussion conversation message sujet résumé suggère conseille propose",
     stating=_STATING,
-    denying=r"\b(?:ne|n'|pas|jamais|plus|aucune?|ni|sans|déteste|ancien\w*|si|aimerais)\b|\bn'",
-    ending=r"\b(?:ne|pas|plus|jamais|ancien\w*|quitt\w*|arrêt\w*|abandonn\w*|vendu\w*|perdu\w*|mort\w*|décéd\w*|sépar\w*|divorc\w*|retraite|annul\w*|fini\w*|terminé\w*|déménag\w*|chang\w*|sans|faux|erreur)\b|\bn'",
-    own=r"\b(?:je|moi|nous|on)\b|\bj'|\bm'appelle\b|\b(?:mon|ma|notre) (?:nom|prénom|adresse|travail|métier|poste|numéro|téléphone|mail|e-?mail|anniversaire|âge|régime|budget|employeur|langue|profession)\b",
+    denying=r"\b(?:ne|pas|jamais|aucune?|sans|déteste|ancien(?:ne)?|aimerais)\b|\bn'",
+    ending=r"\b(?:ne|pas|jamais|ancien\w*|quitt\w*|arrêt\w*|abandonn\w*|vendu\w*|perdu\w*|mort\w*|décéd\w*|sépar\w*|divorc\w*|retraite|annul\w*|fini\w*|terminé\w*|déménag\w*|chang\w*|sans|faux|erreur)\b|\bn'",
+    own=r"\b(?:je|moi|nous)\b|\bj'|\bm'appelle\b|\b(?:mon|ma|notre) (?:nom|prénom|adresse|travail|métier|poste|numéro|téléphone|mail|e-?mail|anniversaire|âge|régime|budget|employeur|langue|profession)\b",
 )  # fmt: skip
 
 TEMPERAMENTS: Final = {
@@ -118,7 +118,7 @@ VALUES: Final = Values(
     leading=r"(?:j'|(?:je|il|elle|on|nous|l'utilisateur) )?(?:aimes?|aimons|adores?|raffole de|est fan d[eu]|suis fan d[eu]) (?:vraiment |beaucoup |bien )?(?=\S)",
     subject=r"(?:je suis|il est|elle est|l'utilisateur est) (?!pas\b)(?=\S)",
     articles=frozenset({"un", "une"}),
-    dropped=frozenset("le les l' son sa ses mon ma mes notre nos du très vraiment assez".split()),
+    dropped=frozenset("le les l' sa ses mes notre nos du très vraiment assez".split()),
     conjunctions=frozenset({"et"}),
     yes=frozenset({"oui", "ouais", "vrai", "exact"}),
     no=frozenset({"non", "faux"}),

@@ -1,4 +1,4 @@
-"""Chinese; Japanese and Korean as far as they are written with the same signs and have no folder of their own."""
+"""Chinese; Korean as far as it has no folder of its own. Japanese is written with Chinese characters, too: `ja`."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Chinese(Language):
         return words.terms_of(run)
 
     def name_for(self, text: str, spelled: Sequence[str]) -> str | None:
-        """Chinese, Japanese or Korean, by their signs."""
+        """Chinese or Korean, by their signs."""
         return words.name_for(text, len(spelled))
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:

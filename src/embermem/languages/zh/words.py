@@ -1,5 +1,5 @@
 """Words. No spaces part them, so a text is compared by pairs of characters and by characters; only keywords are cut out
-as words. Japanese and Korean are cut so too, as long as they have no folder of their own."""
+as words. Korean is cut so too, as long as it has no folder of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from typing import Final
 
 from embermem.languages.language import words_of
 
-SIGNS: Final = (
-    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-)
+SIGNS: Final = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 _HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 STOP_WORDS: Final = frozenset(
     "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
@@ -29,7 +27,6 @@ FUNCTION: Final = STOP_WORDS | frozenset(
 _LONGEST_RUN = 2_000
 """Characters of an unbroken run that are cut into words."""
 _SIGN = re.compile(f"[{SIGNS}]")
-_KANA = re.compile("[\u3040-\u30ff]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -37,7 +34,7 @@ _IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 def terms_of(run: str) -> tuple[str, ...]:
     """Pairs, and Han characters by themselves: a character has a meaning, so that 猫 finds 橘猫.
 
-    A sign of kana or hangul is a sound, and stands by itself only where it is written so.
+    A sign of kana or hangul (of a name in a Chinese text) is a sound, and is a term only where nothing is beside it.
     """
     pairs = [a + b for a, b in pairwise(run) if not (a in FUNCTION and b in FUNCTION)]
     characters = [c for c in (run if len(run) == 1 else _HAN.findall(run)) if c not in FUNCTION]
@@ -73,13 +70,11 @@ def phrases(sentence: str) -> Iterator[str]:
 
 
 def name_for(text: str, words: int) -> str | None:
-    """Which of the three languages a text is written in, if it has less than two words in letters on three of their
+    """Which of the two languages a text is written in, if it has less than two words in letters on three of their
     characters."""
-    han, kana, hangul = (len(pattern.findall(text)) for pattern in (_IDEOGRAPH, _KANA, _HANGUL))
-    if 3 * words >= 2 * (han + kana + hangul):
+    han, hangul = (len(pattern.findall(text)) for pattern in (_IDEOGRAPH, _HANGUL))
+    if 3 * words >= 2 * (han + hangul):
         return None
-    if 4 * kana > han:
-        return "Japanese"
     return "Korean" if hangul > han else "Chinese"
 
 

@@ -6,7 +6,7 @@ Which attributes stand is said in core/attributes.py; docs/research/recall.md ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ from embermem.core.attributes import standing as kind_of
 from embermem.core.equations import fading
 from embermem.core.types import Fact
 from embermem.index.query_context import View
-from embermem.languages.questions import asked_attributes, asks_of_the_past
+from embermem.languages.questions import asked_attributes, asks_for_advice, asks_of_the_past
 from embermem.memoryos.people import People
-from embermem.memoryos.recall.themes import bears_on, themes_of
+from embermem.memoryos.recall.themes import bears_on, states_taste, themes_bearing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,29 +28,30 @@ if TYPE_CHECKING:
 __all__ = ["standing"]
 
 _DAY_S = 86_400.0
+_ORDER = {"limit": 0, "goal": 1, None: 2}
+"""What is told first: limits, goals, tastes."""
 
 
 def standing(view: View, people: People) -> tuple[Fact, ...]:
     """The goals and limits of the user that bear on the query, by its theme or because it asks for them, that hold
     when it is asked, and that its scope lets be seen.
 
-    Limits first, then the nearest to the query, of the equally near the newest; `standing_facts` at most, and if there
-    are goals and limits, both come in. None for a question about the past.
+    Limits first, then goals, then, for a query that asks for advice, tastes; of each the nearest to the query first, of
+    the equally near the newest. `standing_facts` at most, and if there are goals and limits, both come in. None for a
+    question about the past.
     """
     settings = view.settings
     if settings.standing_facts == 0 or asks_of_the_past(view.query.text):
         return ()
-    themes = themes_of(view.query.text) | view.query.themes
+    themes = themes_bearing(view.query.text, view.query.themes)
     asked = asked_attributes(view.query.text)
     if not themes and not asked:
         return ()
     now, table = view.now, view.snapshot.facts.rows
-    kinds = (places for name, places in view.snapshot.facts.of_attribute.items() if kind_of(name) is not None)
     seen = {
         place: _rows(table[place], view)
-        for place in sorted(place for places in kinds for place in places.tolist())
+        for place in _which(view, themes, asked)
         if _may_stand(table[place], view, people)
-        and (table[place].attribute in asked or bears_on(table[place], themes))
     }
     seen = {place: rows for place, rows in seen.items() if _holds(table[place], rows, view, now)}
     if not seen:
@@ -62,13 +63,25 @@ def standing(view: View, people: People) -> tuple[Fact, ...]:
     }
     best = [
         table[place]
-        for place in sorted(seen, key=lambda place: (kind_of(table[place].attribute) != "limit", -worth[place], place))
+        for place in sorted(seen, key=lambda place: (_ORDER[kind_of(table[place].attribute)], -worth[place], place))
     ]
     return tuple(_both_kinds(best, settings.standing_facts))
 
 
+def _which(view: View, themes: Collection[str], asked: Collection[str]) -> list[int]:
+    """The places of goals and limits that were asked for or are of these themes; for advice, of tastes too."""
+    table, advice = view.snapshot.facts, asks_for_advice(view.query.text)
+    found = []
+    for name, places in table.of_attribute.items():
+        if kind_of(name) is not None:
+            found += [place for place in places.tolist() if name in asked or bears_on(table.rows[place], themes)]
+        elif advice:
+            found += [place for place in places.tolist() if states_taste(table.rows[place], themes)]
+    return sorted(found)
+
+
 def _both_kinds(best: Sequence[Fact], count: int) -> list[Fact]:
-    """The first `count`; if they are all of one kind, the last gives its place to the best of the other."""
+    """The first `count`; if they are all of one kind, the last gives its place to the best of the next."""
     chosen = list(best[:count])
     kinds = {kind_of(fact.attribute) for fact in chosen}
     other = next((fact for fact in best[count:] if kind_of(fact.attribute) not in kinds), None)

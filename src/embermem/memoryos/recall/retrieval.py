@@ -53,8 +53,10 @@ from embermem.memoryos.recall.confidence import (
     relevances_of_pages,
     share_of_budget,
 )
+from embermem.memoryos.recall.evidence_plan import needs_several, planned
 from embermem.memoryos.recall.exchanges import completing, open_page
 from embermem.memoryos.recall.instructions import instructions
+from embermem.memoryos.recall.other_passages import with_other_passages
 from embermem.memoryos.recall.overview import Overview, Subject, asked_overview, overview, topics
 from embermem.memoryos.recall.packing import Packing, named, pack, pack_all
 from embermem.memoryos.recall.scoping import in_scope, of_kinds, tells, wholly_in
@@ -100,6 +102,8 @@ class Ranking:
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
     followed: tuple[Followed, ...] = ()
+    plan: tuple[str, ...] = ()
+    """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
     """Each channel's share in the scores of these rows."""
     below: tuple[Hit, ...] = ()
@@ -122,8 +126,9 @@ class Ranking:
         )
 
     def expected(self, places: Sequence[int]) -> float:
-        """The share of the evidence that the rows at these places are expected to hold, if there is any."""
-        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in places)
+        """The share of the evidence that the utterances at these places are expected to hold, if there is any."""
+        best = {self._seqs[place]: place for place in sorted(places, reverse=True)}
+        return math.fsum(math.exp(min(0.0, self.scores[place] - self.likely)) for place in sorted(best.values()))
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
@@ -189,7 +194,7 @@ class Ranking:
             )
         if self.view.settings.preset != "paper":
             found += [f"no message has {term!r}; read as {held!r}" for term, held in self.view.corrections.items()]
-        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)))
+        return (*found, *(() if fitted_for(self.view) else (NOT_FITTED,)), *self.plan)
 
 
 def recall(
@@ -375,20 +380,25 @@ def _packed(
 
 
 def _rank(view: View, first: int) -> Ranking:
-    settings = view.settings
-    fused = fuse(view)
-    best = _best(_within_reach(view, fused.scores), max(first, settings.pack_candidates))
+    settings, texts = view.settings, view.texts
+    fused, plan = planned(view, fuse(view))
+    reach = _within_reach(view, fused.scores)
+    best = _best(texts.leading(reach), max(first, settings.pack_candidates))
+    chars = np.expm1(view.snapshot.text_length(view.n).astype(np.float64))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
-        np.expm1(view.snapshot.text_length(view.n)[best].astype(np.float64)),
+        texts.total(chars)[texts.of(best)],
         weight=settings.recall_told,
-        unit=settings.told_unit,
+        unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
     )
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
-    rows = best[places].tolist()
-    scores = (fused.scores[rows] - told).tolist()
+    best = best[places]
+    if not texts.are_rows:
+        best, told = with_other_passages(view, reach, chars, best, told, first=_COMPLETED)
+    rows = best.tolist()
+    scores = (fused.scores[best] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
     for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
@@ -404,8 +414,9 @@ def _rank(view: View, first: int) -> Ranking:
         relevances=relevances(scores, likely, sure, settings),
         answerable=sure,
         likely=likely,
-        find_facts=lambda people: bearing(view, fused.scores, people),
+        find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
         followed=fused.followed,
+        plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )
 

@@ -11,10 +11,21 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from embermem import languages
+from embermem.core.attributes import Kind, kind
 from embermem.core.types import Fact
 from embermem.languages.parts import NEVER, ThemeWords
+from embermem.languages.questions import asks_for_advice
 
-__all__ = ["THEME_NEAR", "bears_on", "theme_examples", "themes_of"]
+__all__ = [
+    "THEME_NEAR",
+    "bears_on",
+    "speaks_of",
+    "states_taste",
+    "theme_examples",
+    "theme_statements",
+    "themes_bearing",
+    "themes_of",
+]
 
 THEME_NEAR = 0.35
 """The cosine of a query to an example of a theme from which it is of that theme. Of fifteen queries of other matters
@@ -27,13 +38,33 @@ _ATTRIBUTES: Mapping[str, frozenset[str]] = {
     "body": frozenset({"cannot", "health", "has_condition", "afraid_of"}),
     "smoke": frozenset(),
     "time": frozenset({"prepares_for"}),
+    "travel": frozenset({"afraid_of", "cannot"}),
+    "gifts": frozenset(),
+    "media": frozenset(),
+    "home": frozenset(),
+    "work": frozenset(),
+    "company": frozenset({"afraid_of"}),
 }
 """The themes, and which attributes belong to each whole; of others, those whose text says so."""
+_WHATEVER_IS_ASKED = frozenset({"food", "money", "body", "smoke", "time"})
+"""The themes of which goals and limits bear on any query; those of the others only on one that asks for advice."""
+_TASTES = frozenset({Kind.TASTE, Kind.HABIT})
 
 
 def themes_of(query: str) -> frozenset[str]:
     """The themes that a query touches."""
     return frozenset(name for name in _ATTRIBUTES if _ASKED[name].search(query))
+
+
+def themes_bearing(query: str, near: Collection[str]) -> frozenset[str]:
+    """The themes of which facts bear on a query: those that it touches or is `near` to."""
+    themes = themes_of(query) | frozenset(near)
+    return themes if asks_for_advice(query) else themes & _WHATEVER_IS_ASKED
+
+
+def states_taste(fact: Fact, themes: Collection[str]) -> bool:
+    """Whether the fact is what somebody likes, avoids or does often, and has a word of one of these themes."""
+    return kind(fact.attribute) in _TASTES and speaks_of(fact.text, themes)
 
 
 def bears_on(fact: Fact, themes: Collection[str]) -> bool:
@@ -54,6 +85,19 @@ def theme_examples() -> Mapping[str, tuple[str, ...]]:
         name: tuple(text for language in languages.all() for text in language.theme_examples.get(name, ()))
         for name in _ATTRIBUTES
     }
+
+
+def theme_statements() -> Mapping[str, tuple[str, ...]]:
+    """Preferences of each theme, in all languages."""
+    return {
+        name: tuple(text for language in languages.all() for text in language.theme_statements.get(name, ()))
+        for name in _ATTRIBUTES
+    }
+
+
+def speaks_of(text: str, themes: Collection[str]) -> bool:
+    """Whether a text has a word of one of these themes."""
+    return any(_ASKED[name].search(text) or _TOLD[name].search(text) for name in themes)
 
 
 _ASKED = {name: _words(name, lambda words: words.asked) for name in _ATTRIBUTES}

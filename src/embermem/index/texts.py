@@ -1,0 +1,142 @@
+"""Texts: what rows are together. A long text has several rows, one a passage; nearly every other text has one.
+
+What a passage lacks is the text it is of: its neighbours in the thread are those of the text, and words that stand
+anywhere in the text speak for each of its passages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.index.bm25 import Postings
+
+    Floats = NDArray[np.float64]
+    Rows = NDArray[np.int32]
+
+__all__ = ["Links", "Texts"]
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+class Texts:
+    """The texts of the first n rows, in their order: `begins` and `ends` are the first and the last row of each."""
+
+    def __init__(self, first_rows: Rows, previous: Rows, following: Rows) -> None:
+        """From columns cut at n: the first row of each row's text, and those of `Links`."""
+        self.n = n = len(first_rows)
+        begins = first_rows == np.arange(n)
+        self.begins = np.flatnonzero(begins)
+        self.ends = np.append(self.begins[1:], n)[: len(self.begins)] - 1
+        self.are_rows = len(self.begins) == n
+        self._of = np.cumsum(begins, dtype=np.int32) - 1
+        self._window_lengths: tuple[Floats, float] | None = None
+        self.links = Links(*((previous, following) if self.are_rows else self._linked(previous, following)))
+
+    def _linked(self, previous: Rows, following: Rows) -> tuple[Rows, Rows]:
+        before, after = previous[self.begins], following[self.ends]
+        known = (after > 0) & (after <= self.n)
+        return (
+            np.where(before < 0, -1, self._of[before]).astype(np.int32),
+            np.where(known, self._of[np.where(known, after - 1, 0)] + 1, 0).astype(np.int32),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.begins)
+
+    def of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The text of each of these rows."""
+        return rows if self.are_rows else self._of[rows]
+
+    def rows_of(self, texts: NDArray[Any]) -> NDArray[np.int64]:
+        """All rows of these texts, each of which stands once, in the order of the texts."""
+        counts = self.ends[texts] + 1 - self.begins[texts]
+        jumps = np.repeat(self.begins[texts] - (np.cumsum(counts) - counts), counts)
+        return np.asarray(jumps + np.arange(len(jumps)))
+
+    def spread(self, values: NDArray[_Number]) -> NDArray[_Number]:
+        """A value for each text (count,) as one for each row (n,)."""
+        return values if self.are_rows else values[self._of]
+
+    def best(self, values: Floats) -> Floats:
+        """The highest value of each text's rows, (n,) → (count,)."""
+        return values if self.are_rows else np.maximum.reduceat(values, self.begins)
+
+    def leading(self, scores: Floats) -> Floats:
+        """The score of each text's best row, the first of equals, −∞ for its others, (n,)."""
+        if self.are_rows:
+            return scores
+        leading = np.full(self.n, -np.inf)
+        rows = np.flatnonzero(scores == self.spread(self.best(scores)))
+        of = self._of[rows]
+        first = rows[np.append(True, of[1:] != of[:-1])]
+        leading[first] = scores[first]
+        return leading
+
+    def at_begins(self, scores: Floats) -> Floats:
+        """The score of each text's best row at its first row, −∞ at its others, (n,): there a seq is found."""
+        if self.are_rows:
+            return scores
+        found = np.full(self.n, -np.inf)
+        found[self.begins] = self.best(scores)
+        return found
+
+    def total(self, values: NDArray[_Number]) -> NDArray[_Number]:
+        """The sum of the values of each text's rows, (n,) → (count,)."""
+        return values if self.are_rows else np.add.reduceat(values, self.begins)
+
+    def last(self, values: NDArray[_Number]) -> NDArray[_Number]:
+        """The value of each text's last row, (n,) → (count,)."""
+        return values if self.are_rows else values[self.ends]
+
+    def counted(self, rows: Rows, tf: Rows) -> tuple[Rows, Rows]:
+        """How often a term stands in each text that holds it, from how often it stands in rows, ascending."""
+        if self.are_rows or len(rows) == 0:
+            return rows, tf
+        of = self._of[rows]
+        first = np.flatnonzero(np.append(True, of[1:] != of[:-1]))
+        return of[first], np.add.reduceat(tf, first)
+
+    def window_lengths(self, words: Postings) -> tuple[Floats, float]:
+        """The number of terms of each window of three texts, and their mean (at least 1); kept for all queries."""
+        if self._window_lengths is None:
+            lengths = self.links.window_sum(self.total(words.lengths(self.n)).astype(np.float64))
+            self._window_lengths = lengths, max(1.0, float(lengths.sum()) / self.count)
+        return self._window_lengths
+
+
+class Links:
+    """Thread neighbours among the first n rows: `previous[row]` and `next[row]`, n where there is none."""
+
+    def __init__(self, previous: Rows, following: Rows) -> None:
+        """From columns cut at n: the row before (−1: none) and the row after, plus 1 (0, or beyond n: none)."""
+        self.n = n = len(previous)
+        self.previous = np.where(previous < 0, n, previous)
+        self.next = np.where((following == 0) | (following > n), n, following - 1)
+        self._far: dict[int, tuple[Rows, Rows]] = {}
+
+    def window_sum(self, values: Floats) -> Floats:
+        """Each value with those of its neighbours at distance 1 added."""
+        return values + self.near(values, 1)
+
+    def near(self, values: Floats, distance: int) -> Floats:
+        """The sum of the values of the two rows that stand `distance` before and after, in the same thread."""
+        padded = np.append(values, 0.0)
+        before, after = self._at(distance)
+        return cast("Floats", padded.take(before) + padded.take(after))
+
+    def _at(self, distance: int) -> tuple[Rows, Rows]:
+        """The rows that stand so far before and after each row; kept, because every query asks for the same."""
+        found = self._far.get(distance)
+        if found is None:
+            before, after = self.previous, self.next
+            for _ in range(distance - 1):
+                before, after = np.append(before, self.n)[before], np.append(after, self.n)[after]
+            found = self._far[distance] = before, after
+        return found

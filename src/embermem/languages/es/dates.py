@@ -1,0 +1,75 @@
+"""The rules of dates. Seasons are those of the north."""
+
+# ruff: noqa: E501  (a table is read in one piece)
+
+from __future__ import annotations
+
+from typing import Final
+
+from embermem.languages.dates.calendars import Calendar, tables_of
+from embermem.languages.es.vocabulary import AMOUNTS, MONTHS, SEASONS, UNITS, WEEKDAYS
+
+_NOT_EVERY: Final = r"(?<!cada\s)(?<!\blos\s)(?<!\bun\s)(?<!\bde\s)"
+_CALENDAR: Final = Calendar(
+    months=MONTHS,
+    weekdays=WEEKDAYS,
+    seasons=SEASONS,
+    holidays={
+        "navidad": (12, 25), "nochebuena": (12, 24), "nochevieja": (12, 31), "año nuevo": (1, 1), "san valentín": (2, 14),
+        "halloween": (10, 31), "día de reyes": (1, 6),
+    },
+    near={
+        "ayer": -1, "anoche": -1, "anteayer": -2, "antier": -2, "hoy": 0, "esta mañana": 0, "esta tarde": 0, "esta noche": 0,
+        "mañana": 1, "pasado mañana": 2, "ayer por la tarde": -1, "ayer por la noche": -1, "ayer por la mañana": -1,
+        "mañana por la mañana": 1, "mañana por la tarde": 1, "mañana por la noche": 1,
+    },
+    units=UNITS,
+    amounts=AMOUNTS,
+    last="pasad[oa]s?|últim[oa]s?|ultim[oa]s?",
+    next="próxim[oa]s?|proxim[oa]s?|que viene|que entra|siguientes?",
+    this="este|esta",
+    day=r"(?P<day>\d{1,2})",
+    rules=(
+        ("0", "day_month", r"{DAY}(?: ?(?:al|a|-|–|y) ?(?P<to>\d{1,2}))?(?: de)? {MONTH}(?:,? (?:del? )?{YEAR})?"),
+        ("0", "numeric", r"(?P<day>\d{1,2})[/.](?P<month>\d{1,2})[/.](?P<year>(?:19|20)\d\d)(?!\d)"),
+        ("{months}", "relative", r"{MONTH} (?:{LAST}|{NEXT})"),
+        ("{months}", "month_year", r"{MONTH}(?: de| del)? {YEAR}"),
+        ("{months}", "month_year", r"{MONTH}"),
+        ("0", "year", r"(?<![/.-]){YEAR}(?! ?(?:€|euros|pesos|pasos|personas|palabras|calorías))(?![-/]\d)"),
+        ("{seasons}", "relative", r"{SEASON} (?:{LAST}|{NEXT})"),
+        ("{seasons}", "season_year", r"{SEASON}(?: de| del)? {YEAR}"),
+        ("este esta", "relative", r"{THIS} {SEASON}"),
+        ("{holidays}", "relative", r"{HOLIDAY} (?:{LAST}|{NEXT})"),
+        ("{holidays}", "holiday", r"{HOLIDAY}(?:,? (?:del? )?{YEAR})?"),
+        ("ayer anoche anteayer antier hoy esta pasado", "near", r"{NEAR}"),
+        ("mañana", "near", r"(?<!\bla\s)(?<!\blas\s)(?<!\bde\s)(?<!\besta\s)(?<!\buna\s)(?<!\bcada\s){NEAR}"),
+        ("{units}", "relative", r"{UNIT} (?:{LAST}|{NEXT})"),
+        ("este esta", "relative", r"{THIS} {UNIT}"),
+        ("{weekdays}", "relative", r"{WEEKDAY} (?:{LAST}|{NEXT})"),
+        ("este", "relative", r"{THIS} {WEEKDAY}"),
+        ("próximo próxima proximo proxima", "relative", r"{NEXT} (?:{UNIT}|{WEEKDAY}|{SEASON})"),
+        ("pasado pasada", "relative", r"{LAST} (?:{UNIT}|{WEEKDAY}|{SEASON}|{MONTH})"),
+        ("hace", "ago", r"hace(?: como| unos| unas| casi| más de| ya)? {N} {UNIT}"),
+        ("desde", "ago", r"desde hace(?: como| casi| más de| ya)? {N} {UNIT}"),
+        ("en dentro", "ahead", r"(?:en|dentro de)(?: unos| unas)? {N} {UNIT}"),
+        ("último últimos últimas", "last_units", r"{LAST} {N} {UNIT}"),
+        ("próximos próximas", "next_units", r"{NEXT} {N} {UNIT}"),
+        ("{weekdays}", "weekday", _NOT_EVERY + r"{WEEKDAY}"),
+    ),
+    parts=(
+        ("principios", "early"), ("comienzos", "early"), ("inicios", "early"), ("mediados", "mid"), ("finales", "late"),
+        ("fines", "late"),
+    ),
+    part_of=r" de(?:l)? (?:el |la )?",
+    follows={
+        "esta": "mañana|tarde|noche|semana|primavera", "este": "mes|año|fin|finde|" + "|".join((*WEEKDAYS, *SEASONS)),
+        "en": r"\d|unos|unas|" + "|".join(AMOUNTS), "dentro": "de", "desde": "hace", "pasado": "mañana|" + "|".join((*UNITS, *WEEKDAYS, *SEASONS, *MONTHS)),
+        "fin": "de", "un": "par", "día": r"de\s+reyes|pasado|siguiente", "año": r"nuevo|pasado|que|próximo|siguiente", "san": "valentín",
+        "fines": "de", "hace": r"como|unos|unas|casi|más|ya|\d|" + "|".join(AMOUNTS),
+    },
+    ahead=r"\b(?:voy|vas|va|vamos|vais|van) a\b|\b\w{3,}(?:aré|eré|iré|aremos|eremos|iremos|ará|erá|irá|arán)\b|\bme voy\b|\bnos vamos\b|\btengo (?:una |un )?(?:cita|entrevista|examen|reunión|vuelo|médico)"
+    r"|\b(?:nos vemos|quedamos|quiero|pienso|planeo|hay que|empieza|llega|sale|toca)\b",
+    part_of_day="por la mañana|por la tarde|por la noche",
+)  # fmt: skip
+
+DATES: Final = tables_of(_CALENDAR)

@@ -1,0 +1,68 @@
+"""Preferences, limits and wishes that bear on a question which asks for advice and names none of them.
+
+"What should I cook for the party?" is answered with "I'm allergic to nuts" in mind. An utterance that states a
+preference is evidence for such a question if it is of the question's theme: near to an example of a preference of that
+theme, or with one of its words. docs/concepts/recall.md says how much that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.index.pairs import similarities_among
+from embermem.index.query_context import View
+from embermem.languages.questions import asks_for_advice
+from embermem.memoryos.recall.themes import bears_on, speaks_of, states_taste, themes_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["preferences"]
+
+_LOOKED_AT = 96
+"""Statements of preferences, those nearest to the examples, whose words are looked at (ours)."""
+_FAR, _NEAR = 0.2, 0.5
+"""The cosines to an example between which a statement comes to be of the theme (ours; MiniLM)."""
+_WORD = 0.5
+"""How far a word of the theme, or a fact, makes a statement of the theme (ours); without vectors it does so alone."""
+
+
+def preferences(view: View) -> Floats | None:
+    """How much each row states a preference of the query's theme, in [0, 1], shape (n,); None where the query asks for
+    no advice."""
+    if not asks_for_advice(view.query.text):
+        return None
+    themes = themes_of(view.query.text) | view.query.themes
+    known = _of_facts(view, themes)
+    stated = view.snapshot.states_preference(view.n) & ~view.snapshot.asks(view.n)
+    stated[known] = True
+    rows = np.flatnonzero(stated & view.candidates)
+    if len(rows) == 0:
+        return None
+    near, word = np.zeros(len(rows)), 1.0
+    if view.query.statements is not None:
+        near = similarities_among(view.snapshot.vectors_of(rows), view.query.statements, view.snapshot.first_dim).max(
+            axis=1
+        )
+        near, word = np.clip((near - _FAR) / (_NEAR - _FAR), 0.0, 1.0), _WORD
+    near[np.isin(rows, known)] += word
+    for place in np.argsort(-near, kind="stable")[:_LOOKED_AT].tolist():
+        if themes and speaks_of(view.snapshot.text(int(rows[place])), themes):
+            near[place] += word
+    found = np.zeros(view.n)
+    found[rows] = np.minimum(1.0, near)
+    return found
+
+
+def _of_facts(view: View, themes: Collection[str]) -> NDArray[np.int64]:
+    """The rows that facts of these themes rest on: limits, goals and tastes of anybody."""
+    table = view.snapshot.facts
+    places = [place for place, fact in enumerate(table.rows) if bears_on(fact, themes) or states_taste(fact, themes)]
+    of, _ = table.source_seqs
+    rows, inside = table.found(view.snapshot.seqs[: view.n])
+    return np.unique(rows[inside & np.isin(of, places)])

@@ -1,0 +1,63 @@
+"""The vectors of the themes' examples: which themes a query is near to, and what preferences of a theme look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embermem.core.errors import EmbedderError
+from embermem.index.pairs import similarities
+from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples, theme_statements
+from embermem.protocols import Embedder, PairedEmbedder
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector, Vectors
+
+__all__ = ["ThemeVectors"]
+
+
+class ThemeVectors:
+    """Embeds the examples of the themes when they are first needed, and keeps them. If the embedder fails, only words
+    say of what theme a text is, until the next query."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
+        self._questions = _Examples(theme_examples)
+        self._preferences = _Examples(theme_statements)
+
+    def near(self, vector: Vector | None) -> frozenset[str]:
+        """The themes of which an example question is near to a query's vector (dim,)."""
+        if vector is None or (known := self._questions.embedded(self._embedder)) is None:
+            return frozenset()
+        names, vectors = known
+        near = (similarities(vectors, vector, self._first_dim) >= THEME_NEAR).tolist()
+        return frozenset(name for name, is_near in zip(names, near, strict=True) if is_near)
+
+    def preferences(self, themes: Collection[str]) -> Vectors | None:
+        """The vectors (k, dim) of the example preferences of these themes; None where there are none."""
+        if not themes or (known := self._preferences.embedded(self._embedder)) is None:
+            return None
+        names, vectors = known
+        places = [place for place, name in enumerate(names) if name in themes]
+        return vectors[places] if places else None
+
+
+class _Examples:
+    """Examples of the themes, with their vectors once they were asked for."""
+
+    def __init__(self, texts: Callable[[], Mapping[str, tuple[str, ...]]]) -> None:
+        self._texts = texts
+        self._known: tuple[Sequence[str], Vectors] | None = None
+
+    def embedded(self, embedder: Embedder) -> tuple[Sequence[str], Vectors] | None:
+        """Each example's theme, and the vectors (k, dim); None while the embedder fails."""
+        if self._known is None:
+            told = [(name, text) for name, texts in self._texts().items() for text in texts]
+            names, texts = zip(*told, strict=True)
+            with suppress(EmbedderError):
+                self._known = names, np.asarray(embedder.embed(texts))
+        return self._known
