@@ -218,9 +218,10 @@ def _of_words(view: View) -> dict[str, Floats | float]:
     found: dict[str, Floats | float] = {}
     for read, nearest, weights in view.nearest:
         at = np.searchsorted(rows, read)
-        for name, values in _of_nearest(nearest.astype(np.float64), weights).items():
-            column = found.setdefault(name, np.full(len(rows), values.mean()))
-            np.put(column, at, values)
+        for name, values in _of_nearest(nearest, weights).items():
+            column = np.array(found.get(name, np.full(len(rows), values.mean())))
+            column[at] = values
+            found[name] = column
     terms = [term for term in view.searched if term not in view.names]
     held = np.zeros((len(rows), len(terms)))
     for place, term in enumerate(terms):
@@ -234,7 +235,7 @@ def _of_words(view: View) -> dict[str, Floats | float]:
     }
 
 
-def _of_nearest(nearest: Floats, weights: Floats) -> dict[str, Floats]:
+def _of_nearest(nearest: Matrix, weights: Floats) -> dict[str, Floats]:
     """From how near some rows come to each word (r, q), the rarest word first, and the words' shares by rarity (q,)."""
     best, second = nearest.max(axis=0), min(nearest.shape[1] - 1, 1)
     z = (nearest - nearest.mean(axis=0)) / (nearest.std(axis=0) + 1e-3)
