@@ -307,7 +307,7 @@ def _facts(talk: Conversation, utterances: Sequence[Utterance]) -> Iterator[Fact
 
 
 def _embedded(name: str, utterances: Sequence[Utterance], cache: Path | None) -> tuple[Any, tuple[bytes, ...]]:
-    texts = sha256("\n".join(u.text for u in utterances).encode()).hexdigest()
+    texts = sha256(repr([(u.text, passages(u.text)) for u in utterances]).encode()).hexdigest()
     path = None if cache is None else cache / f"{name}-{ENCODERS.dim}-{texts[:12]}.npz"
     if path is not None and path.is_file():
         kept = np.load(path)

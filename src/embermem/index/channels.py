@@ -52,6 +52,7 @@ class Channel:
 
 def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
     """Late interaction, measured on the rows of `pool` only: of each row, and of its window of three."""
+    view.pool, view.nearest = pool, []
     measured = _late(view, pool)
 
     def of(values: Floats | None) -> Floats:
@@ -163,21 +164,15 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
         return None, None
     by_second = view.snapshot.by_second[pool]
     alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
-    found = []
     for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
         if here.any() and idf.sum() > 0.0:
             weights = idf / idf.sum()
             nearest, alone[here], window[here] = _late_by(view, pool[here], query, weights)
-            found.append((here, nearest, weights))
+            view.nearest.append((pool[here], nearest, weights))
     some = ~np.isnan(alone)
     if not some.any():
         return None, None
     alone[~some], window[~some] = alone[some].mean(), window[some].mean()
-    # By word where the encoder of most rows says it; the others come as near to each word as to all.
-    most, by_word, weights = max(found, key=lambda one: int(one[0].sum()))
-    nearest = np.repeat(alone[:, None], len(weights), axis=1).astype(np.float32)
-    nearest[most] = by_word
-    view.nearest = pool, nearest, weights
     is_passage = view.snapshot.is_passage(view.n)[pool]
     if is_passage.any():
         window[is_passage] = window[some & ~is_passage].mean() if (some & ~is_passage).any() else 0.0

@@ -4,7 +4,7 @@ Evidence (dense, words, window, late, late window) is z-scored and summed by wei
 the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
 it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
 are added. A query that asks for several things takes a second hop from what was found. A learned ranker corrects the
-scores of the best rows (index/ranker.py), if there are token vectors; and links may be followed.
+scores of the best rows (index/ranker.py), for stores of the embedder it was fitted for; and links may be followed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Mask = NDArray[np.bool_]
 
-__all__ = ["EVIDENCE_NAMES", "NEIGHBOURS", "PRIOR_NAMES", "Fused", "evidence", "fuse", "neighbours", "priors"]
+__all__ = [
+    "EVIDENCE_NAMES",
+    "NEIGHBOURS",
+    "PRIOR_NAMES",
+    "Fused",
+    "evidence",
+    "fuse",
+    "neighbours",
+    "priors",
+    "said_of",
+]
 
 EVIDENCE_NAMES = (*(channel.name for channel in EVIDENCE), "late", "late window")
 NEIGHBOURS = ("near", "answer")
@@ -173,13 +183,15 @@ def fuse(view: View) -> Fused:
         normalised.append(normal)
         scores += weights[-1] * normal
     ranker = ranker_of(view.settings.ranker)
-    if ranker is not None and view.nearest is not None:
-        names.append(RANKER)
-        weights.append(1.0)
-        said = said_of(view, dict(zip(names, raw, strict=False)), dict(zip(names, normalised, strict=False)))
-        raw.append(correction(ranker, view, view.nearest[0], scores, said))
-        normalised.append(raw[-1])
-        scores += raw[-1]
+    if ranker is not None:
+        said = said_of(view, dict(zip(names, raw, strict=True)), dict(zip(names, normalised, strict=True)))
+        added = correction(ranker, view, scores, said)
+        if added is not None:
+            names.append(RANKER)
+            weights.append(1.0)
+            raw.append(added)
+            normalised.append(added)
+            scores += added
     followed = follow(view, _ranked(scores)) if view.query.links else ()
     if followed:
         names.append("link")

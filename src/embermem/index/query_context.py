@@ -103,9 +103,11 @@ class View:
         self.corrections = self._corrections()
         self.terms = tuple(dict.fromkeys(self.corrections.get(term, term) for term in terms(query.text)))
         """The query's own terms."""
-        self.nearest: tuple[NDArray[np.int64], NDArray[np.float32], Floats] | None = None
-        """The rows that late interaction was measured on (p,), ascending, how near each comes to each of the query's
-        words (p, q), and the share of each word by rarity (q,); None until it was."""
+        self.pool: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        """The rows on which late interaction was measured, ascending (p,)."""
+        self.nearest: list[tuple[NDArray[np.int64], NDArray[np.float32], Floats]] = []
+        """Of these, by encoder: the rows (r,), how near each comes to each of the query's words (r, q), and the share
+        of each word by rarity (q,)."""
 
     def _allowed(self) -> Mask | None:
         numbers = [number for t in self.query.shown if (number := self.snapshot.thread_number(t)) is not None]

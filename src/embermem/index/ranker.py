@@ -36,6 +36,8 @@ _HIGH = 0.7
 """A cosine of token vectors from which two words mean nearly the same (ours)."""
 _TRACE = 1e-4
 """A share of the evidence below which it is as good as none."""
+_BESIDE = 4
+"""Rows on either side that count as near; each counts half of the one before it."""
 _FIRST = 10
 """The best rows, whose spread says how clear the fusion's answer is."""
 
@@ -90,15 +92,20 @@ class Ranker:
     def scores(self, x: Matrix) -> Floats:
         """The sum of the trees' values for each row of features (r, names), shape (r,)."""
         trees, inner = self.feature.shape
-        first = np.arange(trees) * inner
-        feature, threshold = self.feature.ravel(), self.threshold.ravel()
-        rows = (np.arange(len(x)) * x.shape[1])[:, None]
-        flat, node = x.ravel(), np.zeros((len(x), trees), dtype=np.int64)
-        for _ in range((inner + 1).bit_length() - 1):
-            at = node + first
-            node = 2 * node + 1 + (flat[rows + feature[at]] > threshold[at])
-        leaves = self.value.ravel()[node - inner + np.arange(trees) * (inner + 1)]
-        return np.asarray(leaves.sum(axis=1, dtype=np.float64))
+        above = np.ascontiguousarray(x.T)[self.feature.ravel()] > self.threshold.reshape(-1, 1)
+        by_node = above.reshape(trees, inner, len(x))
+        leaf = np.zeros((trees, len(x)), dtype=np.int32)
+        steps: list[NDArray[np.bool_]] = []
+        for level in range((inner + 1).bit_length() - 1):
+            # The answers of all nodes of a level, of which each step before halves those that are still in question.
+            asked = by_node[:, 2**level - 1 : 2 ** (level + 1) - 1]
+            for step in steps:
+                half = asked.shape[1] // 2
+                asked = np.where(step[:, None], asked[:, half:], asked[:, :half])
+            steps.append(asked[:, 0])
+            leaf = 2 * leaf + steps[-1]
+        leaf += (np.arange(trees, dtype=np.int32) * (inner + 1))[:, None]
+        return np.asarray(self.value.ravel()[leaf].sum(axis=0, dtype=np.float64))
 
 
 def ranker_of(name: str) -> Ranker | None:
@@ -116,26 +123,30 @@ def _read(path: Path) -> Ranker:
     return Ranker.read(path)
 
 
-def correction(ranker: Ranker, view: View, rows: Rows, scores: Floats, said: Said) -> Floats:
-    """What the ranker adds to the scores of all rows, (n,); it was fitted on `rows`, the best by the fusion.
-
-    All other rows get the least that any of these gets, and the rows' share of the evidence stays what it was.
+def correction(ranker: Ranker, view: View, scores: Floats, said: Said) -> Floats | None:
+    """What the ranker adds to the scores of all rows, (n,): it is for the rows of late interaction, the best by the
+    other channels, and their share of the evidence stays what it was. All other rows get the least that any of these
+    gets. None where a feature that it was fitted on is not known: by another embedder, or for a query without words.
     """
-    found = features(view, rows, scores, said)
-    x = np.zeros((len(rows), len(ranker.names)), dtype=np.float32)
+    if len(view.pool) == 0:
+        return None
+    rows = view.pool
+    found = features(view, scores, said)
+    if any(name not in found for name in ranker.names):
+        return None
+    x = np.empty((len(rows), len(ranker.names)), dtype=np.float32)
     for place, name in enumerate(ranker.names):
-        if name in found:
-            x[:, place] = found[name]
-    added = ranker.scores(x)
-    before = scores[rows]
+        x[:, place] = found[name]
+    added, before = ranker.scores(x), scores[rows]
     added -= np.logaddexp.reduce(before + added) - np.logaddexp.reduce(before)
-    all_rows = np.full(view.n, added.min(initial=0.0))
-    all_rows[rows] = added
-    return all_rows
+    everywhere = np.full(view.n, added.min())
+    everywhere[rows] = added
+    return everywhere
 
 
-def features(view: View, rows: Rows, scores: Floats, said: Said) -> dict[str, Floats | float]:
-    """What the trees see of some rows by name: (r,) each, or one number for all."""
+def features(view: View, scores: Floats, said: Said) -> dict[str, Floats | float]:
+    """What the trees see of the rows of late interaction, by name: (r,) each, or one number for all."""
+    rows = view.pool
     before = scores[rows]
     order = np.sort(before)[::-1]
     found: dict[str, Floats | float] = {
@@ -149,13 +160,9 @@ def features(view: View, rows: Rows, scores: Floats, said: Said) -> dict[str, Fl
         found |= {name: values, f"{name}-best": values - values.max(), f"{name}-rank": _rank(values)}
     found |= {f"{name}-raw": said.raw[name][rows] for name in _SCALED if name in said.raw}
     found |= {name: channel[rows] for name, channel in (*said.near.items(), *said.priors.items())}
-    return (
-        found
-        | _of_texts(view, rows)
-        | _of_question(view, said)
-        | _of_thread(view, rows, before)
-        | _of_words(view, rows)
-    )
+    for more in (_of_texts(view), _of_question(view, said), _of_thread(view, before), _of_words(view), _of_sense(view)):
+        found |= more
+    return found
 
 
 _SCALED = ("dense", "meaning", "late", "late window")
@@ -167,8 +174,8 @@ def _rank(values: Floats) -> Floats:
     return -np.log1p(len(values) - np.searchsorted(np.sort(values), values, side="right"))
 
 
-def _of_texts(view: View, rows: Rows) -> dict[str, Floats | float]:
-    snapshot, n = view.snapshot, view.n
+def _of_texts(view: View) -> dict[str, Floats | float]:
+    snapshot, rows, n = view.snapshot, view.pool, view.n
     return {
         "length": snapshot.text_length(n)[rows].astype(np.float64),
         "asks": snapshot.asks(n)[rows].astype(np.float64),
@@ -188,53 +195,73 @@ def _of_question(view: View, said: Said) -> dict[str, Floats | float]:
     }
 
 
-def _of_thread(view: View, rows: Rows, scores: Floats) -> dict[str, Floats | float]:
+def _of_thread(view: View, scores: Floats) -> dict[str, Floats | float]:
     """ln of what the other rows of the same thread have of the evidence by the fusion: all of them, and those near."""
-    threads = view.snapshot.thread_of(view.n)[rows]
+    rows, threads = view.pool, view.snapshot.thread_of(view.n)[view.pool]
     share = np.exp(scores - scores.max())
     share /= share.sum()
     _, places = np.unique(threads, return_inverse=True)
-    # Rows of a thread lie in the order in which they were said: their distance is nearly that of their turns.
-    apart = np.abs(rows[:, None] - rows[None, :])
-    beside = np.where((places[:, None] == places[None, :]) & (apart > 0), 0.5**apart, 0.0) @ share
     others = np.maximum(np.bincount(places, share)[places] - share, 0.0)
+    # Rows of a thread lie in the order in which they were said: their distance is nearly that of their turns.
+    beside = np.zeros(len(rows))
+    for apart in range(1, min(_BESIDE, len(rows) - 1) + 1):
+        at = np.minimum(np.searchsorted(rows, rows + apart), len(rows) - 1)
+        there = (rows[at] == rows + apart) & (threads[at] == threads)
+        beside[there] += 0.5**apart * share[at[there]]
+        np.add.at(beside, at[there], 0.5**apart * share[there])
     return {"thread": np.log(others + _TRACE), "beside": np.log(beside + _TRACE)}
 
 
-def _of_words(view: View, rows: Rows) -> dict[str, Floats | float]:
+def _of_words(view: View) -> dict[str, Floats | float]:
     """How near each of the query's words comes, by token vectors and as it is written."""
+    rows = view.pool
     found: dict[str, Floats | float] = {}
-    if view.nearest is not None and view.nearest[1].shape[1]:
-        pool, all_nearest, weights = view.nearest
-        nearest = all_nearest[np.minimum(np.searchsorted(pool, rows), len(pool) - 1)].astype(np.float64)
-        best, next_word = nearest.max(axis=0), min(nearest.shape[1] - 1, 1)
-        z = (nearest - nearest.mean(axis=0)) / (nearest.std(axis=0) + 1e-3)
-        found = {
-            "word-gap": (nearest - best) @ weights,
-            "word-rarest": nearest[:, 0],
-            "word-rarest-gap": nearest[:, 0] - best[0],
-            "word-second-gap": nearest[:, next_word] - best[next_word],
-            "word-high": (nearest > _HIGH) @ weights,
-            "word-least": nearest.min(axis=1),
-            "word-most": nearest.max(axis=1),
-            "word-cubed": np.clip(nearest, 0.0, 1.0) ** 3 @ weights,
-            "word-z": z @ weights,
-            "word-z-most": z.max(axis=1),
-        }
+    for read, nearest, weights in view.nearest:
+        at = np.searchsorted(rows, read)
+        for name, values in _of_nearest(nearest, weights).items():
+            column = np.array(found.get(name, np.full(len(rows), values.mean())))
+            column[at] = values
+            found[name] = column
     terms = [term for term in view.searched if term not in view.names]
     held = np.zeros((len(rows), len(terms)))
     for place, term in enumerate(terms):
         holders = view.snapshot.words.find(term, view.n)[0]
-        at = np.minimum(np.searchsorted(holders, rows), len(holders) - 1)
-        held[:, place] = holders[at] == rows
+        held[:, place] = holders[np.minimum(np.searchsorted(holders, rows), len(holders) - 1)] == rows
     idf = np.array([view.idf[term] for term in terms])
-    if len(terms):
-        found |= {
-            "held": held @ (idf / max(float(sum(view.idf.values())), 1e-9)),
-            "held-count": held.sum(axis=1),
-            "held-rarest": (held * idf).max(axis=1),
-        }
-    return found
+    return found | {
+        "held": held @ (idf / max(float(sum(view.idf.values())), _TRACE)),
+        "held-count": held.sum(axis=1),
+        "held-rarest": (held * idf).max(axis=1, initial=0.0),
+    }
+
+
+def _of_nearest(nearest: Matrix, weights: Floats) -> dict[str, Floats]:
+    """From how near some rows come to each word (r, q), the rarest word first, and the words' shares by rarity (q,)."""
+    best, second = nearest.max(axis=0), min(nearest.shape[1] - 1, 1)
+    z = (nearest - nearest.mean(axis=0)) / (nearest.std(axis=0) + 1e-3)
+    return {
+        "word-gap": (nearest - best) @ weights,
+        "word-rarest": nearest[:, 0],
+        "word-rarest-gap": nearest[:, 0] - best[0],
+        "word-second-gap": nearest[:, second] - best[second],
+        "word-high": (nearest > _HIGH) @ weights,
+        "word-least": nearest.min(axis=1),
+        "word-most": nearest.max(axis=1),
+        "word-cubed": np.clip(nearest, 0.0, 1.0) ** 3 @ weights,
+        "word-z": z @ weights,
+        "word-z-most": z.max(axis=1),
+    }
+
+
+def _of_sense(view: View) -> dict[str, Floats | float]:
+    """The cosine by the second encoder of a pair, also of texts that the first one reads."""
+    query, first_dim = view.query.vector, view.snapshot.first_dim
+    if query is None or not view.snapshot.is_paired:
+        return {}
+    towards, vectors = query[first_dim:], view.snapshot.vectors_of(view.pool)[:, first_dim:]
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(towards)
+    near = (vectors @ towards / np.maximum(lengths, 1e-9)).astype(np.float64)
+    return {"sense-raw": near, "sense-best": near - near.max(), "sense-rank": _rank(near)}
 
 
 RISING = (
