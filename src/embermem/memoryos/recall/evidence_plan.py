@@ -7,6 +7,7 @@
   what was said on the right side of its time counts more.
 - First and last: of what matches, the oldest or the newest.
 - Advice: preferences of the question's theme (preferences.py).
+- Running talk: a long request in the first person goes on with something; what was said lately counts more.
 
 Each adds a channel to the scores; none excludes an utterance.
 """
@@ -29,13 +30,15 @@ from embermem.languages.questions import (
     asks_for_last,
     asks_for_order,
     asks_for_several,
+    asks_of_oneself,
+    asks_of_the_past,
     asks_to_compare,
     happened_after,
     happened_before,
     happened_between,
     parts_asked,
 )
-from embermem.languages.words import terms
+from embermem.languages.words import content_words, terms
 from embermem.memoryos.recall.preferences import preferences
 from embermem.prompts.rendering import day, one_line
 
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = ["needs_several", "planned", "searched_alone"]
 
+_REQUEST = 8
+"""Content words of a query from which it is a request rather than a question."""
 _MOST_SIDES = 4
 """Sides that are looked at: each costs a search."""
 _OTHER_PERSON = 1.5
@@ -100,6 +105,7 @@ def planned(view: View, fused: Fused) -> tuple[Fused, tuple[str, ...]]:
         ("sides", 1.0, _sides),
         ("around", settings.recall_around, _around),
         ("extreme", settings.recall_extreme, _extreme),
+        ("lately", settings.recall_lately, _lately),
     )
     for name, weight, plan in plans:
         if weight and (step := plan(view, fused.scores)) is not None:
@@ -111,6 +117,16 @@ def planned(view: View, fused: Fused) -> tuple[Fused, tuple[str, ...]]:
 def _preferences(view: View, scores: Floats) -> Step | None:
     said = preferences(view, scores)
     return None if said is None else Step(said, "preferences, limits and wishes of the query's theme count more")
+
+
+def _lately(view: View, _: Floats) -> Step | None:
+    """ln(1 + threads begun since), below 0; None for a question, and for what asks about the past: age says nothing
+    about what is true of it."""
+    text = view.query.text
+    if len(content_words(text)) < _REQUEST or not asks_of_oneself(text) or asks_of_the_past(text) or view.n == 0:
+        return None
+    threads = view.snapshot.thread_of(view.n).astype(np.float64)
+    return Step(-np.log1p(threads.max() - threads), "a long request: what was said lately counts more")
 
 
 # ------------------------------------------------------------------------------------------------- side by side
