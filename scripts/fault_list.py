@@ -581,8 +581,8 @@ _RECALL = (
         breaks="an utterance two lines from the right one is found less often",
         file="index/fusion.py",
         was="index/fusion.py",
-        old="view.links.near(base, 1) + view.links.near(base, 2)",
-        new="view.links.near(base, 1)",
+        old="links.near(best, 1) + links.near(best, 2)",
+        new="links.near(best, 1)",
         tests=("test_default_ranking.py", "test_golden.py"),
     ),
     Fault(

@@ -527,7 +527,7 @@ def test_long_pages_are_shown_shortened_and_short_ones_whole() -> None:
         ("我用 Python 写代码，也用 Docker 部署。", "Chinese"),
         ("先週リヨンに引っ越しました。", "Japanese"),
         ("지난주에 리옹으로 이사했어요.", "Korean"),
-        ("Ich bin letzte Woche nach Lyon gezogen, hier ist es kalt.", "the user's language"),
+        ("Ich bin letzte Woche nach Lyon gezogen, hier ist es kalt.", "German"),
         ("Я переехала в Лион на прошлой неделе.", "the user's language"),
         ("", "the user's language"),
     ],

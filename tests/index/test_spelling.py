@@ -6,6 +6,7 @@ import pytest
 
 from embermem.index.spelling import corrected
 
+FUNCTION_WORDS = frozenset({"what", "nicht"})
 HELD = {"bakery": 3, "baker": 1, "kitten": 2, "mitten": 5, "sitten": 5}
 
 
@@ -15,13 +16,13 @@ def count(term: str) -> int:
 
 @pytest.mark.parametrize("slip", ["bkaery", "bakry", "bakkery", "bakely"])
 def test_one_slip_is_put_right(slip: str) -> None:
-    assert corrected(slip, count) == "bakery"
+    assert corrected(slip, count, FUNCTION_WORDS) == "bakery"
 
 
 @pytest.mark.parametrize("term", ["bkary", "whats", "nich", "xyz", "bak", "b4kery", "面包店", "", "k" * 500])
 def test_what_is_no_slip_of_a_held_word_stays(term: str) -> None:
-    assert corrected(term, count) is None
+    assert corrected(term, count, FUNCTION_WORDS) is None
 
 
 def test_the_neighbour_that_most_rows_hold_is_meant_and_of_equals_the_first() -> None:
-    assert corrected("bitten", count) == "mitten"
+    assert corrected("bitten", count, FUNCTION_WORDS) == "mitten"

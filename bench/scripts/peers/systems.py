@@ -114,7 +114,7 @@ class Bm25:
         from embermem.languages.words import terms
 
         n = len(self._items[user]) if hidden is None else hidden.since
-        scores = self._postings[user].scores(terms(query), n, self._k_1, self._b)
+        scores = self._postings[user].scores(dict.fromkeys(terms(query), 1.0), n, self._k_1, self._b)
         return _best(self._items[user], np.where(scores > 0, scores, -np.inf), hidden, k)
 
     def close(self) -> None:

@@ -139,8 +139,10 @@ class View:
         unknown = [
             term for term in dict.fromkeys(terms(self.query.text)) if term not in known and not words.holds(term, n)
         ]
+        function_words = languages.spelled(self.query.text).stop_words
         found = {
-            term: corrected(term, lambda one: words.holds(one, n)) for term in unknown[: self.settings.query_terms]
+            term: corrected(term, lambda one: words.holds(one, n), function_words)
+            for term in unknown[: self.settings.query_terms]
         }
         return {term: held for term, held in found.items() if held is not None}
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache
 from itertools import pairwise
 
 from embermem.core.text import fold, visible
@@ -21,7 +20,6 @@ __all__ = [
     "asks",
     "content_words",
     "date_words",
-    "is_function_word",
     "language_of_run",
     "name_of",
     "runs",
@@ -97,16 +95,6 @@ def content_words(text: str) -> frozenset[str]:
         own = language if run.isascii() else language_of_run(run, language)
         found.update(own.terms_of(run) if own.spaced else own.keywords_of(run))
     return frozenset(found)
-
-
-def is_function_word(word: str) -> bool:
-    """Whether a folded word is a function word of any language."""
-    return word in _function_words()
-
-
-@cache
-def _function_words() -> frozenset[str]:
-    return frozenset(word for language in all() for word in language.stop_words)
 
 
 def words_to_match(text: str) -> Iterator[str]:
