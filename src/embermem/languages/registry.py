@@ -122,7 +122,7 @@ def _spelled(text: str) -> Language:
     several = _sharing()
     folded = fold(text)
     words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*'?", folded)
-    if sum(map(len, words)) <= 2:  # "e", "no": words of several languages
+    if folded.isascii() and max(map(len, words), default=0) <= 2:  # "e", "no": words of several languages
         return several[0]
     found: dict[Language, float] = {language: language.words_known(words) for language in several}
     if not folded.isascii():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import START, Line, fact, profile, snapshot
 
+from embermem import languages
 from embermem.core.config import load
 from embermem.core.types import Context, Persona, Role
 from embermem.index.query_context import View
@@ -19,7 +20,8 @@ from embermem.memoryos.recall.retrieval import Query, recall
 from embermem.prompts.rendering import CUT
 
 DEFAULT = load()
-HEADER = re.compile(r"\d{4}-\d\d-\d\d \((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|周[一二三四五六日])\), .*:")
+WEEKDAYS = "|".join(re.escape(day) for language in languages.all() for day in language.weekdays)
+HEADER = re.compile(rf"\d{{4}}-\d\d-\d\d \((?:{WEEKDAYS})\), .*:")
 SAID = re.compile(r"#(\d+) ")
 TOLD = re.compile(r"- .*")
 

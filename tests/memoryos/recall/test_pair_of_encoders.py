@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from embermem.core.vectors import SECOND_SHARE
 from embermem.embedders.weights import USE, find_weights
 from embermem.index.fusion import fuse
 from embermem.index.query_context import Query, View
+from embermem.index.snapshot import Snapshot
 from embermem.protocols import TokenVectors
 
 FIRST_DIM = DIM - 2
@@ -97,7 +99,12 @@ def test_a_part_of_the_rows_says_what_the_whole_says_of_them() -> None:
     whole = snapshot(LINES, first_dim=FIRST_DIM)
     part = whole.part(np.array([True, False, True, True]))
     vector: Vector = np.array(read(EAST, NORTH), dtype=np.float32)
-    for cosines in (lambda s: s.first_cosines(vector), lambda s: s.second_cosines(vector), lambda s: s.dots(vector)):
+    ways: tuple[Callable[[Snapshot], Any], ...] = (
+        lambda s: s.first_cosines(vector),
+        lambda s: s.second_cosines(vector),
+        lambda s: s.dots(vector),
+    )
+    for cosines in ways:
         np.testing.assert_allclose(cosines(part), cosines(whole)[[0, 2, 3]], atol=1e-6)
     np.testing.assert_array_equal(part.vectors_of([0, 1, 2]), whole.vectors_of([0, 2, 3]))
 
@@ -156,7 +163,7 @@ def test_a_memory_of_the_first_language_is_ranked_as_by_the_first_encoder_alone(
         "I am allergic to walnuts.",
         "Our train to Porto was three hours late.",
     ]
-    ranked = []
+    ranked: list[Any] = []
     for embedder in ("minilm", "minilm+use"):
         with Memory(tmp_path / f"{len(ranked)}.db", background=False, embedder=embedder) as memory:
             owner = memory.of("alice")
