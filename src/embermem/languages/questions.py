@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
+from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
 from embermem.languages.registry import all as languages
-from embermem.languages.registry import either
+from embermem.languages.registry import either, of
 from embermem.languages.words import asks
 
 __all__ = [
@@ -50,9 +52,6 @@ _UNTIL = either(lambda one: one.questions.until)
 _BETWEEN = either(lambda one: one.questions.between)
 _ADVICE = either(lambda one: one.questions.advice)
 _PAST = either(lambda one: one.questions.past)
-_CONTINUES = either(lambda one: one.questions.continues)
-_PRONOUN = either(lambda one: one.questions.pronoun)
-_POINTS_BACK = either(lambda one: one.questions.points_back)
 _CHARACTER = either(lambda one: one.questions.character)
 _ME = either(lambda one: one.talk.me, re.NOFLAG)
 _PREFERENCE = either(lambda one: one.talk.preference, re.NOFLAG)
@@ -164,17 +163,17 @@ def asks_of_the_past(query: str) -> bool:
 
 def continues(query: str) -> bool:
     """Whether a query goes on with the question before it: "and her sister?", "why?"."""
-    return _CONTINUES.search(query[:_LOOKS_AT]) is not None
+    return _asked_in(of(query), "continues").search(query[:_LOOKS_AT]) is not None
 
 
 def points_back(query: str) -> bool:
     """Whether a query has a word for a thing or a place that was named before: "what did it cost?"."""
-    return _POINTS_BACK.search(query[:_LOOKS_AT]) is not None
+    return _asked_in(of(query), "points_back").search(query[:_LOOKS_AT]) is not None
 
 
 def refers_to_person(query: str) -> bool:
     """Whether a query has a word for somebody who was named before: "when did she move?"."""
-    return _PRONOUN.search(query[:_LOOKS_AT]) is not None
+    return _asked_in(of(query), "pronoun").search(query[:_LOOKS_AT]) is not None
 
 
 def asks_of_character(query: str) -> bool:
@@ -201,6 +200,12 @@ def asked_attributes(query: str) -> frozenset[str]:
 def asks_of_oneself(query: str) -> bool:
     """Whether who asks speaks of themselves."""
     return _ME.search(query[:_LOOKS_AT].lower()) is not None
+
+
+@cache
+def _asked_in(language: Language, part: Literal["continues", "points_back", "pronoun"]) -> re.Pattern[str]:
+    """The pattern of one language alone: words that point back in one are others in another ("son")."""
+    return re.compile(getattr(language.questions, part), re.IGNORECASE)
 
 
 @cache

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from embermem import Memory
+from embermem.languages.questions import continues, points_back, refers_to_person
 from embermem.owner_memory import OwnerMemory
 
 SAID = (
@@ -84,3 +85,27 @@ def test_a_context_says_what_its_query_was_read_as(owner: OwnerMemory) -> None:
     read = owner.recall("Since when?", thread="ana").notes
     assert any(ASKED["ana"][0] in note for note in read)
     assert any("'restur" in note for note in owner.recall("the resturant").notes)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "And her sister?", "Why?", "Et sa sœur ?", "Et depuis quand ?", "Pourquoi ?", "¿Y su hermana?", "¿Por qué?",
+        "Und seine Schwester?", "Warum?", "那她的妹妹呢？", "为什么？", "じゃあ、妹は？",
+    ],
+)  # fmt: skip
+def test_a_question_that_goes_on_with_another_is_known_in_its_language(query: str) -> None:
+    assert continues(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "When did my son learn to swim?", "Which restaurant has the best paella?",
+        "Quel restaurant a la meilleure paella ?",
+        "¿Qué restaurante tiene la mejor paella?",
+        "Welches Restaurant hat die beste Paella?", "哪家餐厅的海鲜饭最好吃？",
+    ],
+)  # fmt: skip
+def test_a_question_that_says_everything_refers_to_nobody(query: str) -> None:
+    assert not any(rests(query) for rests in (continues, points_back, refers_to_person))

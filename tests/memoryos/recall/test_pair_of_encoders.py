@@ -165,7 +165,7 @@ def test_a_memory_of_the_first_language_is_ranked_as_by_the_first_encoder_alone(
     ]
     ranked: list[Any] = []
     for embedder in ("minilm", "minilm+use"):
-        with Memory(tmp_path / f"{len(ranked)}.db", background=False, embedder=embedder) as memory:
+        with Memory(tmp_path / f"{len(ranked)}.db", background=False, embedder=embedder, ranker="none") as memory:
             owner = memory.of("alice")
             for line in lines:
                 owner.add(line)

@@ -11,6 +11,10 @@ from embermem.core.types import Role
 from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
 
 QUESTIONS: Final = Questions(
+    continues=r"^\W*(?:und|aber|oder|dann|also|außerdem)\b|^\W*(?:warum|wieso|weshalb|wann|wo|wer|wen|wem|wie viele?"
+    r"|wie lange|wie oft|wohin|woher|seit wann|bis wann|welche[rsnm]?|mit wem)\W*$",
+    points_back=r"\b(?:dort|dorthin|davon|damit|dafür|daran|darauf|darüber|derselbe|dieselbe|dasselbe|diese[rsmn]?)\b",
+    pronoun=r"\b(?:er|ihn|ihm|ihr|ihre[rsmn]?|sein|seine[rsmn]?|(?-i:sie))\b",
     marks=("?",),
     time=r"\bwann\b|\b(?:welche[mnrs]?|an welchem|in welchem) (?:datum|tag|monat|jahr|woche|uhrzeit)\b|\bwie lange ist (?:das|es) her\b|\bseit wann\b|\bum wie viel uhr\b|\bwie spät\b",
     number=r"\bwie ?viele?n?\b|\bwie (?:alt|lange|oft|weit|groß|hoch|teuer|schwer|tief|breit|häufig)\b",

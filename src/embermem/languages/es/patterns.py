@@ -11,6 +11,11 @@ from embermem.core.types import Role
 from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
 
 QUESTIONS: Final = Questions(
+    continues=r"^\W*(?:y|pero|o|entonces|pues|además)\b|^\W*(?:por qué|cuándo|dónde|quién|quiénes|cuánt[oa]s?|cómo|cuál"
+    r"|cuáles|desde cuándo|hasta cuándo|con quién)\W*$",
+    points_back=r"\b(?:eso|esto|aquello|allí|allá|ahí|lo mismo|l[ao]s? mism[ao]s?|el mismo|el otro|la otra|los otros|las otras"
+    r"|es[eao]s?)\b",
+    pronoun=r"\b(?:él|ella|ellos|ellas|sus?|suy[oa]s?)\b",
     marks=("?",),
     time=r"\bcuándo\b|^\W*(?:desde |hasta )?cuando (?:fue|es|será|empez|nos|me|se)|\b(?:qué|cuál|en qué|a qué) (?:fecha|día|mes|año|hora|semana)\b|\bhace cuánto\b|\bcuánto tiempo hace\b|\ben qué momento\b",
     number=r"\bcuánt[oa]s?\b|\bqué (?:edad|altura|tamaño|distancia|precio|cantidad|porcentaje)\b|\bcada cuánto\b|\bcon qué frecuencia\b",

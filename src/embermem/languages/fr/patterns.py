@@ -11,6 +11,10 @@ from embermem.core.types import Role
 from embermem.languages.parts import Guards, Questions, Screening, Talk, ThemeWords, Values
 
 QUESTIONS: Final = Questions(
+    continues=r"^\W*(?:et|mais|alors|donc|ou|puis|sinon)\b|^\W*(?:pourquoi|quand|où|qui|combien|comment|depuis quand"
+    r"|jusqu'à quand|lequel|laquelle|lesquels|lesquelles|avec qui|à quelle heure)\W*$",
+    points_back=r"\b(?:ça|cela|ceci|là|là-bas|y|celui|celle|ceux|celles|le même|la même|les mêmes|l'autre|les autres)\b",
+    pronoun=r"\b(?:il(?! y a\b)|elle|ils|elles|lui|leurs?|son|sa|ses|eux)\b",
     marks=("?",),
     time=r"^\W*(?:et |mais )?(?:depuis |à partir de |jusqu'à )?quand\b|\b(?:est-ce|c'était|c'est|était-ce|a eu lieu|aura lieu|commence|finit|part) quand\b|\bquand (?:est-ce|ai-je|a-t-|as-tu|avons-nous|avez-vous|ont-|suis-je|est-(?:il|elle))"
     r"|\bquel(?:le)? (?:date|jour|mois|année|heure|semaine)\b|\bil y a combien de temps\b|\bdepuis combien de temps\b|\bà quel moment\b|\bquand\W*$",
