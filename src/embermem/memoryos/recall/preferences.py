@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["preferences"]
 
-_LOOKED_AT = 96
+_LOOKED_AT = 24
 """Statements of preferences that are looked at, at most: those nearest to the examples (ours)."""
 _BY_AGENT = 0.5
 """What a statement of the agent's side counts: it is seldom of a taste, but two friends may be the sides (ours)."""
