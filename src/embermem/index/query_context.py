@@ -162,8 +162,9 @@ class View:
     def kind(self, asked: Callable[[str], bool]) -> bool:
         """Whether the query asks for a kind of answer; one that does not say so, as those it rests on do."""
         text = self.query.text
-        if asked(text) or not self.query.before:
-            return asked(text)
+        found = asked(text)
+        if found or not self.query.before:
+            return found
         silent = not (asks_for_time(text) or asks_for_number(text) or asks_for_several(text))
         return silent and any(asked(turn) for turn in self.query.before)
 

@@ -145,9 +145,11 @@ class Language:
         return known > 0 and known >= (_ENOUGH if known > 1 else _ALONE) * len(words)
 
     def words_known(self, words: Sequence[str]) -> int:
-        """How many of these folded words tell that a text is this language's."""
+        """How many of these folded words tell that a text is this language's: they are known, or begin with one that
+        lost its vowel ("j'habite")."""
         known = self.telling_words or self.stop_words
-        return sum(_tells(word, known) for word in words)
+        elided = (word for word in words if "'" in word and word not in known)
+        return sum(map(known.__contains__, words)) + sum(word[: word.index("'") + 1] in known for word in elided)
 
     def name_for(self, text: str, words: Sequence[str]) -> str | None:
         """The name of a text's language for a model that has to answer in it; None for another language. `words`
@@ -246,11 +248,6 @@ class Language:
     def both_about(self, name: str) -> str:
         """The reason of a link between two memories about the same person."""
         return f"both are about {name}"
-
-
-def _tells(word: str, known: frozenset[str]) -> bool:
-    """Whether a word is one of these, or begins with one that lost its vowel ("j'habite")."""
-    return word in known or ("'" in word and word[: word.index("'") + 1] in known)
 
 
 @cache
