@@ -47,7 +47,7 @@ _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures
 _FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 _FITTED_MEANING = (
-    "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, Languages"
+    "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, By language"
 )
 
 
@@ -240,15 +240,19 @@ class Settings:
     )
     told_unit: float = _number(2000.0, "characters: about 350 words", above=0.0)
     several_unit: float = _number(
-        1000.0, "told_unit of a query that asks for several things; docs/research/recall.md, Several steps", above=0.0
+        1000.0,
+        "told_unit of a query that asks for several things; docs/research/recall.md, Several steps and preferences",
+        above=0.0,
     )
     recall_preference: float = _number(
-        2.5, "stated preferences of a query's theme, if it asks for advice; docs/research/recall.md, Several steps"
+        2.5,
+        "stated preferences of a query's theme, if it asks for advice; "
+        "docs/research/recall.md, Several steps and preferences",
     )
     recall_sides: float = _number(
         0.6,
         "share of the evidence expected of each side alone, if a query sets things side by side; "
-        "docs/research/recall.md, Several steps",
+        "docs/research/recall.md, Several steps and preferences",
         low=0.0,
         high=0.99,
     )
