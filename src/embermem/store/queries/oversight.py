@@ -33,6 +33,9 @@ from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_from
 from embermem.store.statements import setting
 
+LAST_BACKUP = "last_backup"
+"""The store's setting that says when the newest backup was made: microseconds since 1970 in UTC, as digits."""
+
 
 class Oversight(Erasing):
     """Reads over all owners: each tells the first so many of what there is, and how many there are."""
@@ -60,6 +63,12 @@ class Oversight(Erasing):
             webhooks=tuple(hooks[:limit]),
             webhooks_count=len(hooks),
         )
+
+    def last_backup_at(self) -> datetime | None:
+        """When the newest backup was made, as who made it noted; None if nobody did."""
+        with self._read() as c:
+            noted = setting(c, LAST_BACKUP)
+        return moment(int(noted)) if noted.isdecimal() else None
 
     def leaving(self, now: datetime, limit: int) -> Leaving:
         """What has expired, and what was forgotten."""
