@@ -1,4 +1,4 @@
-"""One measurement of `embermem bench footprint`, in a process of its own: `python footprint_worker.py`, a task on stdin.
+"""One measurement of `embermem bench footprint`, in a process of its own: `python footprint_worker.py` and a task.
 
 The parent starts this file with one of two versions of Ember on PYTHONPATH. Therefore it imports the standard library,
 numpy and what both versions offer: the public face of `embermem`, and `bootstrap.make_embedder`, where an embedder of
@@ -184,7 +184,7 @@ def add(store: str, number: int, corpus: str) -> dict[str, Any]:
             task = json.loads(line)
             owners = [memory.of(user, agent=AGENT) for user in task["users"]]
             owners[0].add(*next(pairs), thread=f"process {number}")
-            print("ready", flush=True)
+            _say("ready")
             sys.stdin.readline()
             taken: list[tuple[float, float]] = []
             began = time.perf_counter()
@@ -192,7 +192,7 @@ def add(store: str, number: int, corpus: str) -> dict[str, Any]:
                 if time.perf_counter() - began >= task["seconds"]:
                     break
                 taken.append(_timed(lambda one, to=owner: to.add(*one, thread=f"process {number}"), next(pairs)))
-            print(json.dumps({"seconds": time.perf_counter() - began, "taken": taken}), flush=True)
+            _say({"seconds": time.perf_counter() - began, "taken": taken})
     return {}
 
 
@@ -325,6 +325,11 @@ def _unit(vectors: Any) -> Any:
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 
+def _say(told: object) -> None:
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
 def _timed(call: Callable[[Any], object], argument: Any) -> tuple[float, float]:
     """Milliseconds of wall and of processor time."""
     worked, began = time.process_time(), time.perf_counter()
@@ -341,7 +346,7 @@ def main() -> None:
     """Do the task on the first line of stdin."""
     arguments = json.loads(sys.stdin.readline())
     figures = TASKS[arguments.pop("task")](**arguments)
-    print(json.dumps(figures), flush=True)
+    _say(figures)
 
 
 if __name__ == "__main__":
