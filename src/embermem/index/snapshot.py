@@ -22,6 +22,7 @@ from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, 
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
+from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
 from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
 from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
@@ -217,17 +218,17 @@ class Snapshot:
     @property
     def utterances(self) -> Utterances:
         """The utterance of every row, in the order of seq; a long one stands once for each of its passages."""
-        return Utterances(self._log.utterances, self.n)
+        return Utterances(self._log, self.n)
 
     def text(self, row: int) -> str:
         """The passage: the utterance's text, or the part of it that this row is."""
-        text, span = self._log.utterances[row].text, self._log.span(row)
+        text, span = self._log.text(row), self._log.span(row)
         return text if span is None else text[slice(*span)]
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
         span = self._log.span(row)
-        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.utterances[row].text))
+        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.text(row)))
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -278,9 +279,7 @@ class Snapshot:
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
         known = (slots > 0) & (slots <= self._vectors)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
-        vectors[known, : self.first_dim] = self._log.vectors.data[slots[known] - 1]
-        if self.is_paired:
-            vectors[known, self.first_dim :] = self._log.second.data[slots[known] - 1]
+        vectors[known] = self._log.vectors_of(slots[known] - 1)
         return vectors
 
     @property
@@ -344,7 +343,7 @@ class Snapshot:
         counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
         jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
         places = jumps + np.arange(len(jumps))
-        return counts, log.tokens.data.take(places, axis=0), log.token_norms.data[places]
+        return counts, log.tokens.data.take(places, axis=0), inverse_lengths(log.token_squares.data[places])
 
     @cached_property
     def has_vector(self) -> NDArray[np.bool_]:
@@ -365,7 +364,7 @@ class Snapshot:
             without &= ~of_documents
         missing = np.flatnonzero(without)[-limit:]
         begin = missing[self._log.first_rows.data[missing] == missing]
-        return tuple(self._log.utterances[row] for row in begin)
+        return tuple(self._log.utterance(row) for row in begin.tolist())
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke; `speaker_of` numbers them."""
