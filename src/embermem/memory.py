@@ -118,6 +118,7 @@ class Memory(Overseeing, Owners):
             before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        system.when_index_due(self._added)
         self._deliveries = Background(self._deliver_behind, self.settings.poll_s, 0.0)
         if self.better_embedder() is not None:
             self._added()
@@ -384,6 +385,8 @@ class Memory(Overseeing, Owners):
         close the store."""
         self._background.stop()
         self._deliveries.stop()
+        if not self.read_only:
+            self._parts.system.keep_indexes()
         self._scrub_if_due()
         self._store.close()
 
@@ -476,6 +479,7 @@ class Memory(Overseeing, Owners):
 
     def _work_behind(self) -> float:
         self._before_work()
+        self._parts.system.keep_indexes()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         if self._store.has_webhooks():

@@ -50,7 +50,9 @@ def test_a_chinese_character_is_a_word() -> None:
 def test_the_nearest_token_of_each_text_counts() -> None:
     here, there = tokens(["reed", "heron"], seed=1), tokens(["lake"], seed=2)
     kept = np.concatenate([codes(packed(here)), codes(packed(there))])
-    sims = max_sims(kept, inverse_lengths(squares_of(kept)), np.array([0, 2]), np.stack([here.vectors[1], there.vectors[0]]))
+    sims = max_sims(
+        kept, inverse_lengths(squares_of(kept)), np.array([0, 2]), np.stack([here.vectors[1], there.vectors[0]])
+    )
     assert sims.shape == (2, 2)
     assert sims[0, 0] == pytest.approx(1.0, abs=0.02)
     assert sims[1, 1] == pytest.approx(1.0, abs=0.02)

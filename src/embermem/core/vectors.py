@@ -49,7 +49,9 @@ def quantized(vectors: Vectors) -> tuple[Codes, Codes]:
     """
     numbers = np.asarray(vectors, dtype=np.float32)
     largest = np.abs(numbers).max(axis=1, initial=0.0)
-    _, exponents = np.frexp(largest / np.float32(_LARGEST))  # m · 2^e with m in [0.5, 1): 2^e is above, or the half is it
+    _, exponents = np.frexp(
+        largest / np.float32(_LARGEST)
+    )  # m · 2^e with m in [0.5, 1): 2^e is above, or the half is it
     reaches = np.ldexp(np.float32(_LARGEST), exponents - 1) >= largest
     exponents = np.where(largest > 0.0, exponents - reaches, 0)
     exponents = np.clip(exponents, _FINEST, _COARSEST).astype(np.int8)

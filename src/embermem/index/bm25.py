@@ -116,9 +116,7 @@ class Postings:
         rows = np.repeat(np.arange(len(said)), lengths)
         cells, tf = np.unique(of * len(said) + rows, return_counts=True)
         hashes = np.array([_hash(term) for term in numbers], dtype=np.uint64)
-        base = self._held[0].joined(
-            hashes[cells // len(said)], begin + cells % len(said), np.minimum(tf, _MOST)
-        )
+        base = self._held[0].joined(hashes[cells // len(said)], begin + cells % len(said), np.minimum(tf, _MOST))
         self._held = base, {}
 
     def find(self, term: str, n: int) -> tuple[Rows, Counts]:

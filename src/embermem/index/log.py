@@ -16,6 +16,7 @@ from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import squares_of
+from embermem.index.names import Names
 from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
 from embermem.index.products import code_products
@@ -44,6 +45,9 @@ _MADE = 2048
 _ROLES = {role: number for number, role in enumerate(Role)}
 
 _OF_NUMBER = tuple(Role)
+
+_WRITTEN_LATER = ("next", "slots", "page_last")
+"""Columns of which cells are written after they were appended."""
 
 _NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
@@ -302,9 +306,7 @@ class Log:
         """The same with the second encoder's part alone, (dim − first_dim,)."""
         return self._products(self.second, self.second_scales, direction, n, vectors, bare)
 
-    def _products(
-        self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float
-    ) -> Floats:
+    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         found = np.full(n, bare)
         rows, held, of = self.vector_rows.first(vectors), codes.first(vectors), scales.first(vectors)
         # They came nearly in order: the first ones are all seen.
@@ -332,6 +334,36 @@ class Log:
             **{f"said.{name}": one for name, one in self.said.columns().items()},
             **{f"words.{name}": one for name, one in self.words.columns().items()},
         }
+
+    def held(self) -> tuple[dict[str, Column], Names]:
+        """Arrays and names as a file keeps them. What later rows write into cells of earlier ones is copied."""
+        with self.lock:
+            arrays = {name: _still(one) for name, one in self.columns().items()}
+            for name in _WRITTEN_LATER:
+                arrays[name] = Column.of(arrays[name].first(arrays[name].length).copy())
+            arrays["thread_ends"] = Column.of(np.array(self._thread_ends, dtype=np.int32))
+            names = Names(
+                speakers=[*self.speakers],
+                threads=[*self.threads],
+                odd_ids=dict(self.said.ids.odd),
+                odd_pages=dict(self._pages.odd),
+            )
+        return arrays, names
+
+    def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
+        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing."""
+        for name, one in vars(self).items():
+            if isinstance(one, Column):
+                setattr(self, name, arrays[name.removeprefix("_")])
+        self._pages = Ids(arrays["page_ids"], names.odd_pages)
+        self.dates.adopt(_under("dates.", arrays))
+        self.said.adopt(_under("said.", arrays), names.odd_ids)
+        self.words = Postings.on(_under("words.", arrays))
+        self.speakers, self.threads = [*names.speakers], [*names.threads]
+        self._speaker_numbers = {name: number for number, name in enumerate(self.speakers)}
+        self._thread_numbers = {name: number for number, name in enumerate(self.threads)}
+        ends = arrays["thread_ends"]
+        self._thread_ends = ends.first(ends.length).tolist()
 
     @property
     def nbytes(self) -> int:
@@ -485,6 +517,15 @@ class Utterances(Sequence[Utterance]):
 
     def __iter__(self) -> Iterator[Utterance]:
         return (self._log.utterance(row) for row in range(self._n))
+
+
+def _still(column: Column) -> Column:
+    """A column as it is now."""
+    return Column.of(column.first(column.length))
+
+
+def _under(prefix: str, arrays: Mapping[str, Column]) -> dict[str, Column]:
+    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
 
 
 def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:

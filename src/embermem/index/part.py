@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Part"]
 
+
 class Part(Log):
     """The log of some of the first n rows of another, ascending: of each utterance all passages or none. Nothing is
     added to it."""
@@ -103,9 +104,7 @@ class Part(Log):
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
 
-    def _products(
-        self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float
-    ) -> Floats:
+    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         slots = self.slots.first(n)
         known = np.flatnonzero((slots > 0) & (slots <= vectors))
         found, slots = np.full(n, bare), slots[known] - 1

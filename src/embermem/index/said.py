@@ -117,7 +117,10 @@ class Said:
         """The utterance of each of the next rows, from `begin` on, and whether the row is its first."""
         self.ids.extend([one.id for one in said])
         self.texts.extend(
-            [one.text.encode("utf-8", "surrogatepass") if first else b"" for one, first in zip(said, begins, strict=True)]
+            [
+                one.text.encode("utf-8", "surrogatepass") if first else b""
+                for one, first in zip(said, begins, strict=True)
+            ]
         )
         self.offset.extend([_minutes(one.said_at) for one in said])
         self.recorded_at.extend([micros(one.recorded_at) for one in said])

@@ -15,20 +15,24 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
+from embermem.index import mapped
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
+from embermem.index.growable_array import Column
 from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
+from embermem.index.mapped import Held
 from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
 from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
 from embermem.index.part import Part
 from embermem.index.products import direction
-from embermem.index.segments import Segments, SegmentTable
+from embermem.index.segments import SegmentRow, Segments, SegmentTable
 from embermem.index.texts import Links, Texts
 
 if TYPE_CHECKING:
@@ -79,6 +83,67 @@ class Snapshot:
         """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none).
         `first_dim` of a pair's vectors are the first encoder's (`protocols.PairedEmbedder`); None: it is no pair."""
         return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim, first_dim))
+
+    @classmethod
+    def of_held(cls, held: Held) -> Snapshot:
+        """The snapshot that a file holds (index/mapped.py). Raises KeyError or msgspec.DecodeError for one that is
+        damaged."""
+        owner, derived = OwnerId(held.owner), mapped.derived(held)
+        log = Log(held.dim, held.token_dim, held.first_dim)
+        log.adopt(held.arrays, held.names)
+        archived = tuple(derived.archived_facts)
+        n = held.rows
+        return cls(
+            owner=owner,
+            dim=held.dim,
+            seq=held.seq,
+            revision=held.revision,
+            born=held.born,
+            mark=held.mark,
+            n=n,
+            pages=log.pages_of(n),
+            segments=SegmentTable.of_held(held.dim, derived.segments, held.arrays["segment_vectors"].data),
+            facts=FactTable.of_terms(derived.persona, archived, derived.fact_terms),
+            persona=derived.persona,
+            archived_facts=archived,
+            expiring=tuple((PageId(page_id), at) for page_id, at in derived.expiring),
+            ended_facts=tuple(derived.ended_facts),
+            _log=log,
+            _vectors=held.vectors,
+            _page_segments=held.arrays["page_segments"].first(held.arrays["page_segments"].length),
+        )
+
+    def held(self, embedder: str) -> Held | None:
+        """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
+        segments = self._segment_table
+        arrays, names = self._log.held()
+        if arrays["slots"].length != self.n:
+            return None
+        arrays["page_segments"] = Column.of(self._page_segments)
+        arrays["segment_vectors"] = Column.of(segments.vectors())
+        told = mapped.Derived(
+            segments=[SegmentRow.of(one) for one in segments.rows],
+            persona=self.persona,
+            archived_facts=list(self.archived_facts),
+            ended_facts=list(self.ended_facts),
+            expiring=[(page_id, at) for page_id, at in self.expiring],
+            fact_terms=self.facts.terms(),
+        )
+        return Held(
+            owner=self.owner,
+            embedder=embedder,
+            dim=self.dim,
+            first_dim=self.first_dim,
+            token_dim=self.token_dim,
+            seq=self.seq,
+            revision=self.revision,
+            born=self.born,
+            mark=self.mark,
+            vectors=arrays["vectors"].length,
+            names=names,
+            derived=msgspec.Raw(msgspec.json.encode(told)),
+            arrays=arrays,
+        )
 
     # ------------------------------------------------------------------------------------------ becoming newer
 
@@ -488,6 +553,11 @@ class Snapshot:
         facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
         facts += len(self.ended_facts)
         return self._log.nbytes + self.segments.nbytes + 1500 * facts + self.narrowed_bytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of it in a mapped file, which other processes share and the system may take back."""
+        return self._log.mapped_bytes
 
     @property
     def times_narrowed(self) -> int:
