@@ -119,6 +119,7 @@ class Memory(Overseeing, Owners):
             before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        system.when_index_due(self._added)
         self._deliveries = Background(self._deliver_behind, self.settings.poll_s, 0.0)
         self._delivered = telemetry.Done("delivered", "failed")
         if self.better_embedder() is not None:
@@ -402,6 +403,8 @@ class Memory(Overseeing, Owners):
         close the store."""
         self._background.stop()
         self._deliveries.stop()
+        if not self.read_only:
+            self._parts.system.keep_indexes()
         self._scrub_if_due()
         self._store.close()
 
@@ -494,6 +497,7 @@ class Memory(Overseeing, Owners):
 
     def _work_behind(self) -> float:
         self._before_work()
+        self._parts.system.keep_indexes()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         if self._store.has_webhooks():

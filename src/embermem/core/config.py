@@ -468,6 +468,17 @@ class Settings:
         512 * 2**20, "memory for the owners' indexes; the least recently used are dropped", low=0
     )
 
+    index_cache: str = _plain(
+        "auto",
+        "where indexes are kept so that a process need not work them out: auto (beside an SQLite file; with PostgreSQL "
+        "nowhere), off, or a folder of this machine; docs/operations/storage.md",
+    )
+    index_cache_from: int = _number(
+        1000,
+        "utterances from which an owner's index is kept: with fewer it is worked out within 0.2 s",
+        low=1,
+    )
+
     # The service
     http_body_bytes: int = _number(4 * 2**20, "largest body of a request", low=1024)
     http_answer_bytes: int = _number(8 * 2**20, "largest page of a list; a single item may be larger", low=1024)

@@ -114,7 +114,11 @@ class MemoryOS:
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
             self._first_dim,
+            parts.store,
+            parts.settings.index_cache_from,
+            self._index_due,
         )
+        self._when_index_due: Callable[[], None] = lambda: None
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
@@ -131,6 +135,23 @@ class MemoryOS:
     def resident_bytes(self) -> int:
         """Bytes of memory used by the owners' indexes now."""
         return self._residents.nbytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of these that are mapped files: other processes share them, and the system may take them back."""
+        return self._residents.mapped_bytes
+
+    def keep_indexes(self) -> None:
+        """Write the files of owners' indexes that are due. What fails is left for later."""
+        with suppress(StoreError):
+            self._residents.keep()
+
+    def when_index_due(self, call: Callable[[], None]) -> None:
+        """Whom to tell that a file of an index is due: `keep_indexes` writes it, outside of a recall."""
+        self._when_index_due = call
+
+    def _index_due(self) -> None:
+        self._when_index_due()
 
     def is_resident(self, owner_id: OwnerId) -> bool:
         """Whether an owner's index is in memory."""
@@ -323,6 +344,7 @@ class MemoryOS:
             self._placed += done.placed
         with suppress(StoreError):  # then the next query reads it
             self._residents.renew(owner.id)
+            self._residents.keep(owner.id)
         return done
 
     def _by_thread(self) -> str:

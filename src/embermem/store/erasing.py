@@ -28,6 +28,7 @@ from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
+from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
@@ -84,6 +85,7 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
+            drop_index_files(c, owner.id, self._database.cache_beside)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -121,6 +123,7 @@ class Erasing(Transactions):
             marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
+            drop_index_files(c, owner_id, self._database.cache_beside)
             for table in schema.OWNED:
                 c.execute(delete(table).where(table.c.owner_id == owner_id))
             drop_alias(c, owner_id)

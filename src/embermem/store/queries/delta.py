@@ -81,6 +81,12 @@ def _mark(said: str | None, changed: int | None) -> str:
     return f"{said} {changed}"
 
 
+def mark_at(c: Connection, owner_id: OwnerId, seq: int, revision: int) -> str:
+    """The mark of what stands at these numbers."""
+    there = {"owner": owner_id, "seq": seq, "revision": revision}
+    return _mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there))
+
+
 def _nothing(seq: int, revision: int, dim: int, born: int, mark: str) -> Delta:
     return Delta(
         seq=seq,
@@ -123,7 +129,6 @@ def _newer(
         left = facts.where(fact.retired_no.is_(None), fact.archived_no > revision)
         archived = persona.facts_from(c, owner_id, c.execute(left).all())
         ended = persona.facts_from(c, owner_id, c.execute(facts.where(fact.retired_no > revision)).all())
-    there = {"owner": owner_id, "seq": owner.seq, "revision": owner.revision}
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
@@ -140,7 +145,7 @@ def _newer(
         expiring=_expiring(c, owner_id),
         reset=reset,
         born=owner.created_at,
-        mark=_mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there)),
+        mark=mark_at(c, owner_id, owner.seq, owner.revision),
     )
 
 
