@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, DiskUsage, Finding, LanguageModel, Stats, Store
     from embermem.store.queries.keys import Keys
     from embermem.store.sql import SqlStore
 
@@ -319,6 +319,10 @@ class Memory(Overseeing, Owners):
     def stats(self) -> Stats:
         """Return counts of the whole store."""
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
+
+    def disk_usage(self) -> DiskUsage:
+        """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""
+        return self._store.disk_usage()
 
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.
