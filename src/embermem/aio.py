@@ -259,6 +259,7 @@ class AsyncMemory(_Async):
     reindex = awaited("work", Memory.reindex)
     rebuild = awaited("work", Memory.rebuild)
     stats = awaited("read", Memory.stats)
+    disk_usage = awaited("read", Memory.disk_usage)
     replica_lag_s = awaited("read", Memory.replica_lag_s)
     calls = awaited("read", Memory.calls)
     call_sums = awaited("read", Memory.call_sums)

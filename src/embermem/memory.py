@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, DiskUsage, Finding, LanguageModel, Stats, Store
     from embermem.store.queries.keys import Keys
     from embermem.store.sql import SqlStore
 
@@ -338,6 +338,10 @@ class Memory(Overseeing, Owners):
         estimates, which takes milliseconds where counting takes minutes; the rest is exact.
         """
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
+
+    def disk_usage(self) -> DiskUsage:
+        """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""
+        return self._store.disk_usage()
 
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.

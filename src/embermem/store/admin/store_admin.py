@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
 from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
-from embermem.protocols import Stats
+from embermem.protocols import DiskUsage, Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
@@ -106,6 +106,11 @@ class Whole(Transactions):
             webhooks_retrying=hooks[WebhookState.RETRYING],
             webhooks_stopped=hooks[WebhookState.STOPPED],
         )
+
+    def disk_usage(self) -> DiskUsage:
+        """What the tables and indexes take on disk."""
+        with self._read() as c:
+            return self._database.disk_usage(c)
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""

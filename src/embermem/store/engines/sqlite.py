@@ -25,7 +25,7 @@ from embermem.core.errors import (
     StoreMoved,
     StoreReadOnly,
 )
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
 from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
@@ -192,6 +192,11 @@ class Sqlite(Database):
         """Of the file, its WAL and its index."""
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return sum(file.stat().st_size for file in files if file.exists())
+
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_file
+
+        return of_file(connection)
 
     def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
