@@ -174,6 +174,13 @@ class Settings:
         low=1,
         high=256,
     )
+    worker_stall_s: float = _number(
+        300.0,
+        "silence of a thread of `embermem worker` after which /health says that it hangs; with a model, "
+        "5 × model_timeout_s × (1 + model_retries) are added; docs/operations/workers.md",
+        above=0.0,
+        high=_LONGEST_S,
+    )
     background: bool = _plain(True, "whether a background thread of this process embeds and consolidates new pages")
     pause_s: float = _number(
         0.2,

@@ -20,6 +20,7 @@ import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
+from embermem.core.vector_codes import rounded
 from embermem.index import mapped
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
@@ -255,7 +256,7 @@ class Snapshot:
         """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none: one for
         each passage, in order. They are rounded as a store rounds them, so that nothing is ranked otherwise once it is
         stored."""
-        stored = vectors.astype(np.float16).astype(np.float32)
+        stored = rounded(vectors, self._log.first_dim)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
             return replace(self, _vectors=self._log.vectors.length)

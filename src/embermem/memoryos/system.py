@@ -58,6 +58,7 @@ from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
 from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
+from embermem.memoryos.ingest.work_watch import AT_CLAIM, AT_WORK, WorkCounts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
@@ -171,6 +172,11 @@ class MemoryOS:
         """The heat that the work of this process has seen last. Asks nobody."""
         return self._parts.heats.sample()
 
+    @property
+    def work_counts(self) -> WorkCounts:
+        """What the work of this process has done, and what went wrong in it. Asks nobody."""
+        return self._parts.watch.counts()
+
     def forgotten(self, owner: Owner) -> None:
         """An owner was forgotten whole."""
         self._parts.heats.forgotten(owner.id)
@@ -246,14 +252,18 @@ class MemoryOS:
                         continue
                     done = self._work_on(owner, whole=False, stopping=stopping)
                 except StaleLease:
+                    self._parts.watch.lost(AT_WORK)
                     logger.info("another worker took over %s/%s", owner.user, owner.agent)
                 except EmberError as error:
+                    self._parts.watch.failed(error)
                     logger.warning("work on %s/%s failed and will be tried again: %s", owner.user, owner.agent, error)
                 except Exception as error:  # noqa: BLE001 - one owner's pages must not stop the work on all others
+                    self._parts.watch.failed(error)
                     whose = f"{owner.user}/{owner.agent}"
                     logger.error("work on %s failed and will be tried again: %s", whose, kind(error))
                 else:
                     if done is None:
+                        self._parts.watch.lost(AT_CLAIM)
                         continue
                     placed += done.placed
                     if done.cut:
@@ -309,7 +319,7 @@ class MemoryOS:
             return None
         try:
             began = parts.clock()
-            with self._leases.held(lease) as held:
+            with self._leases.held(lease) as held, parts.watch.holding():
                 done = consolidate(
                     parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
                 )

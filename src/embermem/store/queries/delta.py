@@ -24,7 +24,7 @@ from embermem.protocols import (
     PageMark,
 )
 from embermem.store import schema
-from embermem.store.codec import moment, passages_from, record
+from embermem.store.codec import moment, passages_from, record, vector_from
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
 from embermem.store.transactions import Transactions
@@ -112,7 +112,6 @@ def _newer(
         )
     ).all()
     found = _by_passage(sorted(fresh, key=itemgetter(0)))  # nearly in order; SQLite would carry the bytes
-    data = np.frombuffer(b"".join([row[1] for row in found]), dtype="<f2").astype(np.float32)
     marks = c.execute(
         select(page.c.page_id, page.c.no, page.c.segment_id)
         .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
@@ -135,7 +134,7 @@ def _newer(
         revision=owner.revision,
         utterances=utterances(c, owner_id, seq, None),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
-        vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
+        vectors=np.stack([vector_from(row[1]) for row in found]) if found else np.zeros((0, dim), dtype=np.float32),
         pages=tuple(record(PageMark, row) for row in marks),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=known,
