@@ -25,6 +25,8 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o,
 
 _BYTES = 15
 """Bytes of an id without its letter: 24 digits of 5 bits."""
+PACKED = 1 + _BYTES
+"""Bytes of an id of `packed_ids`."""
 _LENGTH = 1 + 8 * _BYTES // 5
 _FROM_RFC = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", _DIGITS)
 _NO_DIGIT = 255
@@ -40,7 +42,7 @@ def new_id(kind: str) -> str:
 
 def packed_ids(ids: Sequence[str]) -> NDArray[np.uint8]:
     """Ids of `new_id` in 16 bytes each, shape (n, 16); any other id is 16 zeros."""
-    packed = np.zeros((len(ids), 1 + _BYTES), dtype=np.uint8)
+    packed = np.zeros((len(ids), PACKED), dtype=np.uint8)
     made = [i for i, one in enumerate(ids) if len(one) == _LENGTH and one.isascii()]
     letters = np.frombuffer("".join([ids[i] for i in made]).encode("ascii"), dtype=np.uint8).reshape(-1, _LENGTH)
     digits = _VALUES[letters[:, 1:]]

@@ -275,7 +275,8 @@ class Sqlite(Database):
     def leftovers(self) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read())
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.utterances()
+        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read()) | beside
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
