@@ -17,6 +17,7 @@ from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import inverse_norms
+from embermem.index.notes import Notes
 from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
 from embermem.index.products import cosines
@@ -105,6 +106,7 @@ class Log:
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_norms = Column(np.float32)
         self.token_ends = Column(np.int64)
+        self.notes = Notes()
         self._text_bytes = 0
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
@@ -266,7 +268,13 @@ class Log:
         )
         records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
         records += _SPAN_BYTES * len(self._spans)
-        return sum(column.nbytes for column in columns) + self.words.nbytes + self.labels.nbytes + records
+        return (
+            sum(column.nbytes for column in columns)
+            + self.words.nbytes
+            + self.labels.nbytes
+            + self.notes.nbytes
+            + records
+        )
 
     def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
