@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["cosines", "direction", "highest", "places_of_highest", "rows_alone"]
+__all__ = ["code_products", "cosines", "direction", "highest", "places_of_highest", "rows_alone"]
 
 _ALONE = 2**18
 """Multiplications that OpenBLAS does in one thread, at most."""
@@ -46,6 +46,14 @@ def cosines(rows: NDArray[Any], directions: NDArray[Any]) -> NDArray[Any]:
     for start in range(0, len(rows), at_once):
         np.matmul(rows[start : start + at_once], columns, out=found[start : start + at_once])
     return found
+
+
+def code_products(codes: NDArray[np.int8], scales: NDArray[np.float32], direction: NDArray[Any]) -> NDArray[Any]:
+    """The product of each vector, which is codes (n, dim) times its scale (n,), and a direction (dim,); shape (n,).
+
+    The codes become numbers in blocks that stay in the processor's cache, as `einsum` does it.
+    """
+    return np.asarray(np.einsum("ij,j->i", codes, direction.astype(np.float32)) * scales)
 
 
 def highest(values: Floats, k: int) -> NDArray[np.int64]:

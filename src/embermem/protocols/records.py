@@ -86,6 +86,7 @@ __all__ = [
     "SegmentTimeline",
     "SegmentVectors",
     "Span",
+    "Standing",
     "Stats",
     "TimelineSelection",
     "Trail",
@@ -141,6 +142,17 @@ class Delta:
     reset: bool = False
     born: int = 0
     mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """Where a reader of deltas stands: what it holds is what the store held at (seq, revision); see `Delta` for `born`
+    and `mark`."""
+
+    seq: int
+    revision: int
+    born: int
+    mark: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,6 +11,7 @@ from sqlalchemy import Engine, Table, exc
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.protocols import Finding
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.forgotten_key import StoredKey
 
 
@@ -89,6 +90,14 @@ class Database(Protocol):
     def backups(self) -> tuple[Path, ...]:
         """Files that migrations kept of older states."""
         return ()
+
+    cache: CacheFolder | None
+    """Where files of indexes are kept; None: nowhere."""
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """Where they are kept unless a setting says otherwise; None where there is no place beside the database."""
+        return None
 
     @property
     def key(self) -> StoredKey:

@@ -32,6 +32,7 @@ from embermem.core.errors import (
 from embermem.core.extras import needing
 from embermem.protocols import Finding
 from embermem.store import migrations, schema
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.forgotten_key import KeyFile, StoredKey
 
@@ -88,6 +89,7 @@ class Postgres(Database):
         self._key_file = key_file
         self._read_only = read_only
         self._halfvec = False
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:

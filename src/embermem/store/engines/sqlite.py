@@ -26,6 +26,7 @@ from embermem.core.errors import (
     StoreReadOnly,
 )
 from embermem.protocols import Finding
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
@@ -76,6 +77,7 @@ class Sqlite(Database):
         self._opened = False
         self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:
@@ -84,6 +86,11 @@ class Sqlite(Database):
     @property
     def read_only(self) -> bool:
         return self._read_only
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """`FILE-cache`, beside it."""
+        return CacheFolder(Path(f"{self._path}-cache"))
 
     @property
     def key(self) -> StoredKey:
@@ -268,7 +275,8 @@ class Sqlite(Database):
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.remains(self._path, ids)
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.remains(ids)
+        return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
         """`FILE.before-*`, beside it."""
@@ -315,6 +323,11 @@ class InMemory(Sqlite):
         self._pid = os.getpid()
         super().__init__(Path(self._name), busy_timeout_s)
         self._key = key or KeyInMemory()
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """None: no file is written."""
+        return None
 
     @property
     def place(self) -> str:

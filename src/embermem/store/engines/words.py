@@ -39,6 +39,15 @@ def how_it_runs(c: Connection) -> str:
     return "EXPLAIN" if c.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
 
 
+def planned_rows(c: Connection, table: Table) -> int | None:
+    """How many rows the engine's planner takes a table for; None where it does not tell. PostgreSQL's knows since the
+    last ANALYZE, which autovacuum makes by itself."""
+    if c.dialect.name != "postgresql":
+        return None
+    told = c.execute(text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)"), {"name": table.name})
+    return int(told.scalar() or 0)
+
+
 def has_text(column: Any, text: str) -> Any:
     """Whether a text stands in a column, whatever the case of its letters (on SQLite: of those of ASCII)."""
     exact = column.contains(text, autoescape=True)
