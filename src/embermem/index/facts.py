@@ -152,6 +152,11 @@ class FactTable:
         return table[:, 0], table[:, 1]
 
     @cached_property
+    def sources_of_all(self) -> frozenset[int]:
+        """The seqs of all that some fact rests on."""
+        return frozenset(self.source_seqs[1].tolist())
+
+    @cached_property
     def _pairs(self) -> Mapping[str, NDArray[np.int64]]:
         """For each term the (fact, source) pairs, by their place in `source_seqs`, whose fact holds it."""
         places, _ = self.source_seqs

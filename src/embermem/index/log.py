@@ -17,6 +17,7 @@ from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
 from embermem.index.late import squares_of
 from embermem.index.names import Names
+from embermem.index.notes import Notes
 from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
 from embermem.index.products import code_products
@@ -121,6 +122,7 @@ class Log:
         self.tokens = Column(np.uint8, width=token_dim // 2)
         self.token_squares = Column(np.uint16)
         self.token_ends = Column(np.int64)
+        self.notes = Notes()
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
         """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
@@ -372,7 +374,7 @@ class Log:
         said = sum(one.nbytes for name, one in self.said.columns().items() if name != "ids") + self.said.ids.nbytes
         labels = 0 if self._labels is None else self._labels.nbytes
         names = _NAME_BYTES * (len(self.threads) + len(self.speakers))
-        made = _UTTERANCE_BYTES * len(self._made)
+        made = _UTTERANCE_BYTES * len(self._made) + self.notes.nbytes
         return own + said + self._pages.nbytes + self.dates.nbytes + self.words.nbytes + labels + names + made
 
     @property

@@ -124,7 +124,7 @@ class Part(Log):
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)
         held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)
-        held += self.words.nbytes + self.dates.nbytes
+        held += self.words.nbytes + self.dates.nbytes + self.notes.nbytes
         return held
 
 

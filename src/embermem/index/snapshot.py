@@ -35,6 +35,7 @@ from embermem.index.part import Part
 from embermem.index.products import direction
 from embermem.index.segments import SegmentRow, Segments, SegmentTable
 from embermem.index.texts import Links, Texts
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -291,6 +292,10 @@ class Snapshot:
         text, span = self._log.text(row), self._log.span(row)
         return text if span is None else text[slice(*span)]
 
+    def notes(self, kind: Hashable) -> dict[int, Any]:
+        """What was worked out of single rows, by row, for the next query: index/notes.py."""
+        return self._log.notes.of(kind)
+
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
         span = self._log.span(row)
@@ -440,6 +445,13 @@ class Snapshot:
         """The place in `speakers()` of each of the first n rows."""
         return self._log.speaker.first(n)
 
+    @cached_property
+    def names_of_speakers(self) -> frozenset[str]:
+        """The terms of the names of all who spoke."""
+        spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
+        names = self._log.speakers
+        return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in terms(names[number]))
+
     def thread_of(self, n: int) -> Rows:
         """The number of the thread of each of the first n rows: threads are numbered from 0 as they began."""
         return self._log.thread.first(n)
@@ -518,6 +530,17 @@ class Snapshot:
         """Which of the first n utterances end in a question mark."""
         return self._log.asks.first(n)
 
+    @cached_property
+    def says(self) -> NDArray[np.bool_] | None:
+        """Which rows have a text, shape (n,); None for all."""
+        says = self.text_length(self.n) > 0.0
+        return None if says.all() else says
+
+    @cached_property
+    def nothing(self) -> Floats:
+        """0 for each row, not to be written to."""
+        return np.broadcast_to(np.float64(0.0), self.n)
+
     def says_number(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
@@ -529,6 +552,11 @@ class Snapshot:
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""
         return self._log.documents(self.n)
+
+    @cached_property
+    def has_documents(self) -> bool:
+        """Whether any row is a passage of a document."""
+        return bool(self.documents().any())
 
     def speaking(self) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
         """Who speaks, in which role; and which of these each row is, shape (n,)."""
