@@ -118,7 +118,7 @@ def spelled(text: str) -> Language:
     return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _spelled(text: str) -> Language:
     several = _sharing()
     folded = fold(text)
