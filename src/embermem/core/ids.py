@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 import time
 from base64 import b32encode
@@ -12,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.patterns import regex
 from embermem.core.types import OwnerId
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MADE_ID = re.compile(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
+MADE_ID = regex(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
 """An id of a memory."""
-_NUMBER = re.compile(r"[0-9]+")
-_OF_A_CHANGE = re.compile(r"[fscl]([0-9]{1,9})-[0-9]+$")
+_NUMBER = regex(r"[0-9]+")
+_OF_A_CHANGE = regex(r"[fscl]([0-9]{1,9})-[0-9]+$")
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 _BYTES = 15
