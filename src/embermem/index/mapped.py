@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from embermem import languages
-from embermem.core.ids import PACKED, unpacked_id
+from embermem.core.packed_ids import PACKED, unpacked_id
 from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.growable_array import Column
 from embermem.index.names import Names
@@ -136,7 +136,7 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
 
 
 def utterance_ids(path: Path) -> frozenset[str]:
-    """The ids of all utterances in a file, whichever version wrote it; none where it is no whole file. Raises OSError."""
+    """The ids of all utterances in a file, whichever version wrote it; none of a damaged file. Raises OSError."""
     data = path.read_bytes()
     try:
         head = _head_of(data)

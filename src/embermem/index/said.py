@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from embermem.core.ids import packed_ids, unpacked_id
+from embermem.core.packed_ids import packed_ids, unpacked_id
 from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId
 from embermem.index.growable_array import Column
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from embermem.core.ids import packed_ids, unpacked_id
+from embermem.core.packed_ids import packed_ids, unpacked_id
 from embermem.core.types import OwnerId
 from embermem.index import mapped
 
