@@ -256,6 +256,7 @@ class AsyncMemory(_Async):
     work_state = awaited("read", Memory.work_state)
     leaving = awaited("read", Memory.leaving)
     copies = awaited("work", Memory.copies)
+    backup = awaited("work", Memory.backup)
     background_state = awaited("read", Memory.background_state)
     check = awaited("work", Memory.check)
     repair = awaited("work", Memory.repair)

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from embermem.cli.commands import (
     adding,
+    backups,
     cases,
     correcting,
     documents,
@@ -120,6 +121,8 @@ for command in (
     upkeep.model,
     serving.serve,
     serving.mcp,
+    backups.backup,
+    backups.restore,
     moving.copy,
     moving.export,
     moving.migrate,
