@@ -174,21 +174,22 @@ class _Run:
 
     def _continued(self, folder: Path, known: list[Manifest], contents: Contents) -> list[Manifest]:
         """The chain that the next increment continues; none where it must be a whole store: there is no chain yet, or
-        it is long, something was forgotten since, or its pages are not the same ones."""
+        it is long or damaged, something was forgotten since, or its pages are not of the same size."""
         if not known:
             return []
         chain, last = chain_of(folder, known[-1]), known[-1]
         erased, key_mark = _marks(contents)
         there = (erased, key_mark, contents.schema, contents.page_size)
         same = there == (last.erased, last.key_mark, last.schema, last.page_size)
-        whole = all((folder / one.file).stat().st_size == one.bytes for one in chain)
-        return chain if same and whole and erased and len(chain) <= BACKUP_INCREMENTS else []
+        if not same or not erased or len(chain) > BACKUP_INCREMENTS:
+            return []
+        self._told("comparing", 0, 0)
+        return chain if all(sha256_of(folder / one.file) == one.sha256 for one in chain) else []
 
     def _increment(
         self, folder: Path, known: list[Manifest], chain: list[Manifest], image: Part, contents: Contents
     ) -> Backup | None:
         """The pages that the chain holds otherwise; None where they are most of the store."""
-        self._told("comparing", 0, 0)
         with Part(folder / next_name(known, self._now, PAGES)) as part:
             older = [(folder / one.file, one.pages) for one in chain]
             with part.file.open("wb") as file:

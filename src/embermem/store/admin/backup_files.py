@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
@@ -60,7 +60,7 @@ class Manifest:
 
     `whole_sha256` is that of the store that it gives; of a whole one the same as `sha256`. An increment names the
     backup `after` which it comes, and its runs of `pages`. `erased` changes with every forgetting, and is "" where that
-    is not known; `key_mark` tells one key of forgotten values from another.
+    is not known; `key_mark` tells one key of forgotten values from another. `seal` is the SHA-256 of the rest of it.
     """
 
     format: int
@@ -78,6 +78,7 @@ class Manifest:
     key_mark: str
     after: str | None = None
     pages: tuple[tuple[int, int], ...] = ()
+    seal: str = ""
 
     @property
     def number(self) -> int:
@@ -100,7 +101,13 @@ def manifest_of(file: Path) -> Manifest | None:
         raise StoreCorrupt(f"{place} cannot be read as the manifest of a backup: {error}") from error
     if found.format > FORMAT:
         raise StoreCorrupt(f"{place} is of a newer version of Ember (format {found.format}): upgrade embermem")
+    if found.seal != _seal(found):
+        raise StoreCorrupt(f"{place} is damaged: it is not what was written")
     return found
+
+
+def _seal(manifest: Manifest) -> str:
+    return hashlib.sha256(msgspec.json.encode(replace(manifest, seal=""))).hexdigest()
 
 
 def in_folder(folder: Path) -> list[Manifest]:
@@ -147,7 +154,7 @@ def next_name(known: Sequence[Manifest], at: datetime, kind: str) -> str:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write it whole, before the file that it is of gets its name. Raises OSError."""
     place = _beside(folder / manifest.file, _MANIFEST)
-    data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    data = msgspec.json.format(msgspec.json.encode(replace(manifest, seal=_seal(manifest))), indent=1)
     with Part(place) as part:
         part.file.write_bytes(data)
         part.keep(over=True)

@@ -13,7 +13,7 @@ def commands(url: URL, target: str) -> Sequence[str]:
 
     No line contains the password: the programs ask for it, or read it from ~/.pgpass.
     """
-    bare = url.set(drivername="postgresql", password=None).difference_update_query(["password"])
+    bare = url.set(drivername="postgresql").difference_update_query(["password"])._replace(password=None)
     place = shlex.quote(bare.render_as_string(hide_password=False))
     given = (("-h", bare.host), ("-p", bare.port), ("-U", bare.username))
     server = " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given if value)
