@@ -270,6 +270,7 @@ class AsyncMemory(_Async):
     scrub_due = awaited("read", Memory.scrub_due)
     last_backup_at = awaited("read", Memory.last_backup_at)
     copies = awaited("work", Memory.copies)
+    backup = awaited("work", Memory.backup)
     background_state = awaited("read", Memory.background_state)
     check = awaited("work", Memory.check)
     repair = awaited("work", Memory.repair)

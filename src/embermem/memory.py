@@ -27,7 +27,7 @@ from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Background as BackgroundState
-    from embermem.core.types import Forgotten, Vectors
+    from embermem.core.types import Backup, Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
@@ -369,6 +369,34 @@ class Memory(Overseeing, Owners):
         made again. Neither log is changed. Raises StoreError.
         """
         return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
+
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        incremental: bool = False,
+        keep: int | None = None,
+        drop_forgotten: bool = False,
+        as_file: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Backup:
+        """Back the store up while it is in use: a consistent, checked copy in a new file, or in a folder of backups.
+
+        In a folder, `incremental` writes only what its backups do not have yet, where that is possible; `keep` removes
+        older ones but for so many, `drop_forgotten` those that may hold what was forgotten since. `as_file` copies a
+        store on a PostgreSQL server to an SQLite file, owner by owner. `progress` gets the step, how much of it is
+        done, and of how much. Raises InputError where the name is taken, StoreFull, StoreCorrupt, StoreError. See
+        docs/operations/backups.md.
+        """
+        return self._store.back_up(
+            Path(path).expanduser(),
+            now=self._parts.clock(),
+            told=progress or (lambda step, done, of: None),
+            incremental=incremental,
+            keep=None if keep is None else messages.whole(keep, "keep", 1),
+            drop_forgotten=drop_forgotten,
+            as_file=as_file,
+        )
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an

@@ -23,6 +23,7 @@ from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, do
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
+from embermem.store.backup_list import chained, known_backups
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
@@ -96,7 +97,7 @@ class Erasing(Transactions):
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
-            _sum_again(c, owner.id, erasure.segments, sums)
+            sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
             remember_scrub(c)
         return change
@@ -199,12 +200,21 @@ class Erasing(Transactions):
         return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self._backups([*said, *facts]))
 
     def _backups(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        """Files beside the store, copies and backups that were made of it, that hold one of the ids."""
         if not ids:
             return ()
         with self._read() as c:
             copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
-        return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
+            since, backups = self._erased_mark(c), known_backups(c)
+        files = (*self._database.backups(), *copies)
+        older = chained(one for one in backups if one.erased != since)
+        return (
+            *(str(file) for file in files if holds_any(file, ids)),
+            *(one[-1] for one in older if any(holds_any(Path(place), ids) for place in one)),
+        )
+
+    def _erased_mark(self, c: Connection) -> str:
+        return erased_mark({key: setting(c, key) for key in (SCRUBBED, SCRUB_DUE)})
 
     def remember_copy(self, place: Path) -> None:
         """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
@@ -352,6 +362,12 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
             raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
 
 
+def erased_mark(settings: Mapping[str, str]) -> str:
+    """What changes with every forgetting, and with every scrub, of a store's settings; "" where no scrub was made."""
+    scrubbed, due = settings.get(SCRUBBED, ""), settings.get(SCRUB_DUE, "")
+    return f"{scrubbed} {due}".strip()
+
+
 def remember_scrub(c: Connection) -> None:
     """Something was deleted: the files are to be scrubbed."""
     remember(c, {SCRUB_DUE: secrets.token_hex(8)})
@@ -481,7 +497,7 @@ def _sums_without(
     return sums
 
 
-def _sum_again(
+def sum_again(
     c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
 ) -> None:
     """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its

@@ -9,12 +9,18 @@ from pathlib import Path
 
 _AT_ONCE = 500
 """Ids in one statement."""
+PAGES = ".pages"
+"""Ends the name of a file that has some pages of a database: what an incremental backup writes."""
+_BLOCK, _LONGEST = 1 << 20, 80
+"""Bytes that are searched at once, and those of the longest id."""
 
 
 def holds_any(file: Path, ids: Collection[str]) -> bool:
     """Whether a file of SQLite holds one of some utterances, pages or facts. What cannot be opened may hold them."""
     if not file.exists():
         return False
+    if file.suffix == PAGES:
+        return _bytes_hold(file, ids)
     try:
         with closing(_opened(file)) as connection:
             wanted = sorted(ids)
@@ -38,6 +44,20 @@ def holds_others(file: Path, owners: Collection[tuple[str, int]]) -> bool:
             return any(one not in owners for one in found)
     except sqlite3.Error:
         return True
+
+
+def _bytes_hold(file: Path, ids: Collection[str]) -> bool:
+    """Whether one of the ids stands anywhere in the bytes of a file; a longer id that begins with it counts too."""
+    wanted, before = [one.encode() for one in ids], b""
+    try:
+        with file.open("rb") as opened:
+            while block := opened.read(_BLOCK):
+                if any(one in before + block for one in wanted):
+                    return True
+                before = block[-_LONGEST:]
+    except OSError:
+        return True
+    return False
 
 
 def _opened(file: Path) -> sqlite3.Connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -69,6 +69,15 @@ class Database(Protocol):
 
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
+
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int] | None:
+        """The whole store as it stands now in a file of SQLite that is there and empty, without a byte that holds no
+        row; the rows of each table, where that is one state of all owners. Writers do not wait. `told` gets how much is
+        done, and of how much. Raises StoreError."""
+
+    def own_backup(self, target: str) -> Sequence[str]:
+        """The commands of the engine's own that back the database up; none where `snapshot` is how it is done."""
+        return ()
 
     def in_memory(self) -> Database:
         """An empty database in this process's memory, with the key of this one: it ends with its engine, and with the

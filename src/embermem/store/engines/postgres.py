@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from embermem.core.extras import needing
 from embermem.protocols import DiskUsage, Finding
 from embermem.store import migrations, schema
 from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines import postgres_backup
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.forgotten_key import KeyFile, StoredKey
 
@@ -252,6 +253,14 @@ class Postgres(Database):
             for end in ("", "-wal", "-shm"):
                 Path(f"{place}{end}").unlink(missing_ok=True)
             raise
+
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> None:
+        """Row by row, as `copy` does it; each owner is one state, and all of them together are not."""
+        place.unlink()
+        self.copy(place)
+
+    def own_backup(self, target: str) -> Sequence[str]:
+        return postgres_backup.commands(self._url, target)
 
     def in_memory(self) -> Database:
         from embermem.store.engines.sqlite import InMemory

@@ -8,7 +8,7 @@ import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from embermem.store.engines.sqlite_file import (
     make_engine,
     refuse_moved,
 )
+from embermem.store.engines.sqlite_pages import copy_pages
 from embermem.store.engines.sqlite_still import is_still, still_engine, still_uri
 from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_key, refuse_other_key
 
@@ -260,6 +261,19 @@ class Sqlite(Database):
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
             copy_rows(connection, place)
 
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int]:
+        """Page by page, as a reader among others: docs/operations/backups.md has why."""
+        with our_errors(self._path), closing(self._to_copy()) as connection:
+            return copy_pages(connection, place, told)
+
+    def _to_copy(self) -> sqlite3.Connection:
+        """A connection of the driver's that makes no file where there is none."""
+        if self._read_only and is_still(self._path):
+            uri = still_uri(self._path)
+        else:
+            uri = f"{self._path.absolute().as_uri()}?mode={'ro' if self._read_only else 'rw'}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=self._busy_timeout_s)
+
     def in_memory(self) -> Database:
         return InMemory(self._busy_timeout_s, self.key)
 
@@ -400,6 +414,9 @@ class InMemory(Sqlite):
         with closing(self._connected()) as connection, closing(sqlite3.connect(place)) as target:
             connection.backup(target)
             target.execute("VACUUM")
+
+    def _to_copy(self) -> sqlite3.Connection:
+        return self._connected()
 
     def _connected(self) -> sqlite3.Connection:
         return sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, isolation_level=None, check_same_thread=False)

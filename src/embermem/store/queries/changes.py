@@ -47,7 +47,7 @@ class Changes(Transactions):
             row = _where_they_stood_at(c, owner_id, as_of)
             if row is None:
                 return Moment(seq=0, revision=0)
-            seq, revision = row.seq if row.said_later is None else row.said or 0, _revision(row)
+            seq, revision = _seq(row), _revision(row)
             if (row.begun or 0) > revision:
                 change = schema.change
                 begun_at = select(change.c.recorded_at).where(change.c.owner_id == owner_id, change.c.no == row.begun)
@@ -128,6 +128,16 @@ _WHERE_THEY_STOOD = _where_they_stood()
 
 def _where_they_stood_at(c: Connection, owner_id: OwnerId, at: datetime) -> Row[Any] | None:
     return c.execute(_WHERE_THEY_STOOD, {"owner": owner_id, "at": micros(at)}).first()
+
+
+def stood_at(c: Connection, owner_id: OwnerId, at: datetime) -> tuple[int, int]:
+    """The last utterance and the last change that were recorded by a time; 0 where there was none."""
+    row = _where_they_stood_at(c, owner_id, at)
+    return (0, 0) if row is None else (_seq(row), _revision(row))
+
+
+def _seq(row: Row[Any]) -> int:
+    return int(row.seq if row.said_later is None else row.said or 0)
 
 
 def _revision(row: Row[Any]) -> int:

@@ -25,6 +25,7 @@ from embermem.core.types import (
     Webhook,
 )
 from embermem.store import schema
+from embermem.store.backup_list import KnownBackup, known_backups
 from embermem.store.codec import decisions_from, micros, moment, record
 from embermem.store.engines.copies import holds_any, holds_others
 from embermem.store.engines.owner_alias import IdOf
@@ -94,15 +95,34 @@ class Oversight(Erasing):
         since."""
         with self._read() as c:
             made = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+            backed_up, since = known_backups(c), self._erased_mark(c)
         ids, born = (self._forgotten_ids(), self._born()) if look else (set[str](), set[tuple[str, int]]())
 
-        def copied(file: Path, of_migration: bool) -> Copied:
+        def copied(file: Path, of_migration: bool, backup: KnownBackup | None = None) -> Copied:
             size, at = _of_file(file)
-            holds = None if not look or size is None else holds_any(file, ids) or holds_others(file, born)
-            return Copied(place=str(file), bytes=size, at=at, of_migration=of_migration, holds_forgotten=holds)
+            if not look or size is None:
+                holds = None
+            elif backup is not None and (backup.erased == since or backup.after is not None):
+                holds = backup.erased != since  # of an increment that is older, it is not looked for: it may
+            else:
+                holds = holds_any(file, ids) or holds_others(file, born)
+            return Copied(
+                place=str(file),
+                bytes=size,
+                at=at,
+                of_migration=of_migration,
+                holds_forgotten=holds,
+                backup_at=None if backup is None else backup.at,
+                utterances=None if backup is None else backup.utterances,
+                changes=None if backup is None else backup.changes,
+                increment=backup is not None and backup.after is not None,
+            )
 
-        kept = self._database.backups()
-        return (*(copied(file, False) for file in made), *(copied(file, True) for file in kept))
+        return (
+            *(copied(file, False) for file in made),
+            *(copied(Path(one.place), False, one) for one in backed_up),
+            *(copied(file, True) for file in self._database.backups()),
+        )
 
     def _key_state(self) -> KeyState:
         with self._read() as c:
