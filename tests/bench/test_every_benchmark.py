@@ -61,6 +61,7 @@ NEEDED = {"fit_ranker.sh": "lightgbm"}
 """What a script needs that is not among the tools of development: without it, the script is not called."""
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
+    "footprint": "--quick --embedder hashed --part bytes --part settle",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
@@ -85,6 +86,7 @@ COVERED_BY = {
     "report": "systems.sh",
     "paper": "paper",
     "calibration": "calibration",
+    "footprint": "footprint",
     "understanding": "understanding",
     "year": "year",
 }

@@ -179,7 +179,8 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FootprintReport:
-    """`versions` are their commits, `filled` what each store holds, `seconds` those of the whole run."""
+    """`versions` are their commits, `filled` what each store holds, `seconds` those of the whole run. `failed`: a part
+    did not come to its end, and `notes` say which and why."""
 
     versions: Mapping[str, str]
     machine: str
@@ -187,6 +188,7 @@ class FootprintReport:
     figures: tuple[Figure, ...]
     filled: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
+    failed: bool
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
@@ -198,6 +200,7 @@ class FootprintReport:
             "figures": [figure.as_json() for figure in self.figures],
             "filled": {name: dict(one) for name, one in self.filled.items()},
             "notes": list(self.notes),
+            "failed": self.failed,
             "seconds": self.seconds,
         }
 
@@ -226,12 +229,17 @@ def run(
     vocabulary: Sequence[str] = (),
     told: ProgressFn = lambda what: None,
 ) -> FootprintReport:
-    """Fill stores in `folder`, or take those that stand there, and measure. Raises ConfigError, StoreError."""
+    """Fill stores in `folder`, or take those that are there, and measure. Raises ConfigError."""
     began = time.monotonic()
     versions = (*((against,) if against is not None else ()), this_version())
     bench = _Bench(folder=folder, plan=plan, versions=versions, vocabulary=vocabulary or made_up_words(), told=told)
+    failed = False
     for part in plan.parts:
-        getattr(bench, part)()
+        try:
+            getattr(bench, part)()
+        except StoreError as error:  # what the other parts find is not lost
+            bench.notes.append(f"Part {part} failed: {error}")
+            failed = True
     return FootprintReport(
         versions={version.label: version.commit for version in versions},
         machine=_machine(),
@@ -239,6 +247,7 @@ def run(
         figures=tuple(bench.figures),
         filled=bench.filled,
         notes=tuple(bench.notes),
+        failed=failed,
         seconds=round(time.monotonic() - began, 1),
     )
 
