@@ -198,6 +198,12 @@ class Memory(Overseeing, Owners):
         return self._parts.done
 
     @property
+    def mapped_bytes(self) -> int:
+        """Bytes of `resident_bytes` that are mapped files (the setting `index_cache`): processes share them, and the
+        system may take them back."""
+        return self._parts.system.mapped_bytes
+
+    @property
     def resident_bytes(self) -> int:
         """Bytes of memory used by the owners' indexes now."""
         return self._parts.system.resident_bytes

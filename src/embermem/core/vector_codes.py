@@ -13,7 +13,7 @@ other programs may bring, have an even length and stay as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int8]
 
-__all__ = ["codes_of", "halves_of", "lengths_of", "rounded", "stored", "vector_of"]
+__all__ = ["StoredVectors", "codes_of", "halves_of", "lengths_of", "rounded", "stored", "vector_of"]
 
 _HALF = np.dtype("<f2")
 _FINEST = 24
@@ -193,6 +193,28 @@ def codes_of(rows: Sequence[bytes], dim: int, first_dim: int) -> tuple[Codes, Co
         whole = np.array([row[-3:-1] != told for row in some])
         exponents[places[whole], 1] = exponents[places[whole], 0]
     return codes, exponents
+
+
+class StoredVectors:
+    """Vectors (n, dim) as a store gives them, `rows` of bytes; an array of float32 for whoever asks for one."""
+
+    def __init__(self, rows: Sequence[bytes], dim: int) -> None:
+        self.rows, self._dim = rows, dim
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, dim)."""
+        return len(self.rows), self._dim
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Vector:
+        return vector_of(self.rows[place])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        found = np.stack([*self]) if self.rows else np.zeros(self.shape, dtype=np.float32)
+        return found if dtype is None else found.astype(dtype)
 
 
 def halves_of(data: bytes) -> bytes:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from embermem.core.types import Vector, Vectors
+    from embermem.core.vector_codes import StoredVectors
 
     IntArray = NDArray[np.int64]
 
@@ -117,8 +118,8 @@ class PageMark:
 class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
-    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for, one for each passage of
-    an utterance, in order; `tokens` (n) are their packed token vectors (index/late.py), empty where the embedder gives
+    `vector_seqs` (n,) and `vectors` (n, dim) are those made by the embedder asked for, one for each passage of an
+    utterance, in order: float32, or as the store has them; `tokens` (n) are their packed token vectors (index/late.py), empty where the embedder gives
     none. `persona` is whole,
     and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts` and
     `ended_segments` those that ended since. `pages` are those that a change touched: a page not named yet is in no
@@ -132,7 +133,7 @@ class Delta:
     revision: int
     utterances: tuple[Utterance, ...]
     vector_seqs: IntArray
-    vectors: Vectors
+    vectors: Vectors | StoredVectors
     pages: tuple[PageMark, ...]
     segments: tuple[Segment, ...]
     persona: Persona | None
