@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import logging
 import os
@@ -9,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -38,6 +38,7 @@ from embermem.protocols import (
 if TYPE_CHECKING:
     from embermem.core.types import Backup, Restored
     from embermem.store.admin.copying import Copied, Progress
+    from embermem.store.cache_folder import CacheFolder
     from embermem.store.engines.database import Database
     from embermem.store.engines.postgres import Postgres
     from embermem.store.sql import SqlStore
@@ -64,6 +65,7 @@ def open_store(place: str | Path, settings: Settings, *, read_only: bool = False
     from embermem.store.sql import SqlStore
 
     database = _database(place, settings, read_only=read_only)
+    database.cache = _index_folder(database, settings)
     store = SqlStore(database)
     try:
         copying.refuse_unfinished(store.setting(copying.UNFINISHED), database.place)
@@ -71,6 +73,20 @@ def open_store(place: str | Path, settings: Settings, *, read_only: bool = False
         store.close()
         raise
     return store
+
+
+def _index_folder(database: Database, settings: Settings) -> CacheFolder | None:
+    """Where files of indexes are kept: in a folder that a setting names, each store has one of its own."""
+    from embermem.store.cache_folder import CacheFolder
+
+    beside = database.cache_beside
+    if settings.index_cache == "auto" or (beside is None and not on_a_server(database.place)):
+        return beside
+    if settings.index_cache == "off":
+        return None
+    place = database.place if on_a_server(database.place) else str(Path(database.place).resolve())
+    named = hashlib.blake2b(place.encode(), digest_size=8).hexdigest()
+    return CacheFolder(Path(settings.index_cache).expanduser().resolve() / named)
 
 
 def store_exists(place: str | Path, settings: Settings) -> bool:
@@ -149,7 +165,11 @@ def restore_store(
     """A store made from a backup; see store/admin/restore.py."""
     from embermem.store.admin.restore import restore
 
-    opened = partial(_database, settings=settings)
+    def opened(place: Path) -> Database:
+        database = _database(place, settings)
+        database.cache = _index_folder(database, settings)
+        return database
+
     return restore(backup, target, opened=opened, now=now, told=told, at=at, replace=replace)
 
 

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from embermem.core.types import Background as BackgroundState
     from embermem.core.types import Backup, Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
+    from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, DiskUsage, Finding, LanguageModel, Stats, Store
     from embermem.store.queries.keys import Keys
     from embermem.store.sql import SqlStore
 
@@ -118,7 +119,9 @@ class Memory(Overseeing, Owners):
             before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        system.when_index_due(self._added)
         self._deliveries = Background(self._deliver_behind, self.settings.poll_s, 0.0)
+        self._delivered = telemetry.Done("delivered", "failed")
         if self.better_embedder() is not None:
             self._added()
 
@@ -214,6 +217,17 @@ class Memory(Overseeing, Owners):
         evicted. Asks nobody."""
         return self._parts.system.heat
 
+    @property
+    def work_counts(self) -> WorkCounts:
+        """What the background work of this object has embedded, where it failed, and the leases it holds. Asks
+        nobody."""
+        return self._parts.system.work_counts
+
+    @property
+    def deliveries(self) -> telemetry.Done:
+        """How many deliveries to webhooks this object has made: `delivered` and `failed`."""
+        return self._delivered
+
     def now(self) -> datetime:
         """The current time of this memory's clock."""
         return self._parts.clock()
@@ -258,7 +272,8 @@ class Memory(Overseeing, Owners):
         threads and processes may call this at the same time. See docs/guides/changes.md."""
         from embermem.webhooks.delivery import Deliverer
 
-        return Deliverer(store=self._store, settings=self.settings, clock=self._parts.clock).run(stopping)
+        deliverer = Deliverer(store=self._store, settings=self.settings, clock=self._parts.clock, done=self._delivered)
+        return deliverer.run(stopping)
 
     def idle_s(self) -> float:
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
@@ -316,9 +331,17 @@ class Memory(Overseeing, Owners):
             failed=self._background.failed,
         )
 
-    def stats(self) -> Stats:
-        """Return counts of the whole store."""
-        return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
+    def stats(self, *, estimated: bool = False) -> Stats:
+        """Return counts of the whole store.
+
+        With `estimated`, the utterances, pages and passages of a large store on PostgreSQL are what its planner
+        estimates, which takes milliseconds where counting takes minutes; the rest is exact.
+        """
+        return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
+
+    def disk_usage(self) -> DiskUsage:
+        """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""
+        return self._store.disk_usage()
 
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.
@@ -412,6 +435,8 @@ class Memory(Overseeing, Owners):
         close the store."""
         self._background.stop()
         self._deliveries.stop()
+        if not self.read_only:
+            self._parts.system.keep_indexes()
         self._scrub_if_due()
         self._store.close()
 
@@ -504,6 +529,7 @@ class Memory(Overseeing, Owners):
 
     def _work_behind(self) -> float:
         self._before_work()
+        self._parts.system.keep_indexes()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         if self._store.has_webhooks():

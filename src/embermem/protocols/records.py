@@ -59,6 +59,7 @@ __all__ = [
     "Census",
     "Delivery",
     "Delta",
+    "DiskUsage",
     "Erasure",
     "FactSelection",
     "FactState",
@@ -75,6 +76,7 @@ __all__ = [
     "OwnerState",
     "PageMark",
     "PagesToRead",
+    "PartBytes",
     "Pending",
     "PersonaTimeline",
     "Placing",
@@ -86,6 +88,7 @@ __all__ = [
     "SegmentTimeline",
     "SegmentVectors",
     "Span",
+    "Standing",
     "Stats",
     "TimelineSelection",
     "Trail",
@@ -141,6 +144,17 @@ class Delta:
     reset: bool = False
     born: int = 0
     mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """Where a reader of deltas stands: what it holds is what the store held at (seq, revision); see `Delta` for `born`
+    and `mark`."""
+
+    seq: int
+    revision: int
+    born: int
+    mark: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -483,6 +497,37 @@ class Stats(Record):
     webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartBytes(Record):
+    """What a table or an index takes on disk, in bytes; `unused` of them hold nothing. `index_of` is an index's
+    table."""
+
+    name: str
+    index_of: str | None
+    bytes: int
+    unused: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiskUsage(Record):
+    """What a store takes on disk, in bytes, without a write-ahead log; the largest part first. `free` are pages that
+    hold nothing, `other` belongs to no part. Where the engine does not count its pages, `exact` is False, and a part's
+    bytes are those of its values. `utterances` are rows: passages of documents among them."""
+
+    bytes: int
+    free: int
+    other: int
+    exact: bool
+    utterances: int
+    pages: int
+    parts: tuple[PartBytes, ...]
+
+    @property
+    def unused(self) -> int:
+        """Of all parts."""
+        return sum(one.unused for one in self.parts)
 
 
 class OwnerOrder(StrEnum):

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from sqlalchemy import Table
 
+from embermem.core import vector_codes
 from embermem.core.changes import BY_TAG, Decision
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
@@ -61,13 +62,16 @@ def moment(microseconds: int, minutes: int = 0) -> datetime:
 
 
 def vector_bytes(vector: Vector) -> bytes:
-    """Half precision: a third of one per mille of a cosine is lost, and half of the bytes saved."""
-    return vector.astype("<f2").tobytes()
+    """The codes of a vector that was rounded (core/vector_codes.py); another one in half precision."""
+    return vector_codes.stored(vector)
 
 
 def vector_from(data: bytes) -> Vector:
-    """The float32 vector of `vector_bytes`."""
-    return np.frombuffer(data, dtype="<f2").astype(np.float32)
+    """The float32 vector of `vector_bytes`. Raises StoreCorrupt."""
+    try:
+        return vector_codes.vector_of(data)
+    except ValueError as error:
+        raise StoreCorrupt(f"{error}; run `embermem reindex`") from None
 
 
 def passages_bytes(vectors: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import Table, delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
@@ -26,8 +26,10 @@ from embermem.store import schema
 from embermem.store.backup_list import chained, known_backups
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
+from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
+from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
@@ -84,6 +86,7 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
+            drop_index_files(c, owner.id, self._database.cache_beside)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -109,6 +112,8 @@ class Erasing(Transactions):
         with self._write() as c:
             if not locked_owner(c, owner_id):
                 c.execute(delete(schema.call).where(schema.call.c.owner_id == owner_id))
+                if not any(_has_rows(c, table, owner_id) for table in schema.OWNED):
+                    drop_alias(c, owner_id)
                 return
         owner, key = schema.owner, self.secret()
         with self._write() as c:
@@ -119,8 +124,10 @@ class Erasing(Transactions):
             marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
+            drop_index_files(c, owner_id, self._database.cache_beside)
             for table in schema.OWNED:
                 c.execute(delete(table).where(table.c.owner_id == owner_id))
+            drop_alias(c, owner_id)
             gone = [
                 {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
                 for mark in sorted(marks)
@@ -137,6 +144,7 @@ class Erasing(Transactions):
             gone = table.c.owner_id == _gone_id(owner_id, key)
             count = c.scalar(select(func.count()).select_from(table).where(gone)) or 0
             c.execute(delete(table).where(gone))
+            drop_alias(c, _gone_id(owner_id, key))
         return count
 
     def _known_key(self, c: Connection) -> bytes | None:
@@ -270,6 +278,10 @@ class Erasing(Transactions):
         if mark or key_in(self._database.key, "") is None:
             return mark or None
         return mark_of_key(self.secret())
+
+
+def _has_rows(c: Connection, table: Table, owner_id: str) -> bool:
+    return c.scalar(select(exists().where(table.c.owner_id == owner_id))) is True
 
 
 def same_digest(kept: str, digest: str, key: bytes) -> bool:

@@ -6,6 +6,7 @@ from embermem.store.admin.backup import Backups
 from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
+from embermem.store.index_cache import IndexCache
 from embermem.store.queries.cases import Cases
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
@@ -62,6 +63,7 @@ class SqlStore(
     Work,
     Changes,
     Deltas,
+    IndexCache,
     Pages,
     Personas,
     Segments,

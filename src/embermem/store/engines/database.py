@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from sqlalchemy import Engine, Table, exc
 from sqlalchemy.engine import Connection, RootTransaction
 
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.forgotten_key import StoredKey
 
 
@@ -47,6 +48,9 @@ class Database(Protocol):
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
+
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        """The same by table and index, without a WAL."""
 
     def lag_s(self, connection: Connection) -> float | None:
         """How far what is read here is behind its primary, in seconds, where it is a replica."""
@@ -98,6 +102,14 @@ class Database(Protocol):
     def backups(self) -> tuple[Path, ...]:
         """Files that migrations kept of older states."""
         return ()
+
+    cache: CacheFolder | None
+    """Where files of indexes are kept; None: nowhere."""
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """Where they are kept unless a setting says otherwise; None where there is no place beside the database."""
+        return None
 
     @property
     def key(self) -> StoredKey:

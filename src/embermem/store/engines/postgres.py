@@ -30,8 +30,9 @@ from embermem.core.errors import (
     StoreUnreachable,
 )
 from embermem.core.extras import needing
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
 from embermem.store import migrations, schema
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines import postgres_backup
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.forgotten_key import KeyFile, StoredKey
@@ -89,6 +90,7 @@ class Postgres(Database):
         self._key_file = key_file
         self._read_only = read_only
         self._halfvec = False
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:
@@ -222,6 +224,11 @@ class Postgres(Database):
             "WHERE relname = ANY(:names) AND relkind = 'r' AND pg_table_is_visible(oid)"
         )
         return int(connection.execute(query, {"names": names}).scalar_one())
+
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_server
+
+        return of_server(connection)
 
     def lag_s(self, connection: Connection) -> float | None:
         """Of a standby: 0 while it receives from the primary and has taken in all that came; else the age of the last

@@ -25,7 +25,8 @@ from embermem.core.errors import (
     StoreMoved,
     StoreReadOnly,
 )
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
@@ -77,6 +78,7 @@ class Sqlite(Database):
         self._opened = False
         self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:
@@ -85,6 +87,11 @@ class Sqlite(Database):
     @property
     def read_only(self) -> bool:
         return self._read_only
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """`FILE-cache`, beside it."""
+        return CacheFolder(Path(f"{self._path}-cache"))
 
     @property
     def key(self) -> StoredKey:
@@ -187,6 +194,11 @@ class Sqlite(Database):
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_file
+
+        return of_file(connection)
+
     def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
         said = _integrity(connection)
@@ -277,12 +289,14 @@ class Sqlite(Database):
     def leftovers(self) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read())
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.utterances()
+        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read()) | beside
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.remains(self._path, ids)
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.remains(ids)
+        return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
         """`FILE.before-*`, beside it."""
@@ -329,6 +343,11 @@ class InMemory(Sqlite):
         self._pid = os.getpid()
         super().__init__(Path(self._name), busy_timeout_s)
         self._key = key or KeyInMemory()
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """None: no file is written."""
+        return None
 
     @property
     def place(self) -> str:

@@ -17,6 +17,7 @@ from embermem.protocols import Moment
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, record, row_of
 from embermem.store.codec import moment as time_of
+from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.transactions import Transactions
 
@@ -77,7 +78,7 @@ def changes(
     if causes is not None:
         query = query.where(table.c.cause.in_([cause.value for cause in causes]))
     if naming is not None:
-        query = query.where(table.c.no >= made_in(naming), holds(c, table.c.decisions, json_text(naming)))
+        query = query.where(table.c.no >= made_in(naming), holds(c, Plain(table.c.decisions), json_text(naming)))
     if before is None:
         rows = c.execute(query.order_by(table.c.no)).all()
     else:
