@@ -1,4 +1,4 @@
-"""In SQLite's file a number stands for each owner: nobody notices, and nothing of it is left of one who is forgotten."""
+"""In SQLite's file a number stands for each owner: no caller notices, and who is forgotten has none."""
 
 from __future__ import annotations
 
