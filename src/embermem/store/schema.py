@@ -46,9 +46,7 @@ _BY_CODE_POINTS = Text().with_variant(Text(collation="C"), "postgresql")
 
 def _owned(name: str, *items: SchemaItem, small: bool = False) -> Table:
     """`small`: its rows are, and SQLite keeps them in the order of the key, not beside an index that repeats it."""
-    return Table(
-        name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small
-    )
+    return Table(name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small)
 
 
 def _versions(name: str, keys: Sequence[SchemaItem], *items: SchemaItem, small: bool = True) -> Table:

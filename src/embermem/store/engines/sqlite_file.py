@@ -82,7 +82,15 @@ def engine_on(
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
         connection.create_function(PLAIN, 1, plain_text, deterministic=True)
-        for pragma in (*before, PAGE_SIZE, "journal_mode=WAL", *DURABLE, "secure_delete=ON", "temp_store=MEMORY", *last):
+        for pragma in (
+            *before,
+            PAGE_SIZE,
+            "journal_mode=WAL",
+            *DURABLE,
+            "secure_delete=ON",
+            "temp_store=MEMORY",
+            *last,
+        ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
         entry.info[FILES] = found = file_of(path), file_of(wal_of(path))

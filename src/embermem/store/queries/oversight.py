@@ -143,7 +143,9 @@ def _waiting(c: Connection, short: int, limit: int) -> tuple[tuple[OwnerWaits, .
     waits_now = or_(page.c.retry_at.is_not(None), page.c.redo_at.is_not(None))
     of = select(page.c.owner_id, first.label("first")).where(waits_now).group_by(page.c.owner_id).subquery()
     rows = c.execute(
-        select(owner, of.c.first).join(of, of.c.owner_id == owner.c.owner_id).order_by(of.c.first, id_of(owner.c.owner_id))
+        select(owner, of.c.first)
+        .join(of, of.c.owner_id == owner.c.owner_id)
+        .order_by(of.c.first, id_of(owner.c.owner_id))
     ).all()
     owners = [reads.owner_from(row) for row in rows[:limit]]
     told = tuple(OwnerWaits(owner=one, waiting=waits.waiting(c, waits.one(one.id), short)) for one in owners)
