@@ -102,7 +102,7 @@ def wake(store: str, user: str, embedder: str, asked: Sequence[str], seconds: fl
     The first half of `asked` is asked again and again, its vectors known; the other once, with its embedding. The model
     is loaded before the first recall, by a question to an owner who has no memory.
     """
-    import embermem  # noqa: F401  # importing is not opening
+    from embermem import Memory, bootstrap  # noqa: F401  # importing is not opening
 
     again, once = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     opened = _timed(lambda _: made.append(_memory(store, embedder)), made := [])
