@@ -30,7 +30,7 @@ ROOMS = (
     ("analysts", "embedders", "llms"),
     ("store",),
     ("bootstrap",),
-    ("arguments", "background", "chat", "api_keys", "webhooks"),
+    ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"),
     ("owner_memory",),
     ("memory", "system_memory"),
     ("aio", "client"),

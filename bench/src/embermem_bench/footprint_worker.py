@@ -126,13 +126,13 @@ def resident(store: str, users: Sequence[str], warm: str, embedder: str, questio
     with _memory(store, embedder) as memory:
         memory.of(warm, agent=AGENT).recall(question)
         before, estimate = _resident(), memory.resident_bytes
-        for user in users:
-            memory.of(user, agent=AGENT).recall(question)
+        taken = [_timed(memory.of(user, agent=AGENT).recall, question) for user in users]
         after = _resident()
         return {
             "utterances": sum(memory.of(user, agent=AGENT).stats().utterances for user in users),
             "grown": {name: after[name] - before[name] for name in after},
             "estimate": memory.resident_bytes - estimate,
+            "first": taken,
         }
 
 

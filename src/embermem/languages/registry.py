@@ -12,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final, TypeVar
 
+from embermem.core.patterns import regex
 from embermem.core.sensitive import SecretWords
 from embermem.core.text import fold
 from embermem.languages.language import Language
@@ -20,6 +21,7 @@ from embermem.languages.parts import NEVER
 __all__ = [
     "all",
     "alternatives",
+    "any_of",
     "by_signs",
     "default",
     "either",
@@ -36,9 +38,9 @@ __all__ = [
 
 DEFAULT: Final = "en"
 """The default language, for text that no other language claims."""
-_CODE = re.compile("[a-z]{2,3}")
-_LATIN = re.compile("[A-Za-z]")
-_NO_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+_CODE = regex("[a-z]{2,3}")
+_LATIN = regex("[A-Za-z]")
+_NO_LATIN = regex("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
 _TELLING, _FUNCTION_WORDS = 6, 0.1
 """How many words of a text tell its language, and the least share of function words in it."""
 _LOOKS_AT = 2_000
@@ -48,6 +50,10 @@ _LETTERS = 0.5
 _OWN = 8
 """A text is Japanese if it has at least one kana for so many Han characters: talk has one for each, a heading with の
 one for four or five; a Chinese sentence with the name of a Japanese shop has less (ours)."""
+_AT_WORD = r"\b"
+_ESCAPED = re.compile(r"\\.")
+_PIECES = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)
+"""What a pattern is made of: an escaped character, a set of characters, or a character."""
 _Value = TypeVar("_Value")
 
 
@@ -117,7 +123,7 @@ def spelled(text: str) -> Language:
     return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _spelled(text: str) -> Language:
     several = _sharing()
     folded = fold(text)
@@ -166,8 +172,40 @@ def alternatives(part: Callable[[Language], str]) -> str:
 
 
 def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """The compiled pattern of these alternatives."""
-    return re.compile(alternatives(part), flags)
+    """The pattern of these alternatives, compiled when it is first used."""
+    return regex(lambda: alternatives(part), flags)
+
+
+def any_of(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
+    """A pattern that occurs in a text where that of `either` does, for whom asks no more than that: which of the
+    alternatives matches is left open. It takes a half to a quarter of the time: those that begin a word are tried where
+    a word begins only, and those without letters that have a case are compared as they are."""
+    at_words: list[str] = []
+    caseless: list[str] = []
+    others: list[str] = []
+    for one in _split(alternatives(part)):
+        if one.startswith(_AT_WORD):
+            at_words.append(one.removeprefix(_AT_WORD))
+        else:
+            letters = _ESCAPED.sub("", one)
+            (caseless if letters.lower() == letters.upper() else others).append(one)
+    if at_words:
+        others.append(f"{_AT_WORD}(?:{'|'.join(at_words)})")
+    if caseless:
+        others.append(f"(?-i:{'|'.join(caseless)})")
+    return re.compile("|".join(others), flags)
+
+
+def _split(pattern: str) -> list[str]:
+    """The alternatives of a pattern that stand in no group."""
+    found, depth = [""], 0
+    for piece in _PIECES.findall(pattern):
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and depth == 0:
+            found.append("")
+        else:
+            found[-1] += piece
+    return found
 
 
 def merged(part: Callable[[Language], Mapping[str, _Value]]) -> dict[str, _Value]:

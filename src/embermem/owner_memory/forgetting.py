@@ -91,7 +91,7 @@ class Forgetting(Handle):
         if not dry_run:
             self._parts.admin.forget_shares(self.owner.user, self.owner.agent)
             self._parts.system.forgotten(self.owner)
-            self._parts.people.pop(self.owner.id, None)
+            self._drop_people()
         return receipt
 
     def readmit(self) -> int:
@@ -149,7 +149,7 @@ class Forgetting(Handle):
             return once.receipt(forgotten.change_no or 0)
 
         forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of)
-        self._parts.people.pop(self.owner.id, None)
+        self._drop_people()
         if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
             self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
         return forgotten

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import Table, delete, exists, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Erased
@@ -23,10 +23,13 @@ from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, do
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
+from embermem.store.backup_list import chained, known_backups
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
+from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
+from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
@@ -83,6 +86,7 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
+            drop_index_files(c, owner.id, self._database.cache_beside)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -93,7 +97,7 @@ class Erasing(Transactions):
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
-            _sum_again(c, owner.id, erasure.segments, sums)
+            sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
             remember_scrub(c)
         return change
@@ -108,6 +112,8 @@ class Erasing(Transactions):
         with self._write() as c:
             if not locked_owner(c, owner_id):
                 c.execute(delete(schema.call).where(schema.call.c.owner_id == owner_id))
+                if not any(_has_rows(c, table, owner_id) for table in schema.OWNED):
+                    drop_alias(c, owner_id)
                 return
         owner, key = schema.owner, self.secret()
         with self._write() as c:
@@ -118,8 +124,10 @@ class Erasing(Transactions):
             marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
             after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
             remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
+            drop_index_files(c, owner_id, self._database.cache_beside)
             for table in schema.OWNED:
                 c.execute(delete(table).where(table.c.owner_id == owner_id))
+            drop_alias(c, owner_id)
             gone = [
                 {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
                 for mark in sorted(marks)
@@ -136,6 +144,7 @@ class Erasing(Transactions):
             gone = table.c.owner_id == _gone_id(owner_id, key)
             count = c.scalar(select(func.count()).select_from(table).where(gone)) or 0
             c.execute(delete(table).where(gone))
+            drop_alias(c, _gone_id(owner_id, key))
         return count
 
     def _known_key(self, c: Connection) -> bytes | None:
@@ -191,12 +200,21 @@ class Erasing(Transactions):
         return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self._backups([*said, *facts]))
 
     def _backups(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        """Files beside the store, copies and backups that were made of it, that hold one of the ids."""
         if not ids:
             return ()
         with self._read() as c:
             copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
-        return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
+            since, backups = self._erased_mark(c), known_backups(c)
+        files = (*self._database.backups(), *copies)
+        older = chained(one for one in backups if one.erased != since)
+        return (
+            *(str(file) for file in files if holds_any(file, ids)),
+            *(one[-1] for one in older if any(holds_any(Path(place), ids) for place in one)),
+        )
+
+    def _erased_mark(self, c: Connection) -> str:
+        return erased_mark({key: setting(c, key) for key in (SCRUBBED, SCRUB_DUE)})
 
     def remember_copy(self, place: Path) -> None:
         """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
@@ -260,6 +278,10 @@ class Erasing(Transactions):
         if mark or key_in(self._database.key, "") is None:
             return mark or None
         return mark_of_key(self.secret())
+
+
+def _has_rows(c: Connection, table: Table, owner_id: str) -> bool:
+    return c.scalar(select(exists().where(table.c.owner_id == owner_id))) is True
 
 
 def same_digest(kept: str, digest: str, key: bytes) -> bool:
@@ -338,6 +360,12 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
         )
         if {PageId(row.page_id): row.last_seq for row in rows} != {page_id: erasure.pages[page_id] for page_id in ids}:
             raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
+
+
+def erased_mark(settings: Mapping[str, str]) -> str:
+    """What changes with every forgetting, and with every scrub, of a store's settings; "" where no scrub was made."""
+    scrubbed, due = settings.get(SCRUBBED, ""), settings.get(SCRUB_DUE, "")
+    return f"{scrubbed} {due}".strip()
 
 
 def remember_scrub(c: Connection) -> None:
@@ -469,7 +497,7 @@ def _sums_without(
     return sums
 
 
-def _sum_again(
+def sum_again(
     c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
 ) -> None:
     """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its

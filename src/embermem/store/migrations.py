@@ -14,6 +14,7 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
+from embermem.store.engines.owner_alias import KEYS, table_of_keys
 from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
@@ -78,6 +79,8 @@ def upgrade(connection: Connection) -> None:
         _fill_states(connection)
     if found == "0010":
         order_by_code_points(connection, schema.document.c.source)
+    if connection.dialect.name == "sqlite":
+        _number_owners(connection)
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
 
 
@@ -102,6 +105,20 @@ class _AddColumn(ExecutableDDLElement):
 def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
     table = compiler.preparer.format_table(element.column.table)
     return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
+
+
+def _number_owners(connection: Connection) -> None:
+    """Numbers in the place of owners' ids (store/engines/owner_alias.py)."""
+    connection.execute(text(table_of_keys()))
+    for table in schema.OWNED:
+        connection.execute(
+            text(
+                f"INSERT INTO {KEYS} (id) SELECT DISTINCT owner_id FROM {table.name}"
+                f" WHERE owner_id NOT IN (SELECT id FROM {KEYS}) ORDER BY owner_id"
+            )
+        )
+        number = f"(SELECT k.no FROM {KEYS} k WHERE k.id = {table.name}.owner_id)"
+        connection.execute(text(f"UPDATE {table.name} SET owner_id = {number}"))
 
 
 def _fill_states(connection: Connection) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import KeyReused
@@ -16,6 +16,10 @@ from embermem.store import schema
 from embermem.store.codec import micros
 from embermem.store.erasing import Erasing, is_gone, is_keyed, same_digest
 from embermem.store.statements import ensure_owner, write_receipt
+
+_KEPT = select(schema.receipt).where(
+    schema.receipt.c.owner_id == bindparam("of"), schema.receipt.c.key == bindparam("key")
+)
 
 
 class Receipts(Erasing):
@@ -45,8 +49,7 @@ def kept_receipt(
     c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]
 ) -> Row[Any] | None:
     """The receipt of a key. Raises KeyReused where it is of other content."""
-    table = schema.receipt
-    row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
+    row = c.execute(_KEPT, {"of": owner_id, "key": key}).first()
     if row is not None and not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):
         raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
     return row

@@ -7,16 +7,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import and_, case, func, insert, literal, select, update
+from sqlalchemy import Table, and_, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
 from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
-from embermem.protocols import Stats
+from embermem.protocols import DiskUsage, Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
-from embermem.store.engines.words import how_it_runs
+from embermem.store.engines.words import how_it_runs, planned_rows
 from embermem.store.queries import reads, waits
 from embermem.store.queries.links import visible
 from embermem.store.queries.webhooks import webhook_counts
@@ -25,6 +25,8 @@ from embermem.store.transactions import Transactions
 
 _ANALYST = "analyst"
 """The store's setting that names the analyst with which memory was processed last."""
+_COUNTED = 100_000
+"""Tables that are taken for smaller are counted: that takes some milliseconds."""
 
 
 class Whole(Transactions):
@@ -60,25 +62,26 @@ class Whole(Transactions):
             rows = c.execute(query if user is None else query.where(owner.c.user == user))
             return tuple(reads.owner_from(row) for row in rows)
 
-    def stats(self, now: datetime, short: int) -> Stats:
-        """Return counts of the whole store."""
+    def stats(self, now: datetime, short: int, *, estimated: bool = False) -> Stats:
+        """Return counts of the whole store; with `estimated`, of its largest tables what the engine's planner takes
+        them for, where they are large and it knows."""
         owner, page, utterance = schema.owner, schema.page, schema.utterance
         with self._read() as c:
-            row = c.execute(
-                select(
-                    func.count().label("owners"),
-                    func.coalesce(func.sum(case((owner.c.due_at <= micros(now), 1), else_=0)), 0).label("due"),
-                )
-            ).one()
-            said = c.scalar(select(func.count()).select_from(utterance)) or 0
-            pages = c.scalar(select(func.count()).select_from(page)) or 0
-            documents = c.scalar(select(func.count()).select_from(schema.document)) or 0
-            passages = (c.scalar(select(func.count()).select_from(page).where(page.c.no < 1)) or 0) if documents else 0
+            owners = c.scalar(_count(owner)) or 0
+            due = c.scalar(_count(owner, owner.c.due_at <= micros(now))) or 0  # apart, each by an index alone
+            documents = c.scalar(_count(schema.document)) or 0
+            large = {table: planned_rows(c, table) if estimated else None for table in (utterance, page)}
+            said, pages = (
+                (c.scalar(_count(table)) or 0) if rows is None or rows < _COUNTED else rows
+                for table, rows in large.items()
+            )
+            passages = (c.scalar(_count(page, page.c.no < 1)) or 0) if documents else 0
             bare = c.scalar(
                 select(func.count())
                 .select_from(owner)
                 .join(utterance, utterance.c.owner_id == owner.c.owner_id)
-                .where(owner.c.embedded_seq < owner.c.seq, utterance.c.seq > owner.c.embedded_seq)
+                .where(owner.c.due_at.is_not(None), owner.c.embedded_seq < owner.c.seq)  # what is to be embedded is due
+                .where(utterance.c.seq > owner.c.embedded_seq)
             )
             pending, since = _backlog(c, short)
             settings = {row.key: row.value for row in c.execute(select(schema.store))}
@@ -87,7 +90,7 @@ class Whole(Transactions):
         return Stats(
             path=self._database.place,
             bytes=size,
-            owners=row.owners,
+            owners=owners,
             utterances=said - passages,
             pages=pages - passages,
             documents=documents,
@@ -95,7 +98,7 @@ class Whole(Transactions):
             pending=pending,
             oldest_pending_s=0.0 if since is None else max(0.0, (micros(now) - since) / 1e6),
             without_vector=bare or 0,
-            due=row.due,
+            due=due,
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
             schema=schema.HEAD,
@@ -103,6 +106,11 @@ class Whole(Transactions):
             webhooks_retrying=hooks[WebhookState.RETRYING],
             webhooks_stopped=hooks[WebhookState.STOPPED],
         )
+
+    def disk_usage(self) -> DiskUsage:
+        """What the tables and indexes take on disk."""
+        with self._read() as c:
+            return self._database.disk_usage(c)
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""
@@ -197,6 +205,10 @@ class Whole(Transactions):
         return type(self)(copying.in_memory(self._database, owner_id))
 
 
+def _count(table: Table, *conditions: Any) -> Any:
+    return select(func.count()).select_from(table).where(*conditions)
+
+
 def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
     """How many pages are pending, of all owners, and since when the oldest is: since the one came that took its place
     in short-term memory."""
@@ -207,5 +219,6 @@ def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
         .join(owner, owner.c.owner_id == page.c.owner_id)
         .outerjoin(later, and_(later.c.owner_id == page.c.owner_id, later.c.no == page.c.no + short))
         .where(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
+        .where(owner.c.due_at.is_not(None))  # of others nothing is pending: few owners are looked at, of however many
     ).one()
     return row[0], row[1]

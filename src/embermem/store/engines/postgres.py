@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,10 @@ from embermem.core.errors import (
     StoreUnreachable,
 )
 from embermem.core.extras import needing
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
 from embermem.store import migrations, schema
+from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines import postgres_backup
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.forgotten_key import KeyFile, StoredKey
 
@@ -88,6 +90,7 @@ class Postgres(Database):
         self._key_file = key_file
         self._read_only = read_only
         self._halfvec = False
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:
@@ -222,6 +225,11 @@ class Postgres(Database):
         )
         return int(connection.execute(query, {"names": names}).scalar_one())
 
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_server
+
+        return of_server(connection)
+
     def lag_s(self, connection: Connection) -> float | None:
         """Of a standby: 0 while it receives from the primary and has taken in all that came; else the age of the last
         transaction it has taken in, which a primary that rests makes larger than it is."""
@@ -245,6 +253,14 @@ class Postgres(Database):
             for end in ("", "-wal", "-shm"):
                 Path(f"{place}{end}").unlink(missing_ok=True)
             raise
+
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> None:
+        """Row by row, as `copy` does it; each owner is one state, and all of them together are not."""
+        place.unlink()
+        self.copy(place)
+
+    def own_backup(self, target: str) -> Sequence[str]:
+        return postgres_backup.commands(self._url, target)
 
     def in_memory(self) -> Database:
         from embermem.store.engines.sqlite import InMemory

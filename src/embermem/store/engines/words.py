@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import Column, Table, func, or_, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
 _LAST = "\U0010ffff"
@@ -15,7 +15,11 @@ _SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000
 
 def upsert(c: Connection, table: Table) -> Any:
     """An insert that may say what happens where the row is there already; both engines have the same words for it."""
-    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
+    if c.dialect.name != "postgresql":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # a dozen modules, which nobody needs who has a file
+
+    return postgresql.insert(table)
 
 
 def order_by_code_points(c: Connection, column: Column[str]) -> None:
@@ -37,6 +41,15 @@ def begins_with(column: Any, beginning: str) -> tuple[Any, ...]:
 def how_it_runs(c: Connection) -> str:
     """What is put before a statement to be told how it would be run."""
     return "EXPLAIN" if c.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
+
+
+def planned_rows(c: Connection, table: Table) -> int | None:
+    """How many rows the engine's planner takes a table for; None where it does not tell. PostgreSQL's knows since the
+    last ANALYZE, which autovacuum makes by itself."""
+    if c.dialect.name != "postgresql":
+        return None
+    told = c.execute(text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)"), {"name": table.name})
+    return int(told.scalar() or 0)
 
 
 def has_text(column: Any, text: str) -> Any:

@@ -34,6 +34,7 @@ from embermem.store import schema
 from embermem.store.codec import from_json, json_text, micros, offset_of, record, row_of, zoned
 from embermem.store.engines.words import begins_with, has_text, upsert
 from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
+from embermem.store.index_cache import drop_index_files
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
@@ -92,6 +93,8 @@ class Documents(Erasing):
                 if difference.gone and not secret:
                     raise RevisionMoved("another call stored this document meanwhile")
                 done = _put(c, owner.id, document, given, difference, now, secret)
+                if held:  # a file may have what was taken out
+                    drop_index_files(c, owner.id, self._database.cache_beside)
             _end(c, owner.id, done.id, given.expires_at, now)
             if key is not None:
                 said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
