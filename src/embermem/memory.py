@@ -156,9 +156,13 @@ class Memory(Overseeing, Owners):
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
         return OwnerMemory(self._parts, owner, shared, elsewhere)
 
-    def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store, those of spaces too (`Owner.space`)."""
-        return self._store.owners()
+    def owners(self, *, partly: bool = False) -> tuple[Owner, ...]:
+        """Return all owners in the store, those of spaces too (`Owner.space`).
+
+        Where the store is spread over nodes (Citus) and one does not answer, StoreUnreachable is raised, so that nobody
+        is left out unseen; with `partly` the owners of the other nodes are returned.
+        """
+        return self._store.owners(partly=partly)
 
     @property
     def fields(self) -> tuple[Field, ...]:

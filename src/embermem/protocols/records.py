@@ -479,7 +479,8 @@ class SegmentState:
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
     are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped.
-    `passages` of `documents` are counted apart from what was said."""
+    `passages` of `documents` are counted apart from what was said. `unreachable` are parts of the database (nodes of
+    Citus) that did not answer: what is theirs is in no count."""
 
     path: str
     bytes: int
@@ -498,6 +499,7 @@ class Stats(Record):
     webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
+    unreachable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -563,7 +565,8 @@ class OwnerEntry(Record):
 class Census(Record):
     """Counts over many owners. `new` began in the time that is looked at, in which `said` says how many utterances and
     passages were recorded, in spans of a quarter of an hour by when these began. The work of `failing` owners failed;
-    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC)."""
+    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC).
+    `unreachable` as in Stats."""
 
     owners: int
     new: int
@@ -574,6 +577,7 @@ class Census(Record):
     waiting: tuple[Waiting, ...]
     calls: int
     failed_calls: int
+    unreachable: tuple[str, ...] = ()
 
     def by_day(self, zone: tzinfo) -> Mapping[date, int]:
         """What was recorded by day in a zone; days without anything are not in it."""

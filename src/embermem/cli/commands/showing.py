@@ -239,7 +239,7 @@ def stats(
             _bytes(memory.disk_usage(), as_json)
         return
     with session.for_reading() as memory:
-        whole, owners = memory.stats(), memory.owners()
+        whole, owners = memory.stats(), memory.owners(partly=True)
         here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
         own = session.owner(memory).stats() if here else None
         better = memory.better_embedder()
@@ -248,7 +248,7 @@ def stats(
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
-    render.records("store", _pairs(whole))
+    render.records("store", [pair for pair in _pairs(whole) if pair[0] != "unreachable" or pair[1]])
     if own is not None:
         render.records(f"{session.user} / {session.agent}", [pair for pair in _pairs(own) if pair[0] != "waiting"])
         for sentence in waiting.sentences(own.waiting, datetime.now(UTC)):

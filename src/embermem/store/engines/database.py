@@ -38,6 +38,15 @@ class Database(Protocol):
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """Begin a transaction that reads one state and writes nothing, or one that writes."""
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether it is spread over several servers, of which one may fail alone."""
+        return False
+
+    def of_living(self, connection: Connection) -> Connection:
+        """Of a database with parts: what puts a statement over all owners to those parts that answer."""
+        return connection
+
     def abandon(self, raw: Any) -> None:
         """Roll back and close a driver's connection in whatever state an interrupt left it, quietly."""
 

@@ -22,6 +22,11 @@ def upsert(c: Connection, table: Table) -> Any:
     return postgresql.insert(table)
 
 
+def is_spread(c: Connection) -> bool:
+    """Whether the store of a connection is spread over several servers, with what belongs to no owner on each."""
+    return bool(getattr(c.dialect, "ember_spread", False))
+
+
 def order_by_code_points(c: Connection, column: Column[str]) -> None:
     """Order a column of texts as Python does it, where an older schema ordered it as the database does."""
     if c.dialect.name == "postgresql":  # SQLite always did

@@ -34,11 +34,13 @@ from embermem.store.forgotten_key import KEY_MARK, key_in
 from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_from
 from embermem.store.statements import setting
+from embermem.store.transactions import over_owners
 
 
 class Oversight(Erasing):
     """Reads over all owners: each tells the first so many of what there is, and how many there are."""
 
+    @over_owners
     def work_state(self, now: datetime, short: int, limit: int) -> StoreWork:
         """The work on all owners; with `short` pages of short-term memory."""
         owner, at = schema.owner, micros(now)
@@ -69,6 +71,7 @@ class Oversight(Erasing):
             noted = setting(c, LAST_BACKUP)
         return moment(int(noted)) if noted.isdecimal() else None
 
+    @over_owners
     def leaving(self, now: datetime, limit: int) -> Leaving:
         """What has expired, and what was forgotten."""
         with self._read() as c:
