@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -166,7 +165,11 @@ def restore_store(
     """A store made from a backup; see store/admin/restore.py."""
     from embermem.store.admin.restore import restore
 
-    opened = partial(_database, settings=settings)
+    def opened(place: Path) -> Database:
+        database = _database(place, settings)
+        database.cache = _index_folder(database, settings)
+        return database
+
     return restore(backup, target, opened=opened, now=now, told=told, at=at, replace=replace)
 
 

@@ -66,6 +66,7 @@ DIRECTLY = {
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
+    "recall_against.py": "{root} {talk} {threads}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
@@ -126,6 +127,7 @@ def places(tmp_path: Path) -> dict[str, str]:
         "gvd": str(gvd),
         "store": str(tmp_path / "store.db"),
         "out": str(tmp_path / "out"),
+        "root": str(BENCHMARKS.parents[1]),
     }
 
 

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -33,13 +34,15 @@ QUESTIONS, WORDS, COLD_RUNS = 60, (20, 20), 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """A store by name: its title, its package, its settings, whether it keeps anything, and how durable an add is."""
+    """A store by name: its title, its package, its settings, whether it keeps anything, and how durable an add is.
+    `extensions`: it needs a Python whose SQLite loads extensions."""
 
     title: str
     distribution: str
     store: str
     durability: str
     on_disk: bool = True
+    extensions: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -54,13 +57,13 @@ KINDS: Mapping[str, Kind] = {
         title="Chroma, PersistentClient",
         distribution="chromadb",
         store="chroma",
-        durability="SQLite for the log, the vector index written every 1,000 items",
+        durability="SQLite for items and vectors, the index of vectors written every 1,000 items",
     ),
     "mem0": Kind(
         title="mem0, infer=False",
         distribution="mem0ai",
         store="mem0",
-        durability="Qdrant's local mode and a history, each SQLite with its defaults",
+        durability="Qdrant's local mode and a history, each SQLite with its defaults (synced at each commit)",
     ),
     "langgraph": Kind(
         title="LangGraph InMemoryStore",
@@ -73,7 +76,8 @@ KINDS: Mapping[str, Kind] = {
         title="LangGraph SqliteStore",
         distribution="langgraph-checkpoint-sqlite",
         store="langgraph-sqlite",
-        durability="SQLite in WAL mode with its defaults, sqlite-vec",
+        durability="SQLite with its defaults (a rollback journal, synced at each `put`), sqlite-vec",
+        extensions=True,
     ),
 }
 HEADS = (
@@ -108,10 +112,12 @@ def main() -> int:
 
 
 def _measured(name: str, size: int, seconds: float, folder: Path) -> dict[str, Any]:
-    """The figures of one store; or that it is not installed; or how it failed."""
+    """The figures of one store; or what is missing for it; or how it failed."""
     kind, row = KINDS[name], {"name": name, "items": size}
     if _version(kind.distribution) is None:
-        return row | {"missing": kind.distribution}
+        return row | {"missing": "not installed"}
+    if kind.extensions and not hasattr(sqlite3.Connection, "enable_load_extension"):
+        return row | {"missing": "this Python's SQLite loads no extensions"}
     _told(f"{kind.title}, {size} items")
     home, place = folder / f"{name}-{size}-home", folder / f"{name}-{size}"
     home.mkdir()
@@ -180,9 +186,7 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
     for row in rows:
         title = KINDS[row["name"]].title
         if "add" not in row:
-            lines.append(
-                _row([title, f"{row['items']:,}", "not installed" if "missing" in row else "failed"] + [""] * 9)
-            )
+            lines.append(_row([title, f"{row['items']:,}", row.get("missing", "failed")] + [""] * 9))
             continue
         cold = row.get("cold")
         lines.append(

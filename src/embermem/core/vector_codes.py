@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int8]
 
-__all__ = ["StoredVectors", "codes_of", "halves_of", "lengths_of", "rounded", "stored", "vector_of"]
+__all__ = ["StoredVectors", "codes_of", "halves_of", "lengths_of", "rounded", "stored", "stored_bytes", "vector_of"]
 
 _HALF = np.dtype("<f2")
 _FINEST = 24
@@ -220,6 +220,11 @@ class StoredVectors:
 def halves_of(data: bytes) -> bytes:
     """The same vector in half precision, little-endian. Raises ValueError."""
     return data if len(data) % 2 == 0 else vector_of(data).astype(_HALF).tobytes()
+
+
+def stored_bytes(data: bytes) -> bytes:
+    """The `stored` bytes of a vector that came in them, or in half precision. Raises ValueError."""
+    return data if len(data) % 2 else stored(vector_of(data))
 
 
 def lengths_of(dim: int) -> frozenset[int]:

@@ -149,5 +149,9 @@ def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, in
 
 
 def _near(first: Days, last: Days, begin: int, end: int) -> Floats:
-    gap = np.maximum(0.0, np.maximum(begin - last, first - end))
-    return equations.fading(gap, _FADES)
+    gap = np.maximum(begin - last, first - end)
+    return _FADED.take(gap, mode="clip")  # below 0 as at 0
+
+
+_FADED = equations.fading(np.arange(1000.0), _FADES)
+"""What is left at so many days; at a thousand it is 0 to a hundred places."""

@@ -116,8 +116,8 @@ class SegmentTable:
         towards = direction(e_q)
         if towards is None or not self.rows:
             return np.zeros(len(self.rows))
-        found: Floats = np.clip(cosines(self._directions, towards[None])[:, 0], -1.0, 1.0)
-        return found
+        found: Floats = cosines(self._directions, towards[None].astype(np.float32))[:, 0].astype(np.float64)
+        return np.clip(found, -1.0, 1.0)
 
     def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
         shared = np.zeros(len(self.rows))
@@ -132,9 +132,9 @@ class SegmentTable:
         return np.array([segment.archived for segment in self.rows], dtype=bool)
 
     @cached_property
-    def _directions(self) -> Floats:
+    def _directions(self) -> Vectors:
         """(n, dim): every segment's embedding with norm 1; 0 where it has none."""
-        directions = np.zeros((len(self.rows), self.dim))
+        directions = np.zeros((len(self.rows), self.dim), dtype=np.float32)
         for place, segment in enumerate(self.rows):
             if segment.embedding is not None and segment.embedding.shape == (self.dim,):
                 norm = float(np.sqrt(segment.embedding @ segment.embedding))
@@ -191,4 +191,4 @@ class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def _nbytes(segment: Segment, dim: int) -> int:
-    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 12 * dim
+    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 8 * dim

@@ -377,7 +377,8 @@ class Snapshot:
         found = self._log.first_dots(vector[: self.first_dim], self.n, self._vectors, np.nan)
         if self.is_paired:
             found *= FIRST_SCALE**2
-            found[self.by_second] = np.nan
+            if self.by_second.any():
+                found[self.by_second] = np.nan
         return found
 
     def second_cosines(self, vector: Vector) -> Floats:
@@ -570,7 +571,7 @@ class Snapshot:
         """When every row was said, and the days its text names."""
         return self._log.dates
 
-    @property
+    @cached_property
     def partial(self) -> bool:
         """Whether some utterance has no vector yet."""
         return not bool(self.has_vector.all())

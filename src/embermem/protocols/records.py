@@ -119,11 +119,11 @@ class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
     `vector_seqs` (n,) and `vectors` (n, dim) are those made by the embedder asked for, one for each passage of an
-    utterance, in order: float32, or as the store has them; `tokens` (n) are their packed token vectors (index/late.py),
-    empty where the embedder gives none. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts` and
-    `ended_segments` those that ended since. `pages` are those that a change touched: a page not named yet is in no
-    segment. `expiring` are all pages that expire, and when; None where nothing is newer.
+    utterance, in order: float32, or as the store has them; `tokens` (n) are their packed token vectors
+    (index/late.py), empty where the embedder gives none. `persona` is whole, and None if nothing of it changed.
+    `archived_facts` are those the cap moved out since, `ended_facts` and `ended_segments` those that ended since.
+    `pages` are those that a change touched: a page not named yet is in no segment.
+    `expiring` are all pages that expire, and when; None where nothing is newer.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
     an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing. `mark`
     tells what stands at these numbers from what stands there in another copy of the database.

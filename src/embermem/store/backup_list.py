@@ -11,12 +11,15 @@ import msgspec
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import Backup
+from embermem.store.codec import micros
 from embermem.store.statements import remember, setting
 
-__all__ = ["BACKUPS", "KnownBackup", "chained", "known_backups", "remember_backup"]
+__all__ = ["BACKUPS", "LAST_BACKUP", "KnownBackup", "chained", "known_backups", "remember_backup"]
 
 BACKUPS = "backups"
 """The store's setting that lists its backups."""
+LAST_BACKUP = "last_backup"
+"""The store's setting that says when the newest backup was made: microseconds since 1970 in UTC, as digits."""
 _MOST = 1_000
 """Backups that are remembered: those that are there, and the newest of those that are gone."""
 
@@ -66,4 +69,4 @@ def remember_backup(c: Connection, made: Backup, dropped: Collection[str]) -> No
     gone = [one for one in known if not Path(one.place).exists()]
     forgotten = {one.place for one in gone[: max(0, len(known) - _MOST)]}
     left = [one for one in known if one.place not in forgotten]
-    remember(c, {BACKUPS: msgspec.json.encode(left).decode()})
+    remember(c, {BACKUPS: msgspec.json.encode(left).decode(), LAST_BACKUP: str(micros(made.at))})

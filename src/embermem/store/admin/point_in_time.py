@@ -23,6 +23,7 @@ from embermem.store.admin.checking import unsound
 from embermem.store.admin.repairs import roll_up
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import micros
+from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.erasing import sum_again
 from embermem.store.projector import NO_WAITING
 from embermem.store.queries import originals, reads
@@ -67,6 +68,7 @@ def _bring_back(c: Connection, owner: Owner, at: datetime, now: datetime) -> int
     if not seq and not revision and row.created_at > micros(at):
         for one in schema.OWNED:
             c.execute(delete(one).where(one.c.owner_id == owner.id))
+        drop_alias(c, owner.id)
         return 0
     _forget_use(c, owner.id, at)
     if (seq, revision) == (row.seq, row.revision):

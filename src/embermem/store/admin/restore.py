@@ -73,6 +73,7 @@ def restore(
             forgotten = _brought_back(part, opened, at, now, told)
             contents = contents_of(part.file, VERSION_TABLE)
         first = source if manifest is None else source.with_name(chain_of(source.parent, manifest)[0].file)
+        _drop_caches(opened(target))
         replaced = _put(part, target, key_beside(first))
     rows = contents.rows
     return Restored(
@@ -153,6 +154,13 @@ def _refuse_beside(target: Path) -> None:
     for end in _BESIDE:
         if (one := Path(f"{target}{end}")).exists():
             raise InputError(f"{one} is left of a store that was at {target}: move it away first")
+
+
+def _drop_caches(database: Database) -> None:
+    """Remove the files of indexes of the store that was at the place. Raises OSError."""
+    for folder in (database.cache, database.cache_beside):
+        for one in () if folder is None else folder.files():
+            one.unlink(missing_ok=True)
 
 
 def _put(part: Part, target: Path, ours: KeyFile) -> str | None:

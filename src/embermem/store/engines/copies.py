@@ -7,6 +7,9 @@ from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
+from embermem.store.engines.owner_alias import KEYS
+from embermem.store.engines.packed_text import unpacked_within
+
 _AT_ONCE = 500
 """Ids in one statement."""
 PAGES = ".pages"
@@ -40,8 +43,9 @@ def holds_others(file: Path, owners: Collection[tuple[str, int]]) -> bool:
     opened may hold some."""
     try:
         with closing(_opened(file)) as connection:
-            found = connection.execute("SELECT owner_id, created_at FROM owner")
-            return any(one not in owners for one in found)
+            numbered = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone()
+            of = f"(SELECT k.id FROM {KEYS} k WHERE k.no = owner.owner_id)" if numbered else "owner_id"
+            return any(one not in owners for one in connection.execute(f"SELECT {of}, created_at FROM owner"))
     except sqlite3.Error:
         return True
 
@@ -52,7 +56,8 @@ def _bytes_hold(file: Path, ids: Collection[str]) -> bool:
     try:
         with file.open("rb") as opened:
             while block := opened.read(_BLOCK):
-                if any(one in before + block for one in wanted):
+                piece = before + block
+                if any(one in told for told in (piece, *unpacked_within(piece)) for one in wanted):
                     return True
                 before = block[-_LONGEST:]
     except OSError:

@@ -26,7 +26,7 @@ class Vectors(TypeDecorator[bytes]):
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
         """The same for the same numbers, whether this version wrote them or an older one, in half precision."""
-        return value if value is None or len(value) % 2 else vector_codes.stored(vector_codes.vector_of(value))
+        return None if value is None else vector_codes.stored_bytes(value)
 
 
 _HEAD = 4

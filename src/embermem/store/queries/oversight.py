@@ -25,7 +25,7 @@ from embermem.core.types import (
     Webhook,
 )
 from embermem.store import schema
-from embermem.store.backup_list import KnownBackup, known_backups
+from embermem.store.backup_list import LAST_BACKUP, KnownBackup, known_backups
 from embermem.store.codec import decisions_from, micros, moment, record
 from embermem.store.engines.copies import holds_any, holds_others
 from embermem.store.engines.owner_alias import IdOf
@@ -34,9 +34,6 @@ from embermem.store.forgotten_key import KEY_MARK, key_in
 from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_from
 from embermem.store.statements import setting
-
-LAST_BACKUP = "last_backup"
-"""The store's setting that says when the newest backup was made: microseconds since 1970 in UTC, as digits."""
 
 
 class Oversight(Erasing):
