@@ -227,7 +227,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file_or_none(pa
     with opened(path) as memory:
         before = found_by(memory.of("alice"), *QUESTIONS)
     moment = random.Random(3)
-    for _ in range(bounded(30)):
+    for _ in range(bounded(6, proofs=30)):
         child = os.fork()
         if child == 0:
             write_again_and_again(path)
@@ -244,7 +244,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file_or_none(pa
 def test_one_process_forgets_while_another_writes_and_is_killed(path: Path) -> None:
     moment = random.Random(5)
     whole = path.read_bytes()
-    for _ in range(bounded(20)):
+    for _ in range(bounded(4, proofs=20)):
         path.write_bytes(whole)
         child = os.fork()
         if child == 0:

@@ -211,6 +211,11 @@ class AsyncMemory(_Async):
         return self._reached().resident_bytes
 
     @property
+    def mapped_bytes(self) -> int:
+        """As `Memory.mapped_bytes`."""
+        return self._reached().mapped_bytes
+
+    @property
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments."""
         return self._reached().pages_placed

@@ -213,7 +213,7 @@ class StoredVectors:
         return vector_of(self.rows[place])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        found = np.stack([*self]) if self.rows else np.zeros(self.shape, dtype=np.float32)
+        found = np.stack([vector_of(row) for row in self.rows]) if self.rows else np.zeros(self.shape, dtype=np.float32)
         return found if dtype is None else found.astype(dtype)
 
 

@@ -271,6 +271,10 @@ class Log:
         """The number of a page; None for one that is not held."""
         return self._pages.number(page_id)
 
+    def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
+        """The number of each of these pages."""
+        return self._pages.numbers(page_ids)
+
     def rows_of_page(self, page: int) -> Sequence[int]:
         """The rows of a page, ascending."""
         first, last = int(self._page_first.data[page]), int(self._page_last.data[page])
@@ -474,18 +478,19 @@ class Log:
     def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
         so_far: list[int] = []
-        fresh: dict[str, int] = {}
-        first, pages = [], self._page_first.length
+        fresh: list[str] = []
+        first: list[int] = []
+        pages = self._page_first.length
+        known = dict(zip(distinct := list(dict.fromkeys(page_ids)), self._known_pages(distinct), strict=True))
         for row, page_id in enumerate(page_ids, begin):
-            number = fresh.get(page_id)
+            number = known[page_id]
             if number is None:
-                found = self._known_page(page_id)
-                number = fresh[page_id] = pages + len(first) if found is None else found
-                if found is None:
-                    first.append(row)
+                number = known[page_id] = pages + len(first)
+                fresh.append(page_id)
+                first.append(row)
             numbers.append(number)
             so_far.append(pages + len(first))
-        self._pages.extend([page_id for page_id, number in fresh.items() if number >= pages])
+        self._pages.extend(fresh)
         self._page_last.extend(first)
         self._page_first.extend(first)
         for row, number in enumerate(numbers, begin):
@@ -493,12 +498,12 @@ class Log:
         self.page.extend(numbers)
         self._pages_so_far.extend(so_far)
 
-    def _known_page(self, page_id: PageId) -> int | None:
-        """The number of a page that something was said on before. What is said next is mostly said on the newest."""
+    def _known_pages(self, page_ids: Sequence[str]) -> list[int | None]:
+        """The numbers of pages that something was said on before. What is said next is mostly said on the newest."""
         newest = self._page_first.length - 1
-        if newest >= 0 and self._pages[newest] == page_id:
-            return newest
-        return self._pages.number(page_id)
+        if newest >= 0 and len(page_ids) == 1 and self._pages[newest] == page_ids[0]:
+            return [newest]
+        return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim, self.first_dim)

@@ -220,6 +220,8 @@ class Residents:
         if held.born not in (0, delta.born) and not delta.reset:
             delta = replace(self._newer(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
+            if resident.snapshot.mapped_bytes and self._files is not None:
+                self._files.drop(owner_id)
             resident.begin_anew()
             held = resident.snapshot
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):

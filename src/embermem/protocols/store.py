@@ -268,6 +268,9 @@ class IndexFiles(Protocol):
     def file(self, owner_id: OwnerId) -> Path | None:
         """Where an owner's file is, if there is one; None where none are kept."""
 
+    def drop(self, owner_id: OwnerId) -> None:
+        """Remove an owner's file, which is of no use any more; where it cannot be removed, it stays."""
+
     def keep(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
         """Put the file that `write` makes in place of an owner's, if what stands at these numbers is what it was made
         of: nothing was forgotten since, and the store is no other copy. Whether it is there; where the folder cannot be

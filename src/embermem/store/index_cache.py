@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
@@ -48,6 +48,11 @@ class _Files(IndexFiles):
     def file(self, owner_id: OwnerId) -> Path | None:
         folder = self._database.cache
         return None if folder is None else folder.file(owner_id)
+
+    def drop(self, owner_id: OwnerId) -> None:
+        if self._database.cache is not None and not self._database.read_only:
+            with suppress(OSError):
+                self._database.cache.drop(owner_id)
 
     @interruptible
     def keep(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_
+from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, type_coerce
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
@@ -52,6 +52,12 @@ class _HalfVec(UserDefinedType[bytes]):
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], bytes | None]:
         return lambda sent: None if sent is None else np.frombuffer(sent, ">f2", offset=_HEAD).astype("<f2").tobytes()
+
+
+def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
+    """A column of vectors for who reads many and takes them as they are: in half precision where an older version or
+    pgvector has them so."""
+    return type_coerce(column, _HalfVec() if are_halves(c) else LargeBinary())
 
 
 def are_halves(c: Connection) -> bool:
