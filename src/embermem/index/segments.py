@@ -19,7 +19,7 @@ from embermem.index.products import cosines, direction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import SegmentId, Vector
+    from embermem.core.types import SegmentId, Vector, Vectors
 
     Floats = NDArray[np.float64]
 

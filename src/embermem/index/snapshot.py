@@ -282,7 +282,7 @@ class Snapshot:
 
     # ------------------------------------------------------------------------------------------------- reading
 
-    @property
+    @cached_property
     def utterances(self) -> Utterances:
         """The utterance of every row, in the order of seq; a long one stands once for each of its passages."""
         return Utterances(self._log, self.n)

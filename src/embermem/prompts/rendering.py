@@ -178,7 +178,7 @@ def field(line: ProfileField) -> str:
 
 def day(moment: datetime) -> str:
     """`2026-05-02`, in the moment's own zone."""
-    return f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
+    return moment.date().isoformat()
 
 
 # --------------------------------------------------------------------------------------------------------- the cut
