@@ -440,6 +440,10 @@ class Snapshot:
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke; `speaker_of` numbers them."""
+        return self._speakers
+
+    @cached_property
+    def _speakers(self) -> tuple[str, ...]:
         return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
 
     def speaker_of(self, n: int) -> Rows:

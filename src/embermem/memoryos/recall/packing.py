@@ -42,6 +42,7 @@ from embermem.prompts.rendering import (
     header,
     one_line,
     profile_lines,
+    spoken_line,
     trait_lines,
     utterance_line,
 )
@@ -568,8 +569,15 @@ class _Filling:
         if isinstance(what, str):
             self.left_out.append(LeftOut(what=what, score=score, reason=reason))
             return
-        name = named(self.utterances[what], self.snapshot.text(what))
-        self.left_out.append(LeftOut(what=name, score=self.scores[what], reason=reason))
+        self.left_out.append(LeftOut(what=self._name(what), score=self.scores[what], reason=reason))
+
+    def _name(self, row: int) -> str:
+        """What a row is called. The record of what was said in a talk is not made for its name."""
+        snapshot, text = self.snapshot, self.snapshot.text(row)
+        if snapshot.has_documents:
+            return named(self.utterances[row], text)
+        speaker = snapshot.speakers()[snapshot.speaker_of(self.view.n).item(row)]
+        return spoken_line(snapshot.seqs.item(row), speaker, one_line(text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
 
     def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:
         for row in rows:
