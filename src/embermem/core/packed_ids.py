@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b32encode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,8 @@ _BYTES = 15
 PACKED = 1 + _BYTES
 """Bytes of an id of `packed_ids`."""
 _LENGTH = 1 + 8 * _BYTES // 5
-_FROM_RFC = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", DIGITS)
+_PAIRS = tuple(one + other for one in DIGITS for other in DIGITS)
+"""What 10 bits are: a recall unpacks some dozens of ids."""
 _NO_DIGIT = 255
 _VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
 _VALUES[np.frombuffer(DIGITS.encode(), dtype=np.uint8)] = np.arange(len(DIGITS), dtype=np.uint8)
@@ -44,4 +44,5 @@ def unpacked_id(packed: bytes) -> str:
     """The id of 16 bytes of `packed_ids`; empty for zeros."""
     if not packed[0]:
         return ""
-    return chr(packed[0]) + b32encode(packed[1:]).decode("ascii").translate(_FROM_RFC)
+    number = int.from_bytes(packed[1:], "big")
+    return chr(packed[0]) + "".join([_PAIRS[number >> shift & 1023] for shift in range(8 * _BYTES - 10, -1, -10)])

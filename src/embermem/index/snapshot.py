@@ -281,7 +281,7 @@ class Snapshot:
 
     # ------------------------------------------------------------------------------------------------- reading
 
-    @property
+    @cached_property
     def utterances(self) -> Utterances:
         """The utterance of every row, in the order of seq; a long one stands once for each of its passages."""
         return Utterances(self._log, self.n)
@@ -439,6 +439,10 @@ class Snapshot:
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke; `speaker_of` numbers them."""
+        return self._speakers
+
+    @cached_property
+    def _speakers(self) -> tuple[str, ...]:
         return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
 
     def speaker_of(self, n: int) -> Rows:

@@ -43,6 +43,7 @@ _LATIN = regex("[A-Za-z]")
 _NO_LATIN = regex("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
 _TELLING, _FUNCTION_WORDS = 6, 0.1
 """How many words of a text tell its language, and the least share of function words in it."""
+_SPELLED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*'?")
 _LOOKS_AT = 2_000
 """Characters of a text whose function words say what language it is spelled in."""
 _LETTERS = 0.5
@@ -127,7 +128,7 @@ def spelled(text: str) -> Language:
 def _spelled(text: str) -> Language:
     several = _sharing()
     folded = fold(text)
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*'?", folded)
+    words = _SPELLED.findall(folded)
     if folded.isascii() and max(map(len, words), default=0) <= 2:  # "e", "no": words of several languages
         return several[0]
     found: dict[Language, float] = {language: language.words_known(words) for language in several}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 
 from embermem import languages
 from embermem.index.query_context import View
-from embermem.languages.words import asks, content_words, sentences, terms
+from embermem.languages.words import asks, content_words, has_content_words, sentences, terms
 
 __all__ = ["Exchanges", "completing", "ends_in_question", "is_worth_a_line", "open_page", "statement_of"]
 
@@ -121,7 +121,7 @@ def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
 def is_worth_a_line(part: str, names: Set[str]) -> bool:
     """Whether a part of an utterance says enough: it has more than four content words; names and words of courtesy do
     not count."""
-    return len(content_words(part) - names - _COURTESY) > _SHORT
+    return has_content_words(part, _SHORT + 1, names, _COURTESY)
 
 
 def open_page(view: View) -> tuple[int, ...]:
