@@ -51,7 +51,9 @@ class _HalfVec(UserDefinedType[bytes]):
         return func.halfvec_send(column, type_=self)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], bytes | None]:
-        return lambda sent: None if sent is None else np.frombuffer(sent, ">f2", offset=_HEAD).astype("<f2").tobytes()
+        return lambda sent: (
+            None if sent is None else vector_codes.stored(np.frombuffer(sent, ">f2", offset=_HEAD).astype(np.float32))
+        )
 
 
 def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
