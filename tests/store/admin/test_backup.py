@@ -21,7 +21,7 @@ from embermem.bootstrap import back_up_store, restore_store, wall_clock
 from embermem.core.config import load
 from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from embermem.core.types import Backup, Restored
-from embermem.store.backup_list import BACKUPS
+from embermem.store.backup_list import BACKUPS, LAST_BACKUP
 from embermem.store.erasing import COPIES
 from embermem.store.statements import SCRUBBED
 from forked import Child
@@ -33,7 +33,7 @@ from soundness import rows
 
 pytestmark = pytest.mark.sqlite
 
-OWN = (BACKUPS, COPIES, SCRUBBED)
+OWN = (BACKUPS, COPIES, LAST_BACKUP, SCRUBBED)
 """Settings of one store alone: its backups and copies, and its last scrub."""
 KILLS, SEED = int(os.environ.get("KILLS", bounded(4, proofs=60))), int(os.environ.get("SEED", "1"))
 WORD = re.compile(rb"w[0-9a-f]{12}x")

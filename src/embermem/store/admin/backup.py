@@ -36,7 +36,7 @@ from embermem.store.admin.backup_files import (
     write_manifest,
 )
 from embermem.store.backup_list import remember_backup
-from embermem.store.engines.sqlite_pages import Contents, changed_pages, contents_of, refuse_unsound
+from embermem.store.engines.backup_pages import Contents, changed_pages, contents_of, refuse_unsound
 from embermem.store.erasing import Erasing, erased_mark
 from embermem.store.forgotten_key import KEY_MARK, bring_key, refuse_other_key
 from embermem.store.migrations import VERSION_TABLE

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError
+from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError
 from embermem.core.types import Restored
 from embermem.store import schema
 from embermem.store.admin.backup import Told, refuse_different
@@ -25,10 +24,9 @@ from embermem.store.admin.backup_files import (
     sha256_of,
 )
 from embermem.store.admin.point_in_time import PointInTime
+from embermem.store.engines.backup_pages import Contents, alone, apply_pages, compact, contents_of, refuse_unsound
 from embermem.store.engines.copies import PAGES
 from embermem.store.engines.database import Database
-from embermem.store.engines.sqlite_file import copy_rows
-from embermem.store.engines.sqlite_pages import Contents, apply_pages, contents_of, refuse_unsound
 from embermem.store.forgotten_key import KeyFile, bring_key, refuse_other_key
 from embermem.store.migrations import VERSION_TABLE, refuse_newer
 from embermem.store.schema import HEAD
@@ -140,8 +138,7 @@ def _brought_back(part: Part, opened: Callable[[Path], Database], at: datetime, 
         store.close()
         part.file.with_name(f"{part.file.name}.before-{HEAD}").unlink(missing_ok=True)  # of a migration
     with Part(part.file) as small:
-        with closing(sqlite3.connect(part.file, isolation_level=None)) as connection:
-            copy_rows(connection, small.file)
+        compact(part.file, small.file)
         part.take(small)
     return forgotten
 
@@ -171,7 +168,7 @@ def _put(part: Part, target: Path, ours: KeyFile) -> str | None:
         bring_key(ours, theirs)
         part.keep()
         return None
-    with closing(_alone(target)) as held:
+    with closing(alone(target)) as held:
         aside = next(one for n in range(1, 10_000) if not (one := Path(f"{target}.replaced-{n}")).exists())
         bring_key(theirs, key_beside(aside))
         if ours.read() is not None and theirs.read() not in (None, ours.read()):
@@ -182,22 +179,3 @@ def _put(part: Part, target: Path, ours: KeyFile) -> str | None:
             held.close()
         part.keep(over=True)
     return str(aside)
-
-
-def _alone(target: Path) -> sqlite3.Connection:
-    """A connection that holds a store against all others, with nothing left beside its file. Raises StoreBusy where
-    another process has it open."""
-    connection = sqlite3.connect(target, isolation_level=None, timeout=0.0)
-    try:
-        for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=DELETE"):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
-        connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        if "locked" not in str(error):
-            raise StoreError(f"{target} cannot be replaced: {error}") from error
-        raise StoreBusy(f"{target} is open in another process: stop what uses it, and restore again") from error
-    except sqlite3.DatabaseError:  # it is damaged, which may be why it is replaced
-        connection.close()
-        return sqlite3.connect(":memory:")
-    return connection

@@ -27,6 +27,7 @@ from embermem.core.errors import (
 )
 from embermem.protocols import DiskUsage, Finding
 from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines.backup_pages import copy_pages
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
@@ -37,7 +38,6 @@ from embermem.store.engines.sqlite_file import (
     make_engine,
     refuse_moved,
 )
-from embermem.store.engines.sqlite_pages import copy_pages
 from embermem.store.engines.sqlite_still import is_still, still_engine, still_uri
 from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_key, refuse_other_key
 

@@ -1,4 +1,5 @@
-"""Whole pages of an SQLite file: copied in one state while others write, cleaned, and compared with an older state.
+"""The pages of a file of SQLite, as every backup is one, whatever the store is on: copied in one state while others
+write, cleaned, and compared with an older state.
 
 SQLite's backup is made from a connection that already holds a read transaction. Then all its steps see one state, and a
 writer neither waits nor makes it begin again, as it does where each step opens a transaction for itself.
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from embermem.core.errors import StoreCorrupt, StoreFull
-from embermem.store.engines.sqlite_file import APPLICATION_ID
+from embermem.core.errors import StoreBusy, StoreCorrupt, StoreError, StoreFull
+from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows
 from embermem.store.engines.sqlite_slack import Damaged, RawFile, wipe
 
 __all__ = [
@@ -62,13 +63,18 @@ def copy_pages(source: sqlite3.Connection, place: Path, told: Told) -> dict[str,
                 target.execute(f"PRAGMA {pragma}").fetchall()
             source.backup(target, pages=_AT_ONCE, progress=lambda status, left, total: told(total - left, total))
     except sqlite3.OperationalError as error:
-        if "full" in str(error):
-            raise StoreFull(f"{place}: no room is left on its disk; nothing was kept there") from error
+        _refuse_full(error, place)
         raise
     finally:
         source.rollback()
     _without_slack(place)
     return rows
+
+
+def _refuse_full(error: sqlite3.Error, place: Path) -> None:
+    """Raises StoreFull for an error that says so: it is of the disk of the file that is written, not of the store's."""
+    if "full" in str(error):
+        raise StoreFull(f"{place}: no room is left on its disk; nothing was kept there") from error
 
 
 def _refuse_small(source: sqlite3.Connection, place: Path) -> None:
@@ -137,6 +143,35 @@ def contents_of(place: Path, version_table: str) -> Contents:
     except (sqlite3.DatabaseError, TypeError) as error:
         raise StoreCorrupt(f"{place} is not an Ember store, or is damaged: {error}") from error
     return Contents(schema=str(schema), page_size=int(size), pages=int(pages), rows=rows, settings=settings)
+
+
+def compact(place: Path, into: Path) -> None:
+    """Every row of a store that nobody has open in another file, which is there and empty. Raises StoreFull."""
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        try:
+            copy_rows(connection, into)
+        except sqlite3.OperationalError as error:
+            _refuse_full(error, into)
+            raise
+
+
+def alone(target: Path) -> sqlite3.Connection:
+    """A connection that holds a store against all others, with nothing left beside its file. Raises StoreBusy where
+    another process has it open."""
+    connection = sqlite3.connect(target, isolation_level=None, timeout=0.0)
+    try:
+        for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=DELETE"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if "locked" not in str(error):
+            raise StoreError(f"{target} cannot be replaced: {error}") from error
+        raise StoreBusy(f"{target} is open in another process: stop what uses it, and restore again") from error
+    except sqlite3.DatabaseError:  # it is damaged, which may be why it is replaced
+        connection.close()
+        return sqlite3.connect(":memory:")
+    return connection
 
 
 # ---------------------------------------------------------------------------------------------------------- increments
