@@ -101,7 +101,7 @@ def test_the_cost_of_an_owner_is_the_sum_of_its_parts() -> None:
         embedder="hashed",
         pages=1,
         page_s=0.036,
-        server_page_s=None,
+        server_page_s=0.0,
         turn_s=0.0,
         warm_s=0.0,
         cold_s=0.0,

@@ -31,11 +31,11 @@ __all__ = [
     "Filled",
     "Timed",
     "connections",
+    "cpu_of",
     "due_points",
     "filled",
     "opened",
     "questions",
-    "servers_seconds",
 ]
 
 AGENT = "bench"
@@ -45,8 +45,10 @@ PAGES = 8
 """Pages of the owner whose rows are copied: one more than short-term memory holds."""
 DUE_AT_ONCE = 64
 """Owners that a worker reads of those that are due (`memoryos.system`)."""
-LONGEST_S = 20.0
-"""A question is asked again only while all of its askings take less."""
+ASKED, LONGEST_S = 5, 10.0
+"""So many times a question is asked, and no more after so many seconds."""
+_TICKS, _NANO = 100, 1e9
+"""Units of the processor time that Linux tells: of ended children, and of a process."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,25 +64,29 @@ class Filled:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Timed:
-    """A question about all owners: median milliseconds of some askings, and what it gave."""
+    """A question about all owners: median milliseconds of some askings, by the clock and of processors (this process's
+    and PostgreSQL's), and what it gave."""
 
     what: str
     ms: float
+    cpu_ms: float
     asked: int
     gave: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DuePoint:
-    """Looking for due work where so many owners are due: median milliseconds for 64 of them, whether the plan uses the
-    index of what is due, milliseconds to claim and release one, and to look again after all these turns."""
+    """Looking for due work where so many owners are due: median milliseconds for 64 of them, by the clock and of
+    processors; whether the plan uses the index of what is due; of processors to claim and release one, and to look
+    again after all these turns."""
 
     due: int
     ms: float
+    cpu_ms: float
     by_index: bool
     turns: int
-    turn_ms: float
-    ms_after: float
+    turn_cpu_ms: float
+    cpu_ms_after: float
 
 
 def opened(place: Place, **settings: Any) -> Memory:
@@ -123,10 +129,11 @@ def _rows(place: Place, c: Connection) -> str:
     made = {"owner_id": "lower(hex(randomblob(16)))" if sqlite else "md5('owner ' || n)", "user": "'owner ' || n"}
     columns = [str(one["name"]) for one in inspect(c).get_columns("owner")]
     values = ", ".join(made.get(name, f't."{name}"') for name in columns)
-    numbers = "SELECT :first UNION ALL SELECT n + 1 FROM numbers WHERE n < :last"
+    first, last = (f"CAST(:{name} AS BIGINT)" for name in ("first", "last"))
+    numbers = f"SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last}"
     return (
         f"WITH RECURSIVE numbers(n) AS ({numbers}) INSERT INTO owner ({', '.join(map(_quoted, columns))}) "
-        f"SELECT {values} FROM owner t CROSS JOIN numbers WHERE t.owner_id = :template AND :first <= :last"
+        f"SELECT {values} FROM owner t CROSS JOIN numbers WHERE t.owner_id = :template AND {first} <= {last}"
     )
 
 
@@ -137,17 +144,21 @@ def _quoted(name: str) -> str:
 def due_points(place: Place, shares: Sequence[float], turns: int, told: Callable[[str], None]) -> list[DuePoint]:
     """The scan for due work with these shares of the owners due, from the least on."""
     points = []
-    with _store(place) as (store, memory):
+    with _store(place) as (store, memory), cpu_of(place) as seconds:
+
+        def look() -> object:
+            return store.due(memory.now(), DUE_AT_ONCE, lease_s=60.0)
+
         for share in sorted(shares):
             told(f"due: {place.engine}, {share:.1%}")
             _make_due(place, share)
             now = memory.now()
             due = len(store.due(now, 10**9, lease_s=memory.settings.lease_s)) if share < 0.02 else _due_count(place)
-            ms = _median_ms(lambda: store.due(memory.now(), DUE_AT_ONCE, lease_s=60.0), 9)
+            before = _timed(look, seconds, 9)
             with _heard() as statements:
-                store.due(memory.now(), DUE_AT_ONCE, lease_s=60.0)
+                look()
             plan = store.explain(*statements[-1])
-            began, done = time.perf_counter(), 0
+            began, done = seconds(), 0
             while done < turns:
                 waiting = store.due(memory.now(), DUE_AT_ONCE, lease_s=60.0)
                 if not waiting:
@@ -157,16 +168,17 @@ def due_points(place: Place, shares: Sequence[float], turns: int, told: Callable
                     if lease is not None:
                         store.release(lease, due_at=None, error=None)
                         done += 1
-            turn_ms = (time.perf_counter() - began) * 1e3 / max(1, done)
-            after = _median_ms(lambda: store.due(memory.now(), DUE_AT_ONCE, lease_s=60.0), 9)
+            turn_ms = (seconds() - began) * 1e3 / max(1, done)
+            after = _timed(look, seconds, 9)
             points.append(
                 DuePoint(
                     due=due,
-                    ms=ms,
+                    ms=before[0],
+                    cpu_ms=before[1],
                     by_index="ix_owner_due" in plan,
                     turns=done,
-                    turn_ms=round(turn_ms, 2),
-                    ms_after=after,
+                    turn_cpu_ms=round(turn_ms, 2),
+                    cpu_ms_after=after[1],
                 )
             )
     return points
@@ -175,7 +187,7 @@ def due_points(place: Place, shares: Sequence[float], turns: int, told: Callable
 def questions(place: Place, told: Callable[[str], None]) -> list[Timed]:
     """What those ask who watch a store or run it."""
     found: list[Timed] = []
-    with opened(place) as memory:
+    with opened(place) as memory, cpu_of(place) as seconds:
         metrics = Metrics(memory)
         asked: dict[str, Callable[[], object]] = {
             "stats()": memory.stats,
@@ -195,12 +207,13 @@ def questions(place: Place, told: Callable[[str], None]) -> list[Timed]:
         metrics.text()
         for what, ask in asked.items():
             told(f"questions: {place.engine}, {what}")
-            times, began = [], time.perf_counter()
-            while not times or (len(times) < 5 and (time.perf_counter() - began) * (1 + 1 / len(times)) < LONGEST_S):
-                start = time.perf_counter()
-                answer = ask()
-                times.append((time.perf_counter() - start) * 1e3)
-            found.append(Timed(what=what, ms=_median(times), asked=len(times), gave=_told(answer)))
+            gave = _told(ask())  # which reads what it needs from the disk, and compiles its statements
+            times: list[tuple[float, float]] = []
+            until = time.monotonic() + LONGEST_S
+            while not times or (len(times) < ASKED and time.monotonic() < until):
+                times.append(_timed(ask, seconds, 1))
+            ms, cpu_ms = (_median(column) for column in zip(*times, strict=True))
+            found.append(Timed(what=what, ms=ms, cpu_ms=cpu_ms, asked=len(times), gave=gave))
     return found
 
 
@@ -253,8 +266,8 @@ def _make_due(place: Place, share: float) -> None:
     """Let this share of the owners be due, for up to an hour. Ids are hashes: their beginnings are spread evenly."""
     upto = f"{int(share * 0xFFFFFFFF):08x}"
     hour, now = int(timedelta(hours=1).total_seconds()), int(time.time() * 1e6)
-    some = "abs(random())" if place.engine == places.SQLITE else "abs(hashtext(owner_id))"
-    due = f"UPDATE owner SET due_at = {now} - ({some} % {hour}) * 1000000 WHERE owner_id < '{upto}'"
+    ago = f"abs(random()) % {hour * 1_000_000}" if place.engine == places.SQLITE else f"floor(random() * {hour} * 1e6)"
+    due = f"UPDATE owner SET due_at = {now} - CAST({ago} AS BIGINT) WHERE owner_id < '{upto}'"
     with place.connect().begin() as c:
         c.execute(text(due))
     places.analyse(place)
@@ -265,13 +278,46 @@ def _due_count(place: Place) -> int:
         return int(c.execute(text("SELECT count(*) FROM owner WHERE due_at IS NOT NULL")).scalar_one())
 
 
-def _median_ms(ask: Callable[[], object], times: int) -> float:
-    taken = []
+def _timed(ask: Callable[[], object], seconds: Callable[[], float], times: int) -> tuple[float, float]:
+    """Median milliseconds by the clock, and the mean of processors."""
+    taken, begun = [], seconds()
     for _ in range(times):
         began = time.perf_counter()
         ask()
         taken.append((time.perf_counter() - began) * 1e3)
-    return _median(taken)
+    return _median(taken), round((seconds() - begun) * 1e3 / times, 2)
+
+
+@contextmanager
+def cpu_of(place: Place) -> Iterator[Callable[[], float]]:
+    """Tells the processor seconds that this process has taken, and PostgreSQL's for this database, where it runs on
+    this machine: its connections, and the children that it started and that have ended."""
+    if place.engine != places.POSTGRESQL or not Path("/proc/self/schedstat").exists():
+        yield time.process_time
+        return
+    beside = place.connect()
+    others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with beside.connect() as c:
+
+        def seconds() -> float:
+            taken, pids = time.process_time(), [int(row[0]) for row in c.execute(text(others))]
+            parents = set()
+            for pid in pids:
+                with suppress(OSError):
+                    taken += int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / _NANO
+                    parents.add(_stat(pid)[1])
+            for parent in parents:
+                with suppress(OSError):
+                    taken += sum(map(int, _stat(parent)[13:15])) / _TICKS
+            return taken
+
+        yield seconds
+    beside.dispose()
+
+
+def _stat(pid: int | str) -> list[str]:
+    """The fields of /proc/PID/stat after the name: state, parent, …; 13 and 14 are of children that have ended."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
 
 
 def _median(values: Sequence[float]) -> float:
@@ -286,19 +332,3 @@ def _told(answer: object) -> str:
     with suppress(AttributeError):
         return f"{answer.owners} owners"  # type: ignore[attr-defined]
     return str(answer) if isinstance(answer, int | float) else type(answer).__name__
-
-
-def servers_seconds(place: Place) -> float | None:
-    """Processor seconds that the server's processes for this database have taken; None where they are not of this
-    machine. Its own background processes are not among them."""
-    if place.engine != places.POSTGRESQL or not Path("/proc/self/stat").exists():
-        return None
-    with place.connect().connect() as c:
-        rows = c.execute(text("SELECT pid FROM pg_stat_activity WHERE datname = current_database()"))
-        pids = [int(row[0]) for row in rows]
-    ticks = 0
-    for pid in pids:
-        with suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / 100

@@ -9,7 +9,7 @@ from itertools import islice
 
 from embermem_bench import places
 from embermem_bench.owners.load import Load, hit_rate, popularity, recalls, shared_out
-from embermem_bench.owners.rows import AGENT, opened, servers_seconds
+from embermem_bench.owners.rows import AGENT, cpu_of, opened
 from embermem_bench.places import Place
 from embermem_bench.synthetic import exchanges, queries
 
@@ -31,7 +31,7 @@ class Units:
     embedder: str
     pages: int
     page_s: float
-    server_page_s: float | None
+    server_page_s: float
     turn_s: float
     warm_s: float
     cold_s: float
@@ -90,18 +90,16 @@ def units(place: Place, embedder: str, pages: int, seed: int = 0) -> Units:
         warm.add(next(talk).query, "Yes.")
         warm.settle()
     size = places.size(place)  # closed: a file has no log beside it then
-    with opened(place, embedder=embedder) as memory:
+    with opened(place, embedder=embedder) as memory, cpu_of(place) as seconds:
         memory.embed(["the first call loads the model"])
         memory.of("warm", agent=AGENT).search(next(asked))
-        before, served = memory.resident_bytes, servers_seconds(place)
+        before = memory.resident_bytes
         mine = memory.of("alice", agent=AGENT)
-        began = time.process_time()
+        began, all_began = time.process_time(), seconds()
         for one in islice(talk, pages):
             mine.add(one.query, one.response)
         mine.settle()
-        page_s = (time.process_time() - began) / pages
-        after = servers_seconds(place)
-        server_s = None if served is None or after is None else (after - served) / pages
+        page_s, all_s = ((now - then) / pages for now, then in ((time.process_time(), began), (seconds(), all_began)))
         mine.search(next(asked))
         resident = (memory.resident_bytes - before) // pages
         mine.recall(next(asked))
@@ -117,7 +115,7 @@ def units(place: Place, embedder: str, pages: int, seed: int = 0) -> Units:
         embedder=name,
         pages=pages,
         page_s=round(page_s, 5),
-        server_page_s=None if server_s is None else round(server_s, 5),
+        server_page_s=round(max(0.0, all_s - page_s), 5),
         turn_s=round(_turn_s(place, embedder), 5),
         warm_s=round(warm_s, 5),
         cold_s=round(cold_s, 5),
@@ -197,7 +195,7 @@ def cost_of(load: Load, units: Units, memory: Memories, prices: Prices) -> Cost:
     """The month of a thousand owners: processor seconds, pages kept and the part of them in memory, at these prices."""
     hit = memory.hit_rate
     recall_s = hit * units.warm_s + (1 - hit) * units.cold_s
-    day_s = load.pages_a_day * (units.page_s + (units.server_page_s or 0.0)) + load.recalls_a_day * recall_s
+    day_s = load.pages_a_day * (units.page_s + units.server_page_s) + load.recalls_a_day * recall_s
     kept = load.pages_a_day * prices.kept_days
     disk_gb, memory_gb = kept * units.disk_bytes * prices.copies / 1e9, kept * units.resident_bytes / 1e9
     cpu = THOUSAND * DAYS * day_s / 3600 / prices.busy * prices.vcpu_hour
