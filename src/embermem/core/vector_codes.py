@@ -28,7 +28,17 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int8]
 
-__all__ = ["StoredVectors", "codes_of", "halves_of", "lengths_of", "rounded", "stored", "stored_bytes", "vector_of"]
+__all__ = [
+    "StoredVectors",
+    "codes_of",
+    "halves_of",
+    "lengths_of",
+    "rounded",
+    "stored",
+    "stored_bytes",
+    "stored_rows",
+    "vector_of",
+]
 
 _HALF = np.dtype("<f2")
 _FINEST = 24
@@ -42,6 +52,7 @@ _TAIL = 5
 """Bytes after the codes and that zero."""
 _LONGEST = 0xFFFF
 _MOST = float(np.finfo(_HALF).max)
+_NO_CODES = 0
 _NO_STEP = 1 << 48
 """The step of zeros: all steps fit them. It is larger than any number, in the finest step of half precision."""
 _BLOCK = 32
@@ -94,41 +105,67 @@ def _is_coarse(codes: Codes) -> NDArray[np.bool_]:
 
 def stored(vector: Vector) -> bytes:
     """The bytes of a vector (dim,): its codes, if it was `rounded`; else in half precision."""
-    numbers = np.asarray(vector, dtype=np.float32)
-    first_dim = _first_dim(numbers)
-    if first_dim is None:
-        return numbers.astype(_HALF).tobytes()
-    first, e1 = quantized(numbers[None, :first_dim])
-    second, e2 = quantized(numbers[None, first_dim:])
-    form = _IN_EIGHT
-    if second.any() and second.shape[1] % 2 == 0 and _is_coarse(second)[0]:
-        form, half = _IN_FOUR, second.shape[1] // 2
-        nibbles = (second >> 4).astype(np.uint8) & 15
-        second = (nibbles[:, :half] | nibbles[:, half:] << 4).view(np.int8)
-    codes = first.tobytes() + second.tobytes()
-    pad = len(codes) % 2
-    tail = bytes(pad), e1.tobytes(), e2.tobytes(), first_dim.to_bytes(2, "little"), bytes((form + _PADDED * pad,))
-    return b"".join((codes, *tail))
+    return stored_rows(vector[None])[0]
 
 
-def _first_dim(vector: Vector) -> int | None:
+def stored_rows(vectors: Vectors) -> list[bytes]:
+    """The same of each of some vectors (n, dim)."""
+    numbers = np.asarray(vectors, dtype=np.float32)
+    made = [b""] * len(numbers)
+    first_dims = _first_dims(numbers)
+    for first_dim in np.unique(first_dims).tolist():
+        places = np.flatnonzero(first_dims == first_dim)
+        some = numbers[places]
+        rows = _halves(some) if first_dim == _NO_CODES else _in_codes(some, first_dim)
+        for place, row in zip(places.tolist(), rows, strict=True):
+            made[place] = row
+    return made
+
+
+def _halves(vectors: Vectors) -> list[bytes]:
+    return [one.tobytes() for one in vectors.astype(_HALF)]
+
+
+def _in_codes(vectors: Vectors, first_dim: int) -> list[bytes]:
+    first, e1 = quantized(vectors[:, :first_dim])
+    second, e2 = quantized(vectors[:, first_dim:])
+    half = second.shape[1] // 2
+    nibbles = (second >> 4).view(np.uint8) & 15
+    pairs = nibbles[:, :half] | nibbles[:, half : 2 * half] << 4
+    narrow = second.any(axis=1) & _is_coarse(second) if second.shape[1] % 2 == 0 else np.zeros(len(vectors), dtype=bool)
+    split = first_dim.to_bytes(2, "little")
+    made = []
+    for row, is_narrow in enumerate(narrow.tolist()):
+        codes = first[row].tobytes() + (pairs if is_narrow else second)[row].tobytes()
+        pad = len(codes) % 2
+        form = (_IN_FOUR if is_narrow else _IN_EIGHT) + _PADDED * pad
+        made.append(b"".join((codes, bytes(pad), e1[row].tobytes(), e2[row].tobytes(), split, bytes((form,)))))
+    return made
+
+
+def _first_dims(vectors: Vectors) -> NDArray[np.int64]:
     """How many numbers the first of two parts has, each of which has codes; all of them, where one step fits them all;
-    None for a vector that was not rounded."""
-    if not 0 < len(vector) <= _LONGEST or not np.abs(vector).max() <= _MOST:
-        return None
-    wholes = np.ldexp(vector.astype(np.float64), _FINEST)
-    if (wholes != np.rint(wholes)).any():
-        return None
+    0 for a vector that was not rounded. Shape (n,)."""
+    n, dim = vectors.shape
+    if not 0 < dim <= _LONGEST:
+        return np.full(n, _NO_CODES)
+    wholes = np.ldexp(np.where(np.abs(vectors) <= _MOST, vectors, 0.5**25).astype(np.float64), _FINEST)
+    exact = (wholes == np.rint(wholes)).all(axis=1)
     whole = np.abs(wholes).astype(np.int64)
-    starts = np.arange(0, len(whole), _BLOCK)
-    largest = np.maximum.reduceat(whole, starts)
-    steps = np.minimum.reduceat(np.where(whole == 0, _NO_STEP, whole & -whole), starts)
-    before = np.maximum.accumulate(largest) <= _LARGEST * np.minimum.accumulate(steps)
-    if before[-1]:
-        return len(whole)
-    after = (np.maximum.accumulate(largest[::-1]) <= _LARGEST * np.minimum.accumulate(steps[::-1]))[::-1]
-    fits = np.flatnonzero(before[:-1] & after[1:])
-    return int(starts[fits[0] + 1]) if len(fits) else None
+    starts = np.arange(0, dim, _BLOCK)
+    largest = np.maximum.reduceat(whole, starts, axis=1)
+    steps = np.minimum.reduceat(np.where(whole == 0, _NO_STEP, whole & -whole), starts, axis=1)
+    before = _fit(largest, steps)
+    after = _fit(largest[:, ::-1], steps[:, ::-1])[:, ::-1]
+    ends = before[:, :-1] & after[:, 1:]
+    split = np.where(ends.any(axis=1), (np.argmax(ends, axis=1) + 1) * _BLOCK, _NO_CODES) if len(starts) > 1 else 0
+    return np.asarray(np.where(exact, np.where(before[:, -1], dim, split), _NO_CODES), dtype=np.int64)
+
+
+def _fit(largest: NDArray[np.int64], steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the numbers up to each block are codes of one step."""
+    up_to, step = np.maximum.accumulate(largest, axis=1), np.minimum.accumulate(steps, axis=1)
+    return np.asarray(up_to <= _LARGEST * step)
 
 
 def vector_of(data: bytes) -> Vector:

@@ -21,7 +21,7 @@ from embermem.core.metadata import Metadata
 from embermem.core.types import Passage
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNT = np.dtype("<u4")
@@ -64,6 +64,11 @@ def moment(microseconds: int, minutes: int = 0) -> datetime:
 def vector_bytes(vector: Vector) -> bytes:
     """The codes of a vector that was rounded (core/vector_codes.py); another one in half precision."""
     return vector_codes.stored(vector)
+
+
+def vectors_bytes(vectors: Vectors) -> list[bytes]:
+    """The same of each of some vectors (n, dim)."""
+    return vector_codes.stored_rows(vectors)
 
 
 def vector_from(data: bytes) -> Vector:

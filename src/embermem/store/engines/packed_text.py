@@ -25,6 +25,8 @@ PLAIN = "ember_plain"
 """The SQL function by which SQLite reads a packed value; each connection of an engine has it (`plain_text`)."""
 _MARKS = b"\xe5\x01"
 """Not UTF-8 of any text, and the number of the dictionary."""
+_LEVEL = 6
+"""The default of zlib."""
 _RAW = -zlib.MAX_WBITS
 _DICTIONARY = (
     b'["Undone",{"no":["Evicted",{"segment_id":"["SegmentEnded",{"segment_id":"["FactRetired",{"fact_id":"'
@@ -68,7 +70,7 @@ class PackedText(TypeDecorator[str]):
 
 def _packed(text: str) -> bytes | str:
     data = text.encode()
-    packer = zlib.compressobj(9, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
     made = _MARKS + packer.compress(data) + packer.flush()
     return made if len(made) < len(data) else text
 
