@@ -14,6 +14,8 @@ from embermem.store import migrations
 from embermem.store.engines import sqlite_file
 from embermem.store.engines.owner_alias import KEYS
 from embermem.store.engines.packed_text import PLAIN, plain_text
+from embermem.store.engines.packed_tokens import PackedTokens
+from embermem.store.engines.sqlite_file import AnyFile
 from net.stores import thaw
 from scripted import SMALL
 
@@ -37,6 +39,7 @@ def older(file: Path, revision: str) -> Path:
         c.execute(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (?)", (revision,))
         c.create_function(PLAIN, 1, plain_text)
         c.create_function("halves", 1, halves_of)
+        c.create_function("codes", 1, lambda value: PackedTokens().process_result_value(value, AnyFile()))
         c.execute("ATTACH ? AS made", (str(made),))
         for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
             if table != migrations.VERSION_TABLE:
@@ -58,6 +61,8 @@ def _as_it_was(name: str) -> str:
     match name:
         case "owner_id":
             return f"(SELECT id FROM made.{KEYS} WHERE no = owner_id)"
+        case "tokens":
+            return "codes(tokens)"
         case "data":
             return "halves(data)"
         case "decisions" | "proposals" | "parts" | "keywords":

@@ -66,7 +66,9 @@ def main() -> int:
 
 def configured(server: str, worker: str) -> Mapping[str, Any]:
     """The configuration of deploy/, with our addresses and a scrape every second."""
-    config = yaml.safe_load((ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8"))
+    config: dict[str, Any] = yaml.safe_load(
+        (ROOT / "deploy" / "prometheus" / "prometheus.yml").read_text(encoding="utf-8")
+    )
     config["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
     for job, address in zip(config["scrape_configs"], (server, worker), strict=True):
         job["static_configs"][0]["targets"] = [address]

@@ -2,31 +2,30 @@
 
 from typing import TYPE_CHECKING, Any
 
-from embermem.core.errors import EmberError
-from embermem.core.fields import Field
-from embermem.core.types import (
-    About,
-    Added,
-    Chain,
-    Context,
-    Fact,
-    Forgotten,
-    Hit,
-    Owner,
-    Page,
-    Persona,
-    ProfileField,
-    Scope,
-    Segment,
-    Tier,
-    Trait,
-    Utterance,
-)
-from embermem.memory import Memory, OwnerMemory
-from embermem.system_memory import OwnerSystem, SystemMemory, open_system
-
 if TYPE_CHECKING:
     from embermem.aio import AsyncMemory, AsyncOwnerMemory
+    from embermem.core.errors import EmberError
+    from embermem.core.fields import Field
+    from embermem.core.types import (
+        About,
+        Added,
+        Chain,
+        Context,
+        Fact,
+        Forgotten,
+        Hit,
+        Owner,
+        Page,
+        Persona,
+        ProfileField,
+        Scope,
+        Segment,
+        Tier,
+        Trait,
+        Utterance,
+    )
+    from embermem.memory import Memory, OwnerMemory
+    from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 
 __version__ = "0.1.0"
 
@@ -60,11 +59,26 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
+    _HOMES = {
+        "AsyncMemory": "aio",
+        "AsyncOwnerMemory": "aio",
+        "EmberError": "core.errors",
+        "Field": "core.fields",
+        "Memory": "memory",
+        "OwnerMemory": "memory",
+        "OwnerSystem": "system_memory",
+        "SystemMemory": "system_memory",
+        "open_system": "system_memory",
+    }
 
     def __getattr__(name: str) -> Any:
-        """The async face, imported at its first use: who does not use it does not wait for asyncio to be imported."""
-        if name in ("AsyncMemory", "AsyncOwnerMemory"):
-            from embermem import aio
+        """A name of the API, imported at its first use: the command line and the client load what they need of it."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-            return getattr(aio, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'core.types')}"), name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

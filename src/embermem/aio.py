@@ -211,6 +211,11 @@ class AsyncMemory(_Async):
         return self._reached().resident_bytes
 
     @property
+    def mapped_bytes(self) -> int:
+        """As `Memory.mapped_bytes`."""
+        return self._reached().mapped_bytes
+
+    @property
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments."""
         return self._reached().pages_placed
@@ -259,6 +264,7 @@ class AsyncMemory(_Async):
     reindex = awaited("work", Memory.reindex)
     rebuild = awaited("work", Memory.rebuild)
     stats = awaited("read", Memory.stats)
+    disk_usage = awaited("read", Memory.disk_usage)
     replica_lag_s = awaited("read", Memory.replica_lag_s)
     calls = awaited("read", Memory.calls)
     call_sums = awaited("read", Memory.call_sums)
@@ -269,6 +275,7 @@ class AsyncMemory(_Async):
     scrub_due = awaited("read", Memory.scrub_due)
     last_backup_at = awaited("read", Memory.last_backup_at)
     copies = awaited("work", Memory.copies)
+    backup = awaited("work", Memory.backup)
     background_state = awaited("read", Memory.background_state)
     check = awaited("work", Memory.check)
     repair = awaited("work", Memory.repair)

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from embermem import languages
@@ -36,6 +36,7 @@ from embermem.protocols import (
 )
 
 if TYPE_CHECKING:
+    from embermem.core.types import Backup, Restored
     from embermem.store.admin.copying import Copied, Progress
     from embermem.store.cache_folder import CacheFolder
     from embermem.store.engines.database import Database
@@ -121,6 +122,55 @@ def copy_store(
         with suppress(StoreError), closing(open_store(source, settings)) as store:  # not one that is read only
             store.remember_copy(ends[1])
     return done
+
+
+def back_up_store(
+    place: str | Path,
+    target: Path,
+    settings: Settings,
+    now: datetime,
+    told: Callable[[str, int, int], None],
+    **how: Any,
+) -> Backup:
+    """A backup of a store, which is neither migrated nor otherwise changed, and remembers it where it can; see
+    store/admin/backup.py, which has what `how` may be. Raises NotFound where there is no store, ConfigError,
+    InputError, StoreError."""
+    from embermem.store.admin.backup import back_up
+    from embermem.store.schema import HEAD
+
+    if not store_exists(place, settings):
+        raise NotFound(f"there is no store at {place}")
+    made = back_up(_database(place, settings), target, now=now, told=told, **how)
+    if made.schema == HEAD:
+        with suppress(StoreError), closing(open_store(place, settings)) as store:  # not one that may not be written
+            store.remember_backup(made)
+    return made
+
+
+def own_backup(place: str | Path, target: Path, settings: Settings) -> tuple[str, ...]:
+    """The commands of a server's own programs that back a store up to a place; none for a file. Raises ConfigError."""
+    return tuple(_database(place, settings).own_backup(str(target)))
+
+
+def restore_store(
+    backup: Path,
+    target: Path,
+    settings: Settings,
+    now: datetime,
+    told: Callable[[str, int, int], None],
+    *,
+    at: datetime | None = None,
+    replace: bool = False,
+) -> Restored:
+    """A store made from a backup; see store/admin/restore.py."""
+    from embermem.store.admin.restore import restore
+
+    def opened(place: Path) -> Database:
+        database = _database(place, settings)
+        database.cache = _index_folder(database, settings)
+        return database
+
+    return restore(backup, target, opened=opened, now=now, told=told, at=at, replace=replace)
 
 
 def on_a_server(place: object) -> bool:

@@ -27,12 +27,12 @@ from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Background as BackgroundState
-    from embermem.core.types import Forgotten, Vectors
+    from embermem.core.types import Backup, Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
     from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, DiskUsage, Finding, LanguageModel, Stats, Store
     from embermem.store.queries.keys import Keys
     from embermem.store.sql import SqlStore
 
@@ -156,9 +156,13 @@ class Memory(Overseeing, Owners):
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
         return OwnerMemory(self._parts, owner, shared, elsewhere)
 
-    def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store, those of spaces too (`Owner.space`)."""
-        return self._store.owners()
+    def owners(self, *, partly: bool = False) -> tuple[Owner, ...]:
+        """Return all owners in the store, those of spaces too (`Owner.space`).
+
+        Where the store is spread over nodes (Citus) and one does not answer, StoreUnreachable is raised, so that nobody
+        is left out unseen; with `partly` the owners of the other nodes are returned.
+        """
+        return self._store.owners(partly=partly)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -196,6 +200,12 @@ class Memory(Overseeing, Owners):
     def done(self) -> telemetry.Done:
         """How often `add`, `recall` and similar methods were called on this object, by name."""
         return self._parts.done
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of `resident_bytes` that are mapped files (the setting `index_cache`): processes share them, and the
+        system may take them back."""
+        return self._parts.system.mapped_bytes
 
     @property
     def resident_bytes(self) -> int:
@@ -339,6 +349,10 @@ class Memory(Overseeing, Owners):
         """
         return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
 
+    def disk_usage(self) -> DiskUsage:
+        """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""
+        return self._store.disk_usage()
+
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.
 
@@ -365,6 +379,34 @@ class Memory(Overseeing, Owners):
         made again. Neither log is changed. Raises StoreError.
         """
         return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
+
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        incremental: bool = False,
+        keep: int | None = None,
+        drop_forgotten: bool = False,
+        as_file: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Backup:
+        """Back the store up while it is in use: a consistent, checked copy in a new file, or in a folder of backups.
+
+        In a folder, `incremental` writes only what its backups do not have yet, where that is possible; `keep` removes
+        older ones but for so many, `drop_forgotten` those that may hold what was forgotten since. `as_file` copies a
+        store on a PostgreSQL server to an SQLite file, owner by owner. `progress` gets the step, how much of it is
+        done, and of how much. Raises InputError where the name is taken, StoreFull, StoreCorrupt, StoreError. See
+        docs/operations/backups.md.
+        """
+        return self._store.back_up(
+            Path(path).expanduser(),
+            now=self._parts.clock(),
+            told=progress or (lambda step, done, of: None),
+            incremental=incremental,
+            keep=None if keep is None else messages.whole(keep, "keep", 1),
+            drop_forgotten=drop_forgotten,
+            as_file=as_file,
+        )
 
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an

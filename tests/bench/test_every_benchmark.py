@@ -61,10 +61,12 @@ NEEDED = {"fit_ranker.sh": "lightgbm"}
 """What a script needs that is not among the tools of development: without it, the script is not called."""
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
+    "footprint": "--quick --embedder hashed --part bytes --part settle",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
+    "recall_against.py": "{root} {talk} {threads}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
@@ -85,6 +87,7 @@ COVERED_BY = {
     "report": "systems.sh",
     "paper": "paper",
     "calibration": "calibration",
+    "footprint": "footprint",
     "understanding": "understanding",
     "year": "year",
 }
@@ -124,6 +127,7 @@ def places(tmp_path: Path) -> dict[str, str]:
         "gvd": str(gvd),
         "store": str(tmp_path / "store.db"),
         "out": str(tmp_path / "out"),
+        "root": str(BENCHMARKS.parents[1]),
     }
 
 

@@ -276,7 +276,7 @@ def test_ember_does_not_start_with_a_kind_that_has_no_entry(tmp_path: Path) -> N
     made = '@dataclass(frozen=True)\nclass Dreamt:\n    tag: ClassVar[str] = "Dreamt"\n    text: str\n\n\nDecision = ('
     module.write_text(source.replace("Decision = (", made).replace("    | Evicted\n", "    | Evicted\n    | Dreamt\n"))
     done = subprocess.run(
-        [sys.executable, "-c", "import embermem"],
+        [sys.executable, "-c", "from embermem import Memory"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(tmp_path)},
         capture_output=True,

@@ -23,8 +23,8 @@ from embermem import Memory
 from embermem.cli.main import app
 from embermem.http.metrics import Metrics
 from embermem.pulse import Pulse
+from embermem.store.backup_list import LAST_BACKUP
 from embermem.store.codec import micros
-from embermem.store.queries.oversight import LAST_BACKUP
 from scripted import SMALL
 
 ROOT = Path(__file__).parents[2]

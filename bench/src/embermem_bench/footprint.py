@@ -179,7 +179,8 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FootprintReport:
-    """`versions` are their commits, `filled` what each store holds, `seconds` those of the whole run."""
+    """`versions` are their commits, `filled` what each store holds, `seconds` those of the whole run. `failed`: a part
+    did not come to its end, and `notes` say which and why."""
 
     versions: Mapping[str, str]
     machine: str
@@ -187,6 +188,7 @@ class FootprintReport:
     figures: tuple[Figure, ...]
     filled: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
+    failed: bool
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
@@ -198,6 +200,7 @@ class FootprintReport:
             "figures": [figure.as_json() for figure in self.figures],
             "filled": {name: dict(one) for name, one in self.filled.items()},
             "notes": list(self.notes),
+            "failed": self.failed,
             "seconds": self.seconds,
         }
 
@@ -226,12 +229,17 @@ def run(
     vocabulary: Sequence[str] = (),
     told: ProgressFn = lambda what: None,
 ) -> FootprintReport:
-    """Fill stores in `folder`, or take those that stand there, and measure. Raises ConfigError, StoreError."""
+    """Fill stores in `folder`, or take those that are there, and measure. Raises ConfigError."""
     began = time.monotonic()
     versions = (*((against,) if against is not None else ()), this_version())
     bench = _Bench(folder=folder, plan=plan, versions=versions, vocabulary=vocabulary or made_up_words(), told=told)
+    failed = False
     for part in plan.parts:
-        getattr(bench, part)()
+        try:
+            getattr(bench, part)()
+        except StoreError as error:  # what the other parts find is not lost
+            bench.notes.append(f"Part {part} failed: {error}")
+            failed = True
     return FootprintReport(
         versions={version.label: version.commit for version in versions},
         machine=_machine(),
@@ -239,6 +247,7 @@ def run(
         figures=tuple(bench.figures),
         filled=bench.filled,
         notes=tuple(bench.notes),
+        failed=failed,
         seconds=round(time.monotonic() - began, 1),
     )
 
@@ -381,29 +390,38 @@ class _Bench:
 
     def _sizes(self, name: str, users: Sequence[str], embedder: str, group: str) -> None:
         """Bytes an utterance on disk and in memory."""
-        asked = questions(self.plan.seed, self.vocabulary, 1)[0]
+        ever: dict[str, list[list[float]]] = {}
         found: dict[str, dict[str, Any]] = {}
-        disk: dict[str, tuple[int, int]] = {}
+        store: dict[str, int] = {}
+        beside: dict[str, int] = {}
         for version in self.versions:
             self.told(f"memory: {name}, {version.label}")
-            store = self._store(version, name)
-            held = self.filled[name][version.label]["utterances"]
-            size = store.stat().st_size
-            found[version.label] = self._ask(
-                version, "resident", store=str(store), users=list(users), warm=WARM, embedder=embedder, question=asked
-            )
-            beside = sum(one.stat().st_size for one in store.parent.rglob("*") if one.is_file()) - store.stat().st_size
-            disk[version.label] = (size // held, beside // held)
-        self._add(group, "on disk, the store", "bytes each", {label: one[0] for label, one in disk.items()})
-        self._add(group, "on disk, files beside it", "bytes each", {label: one[1] for label, one in disk.items()})
+            held, place = self.filled[name][version.label], self._store(version, name)
+            if "ever" not in held:  # the first reader may leave behind what makes the next one quicker
+                held["ever"] = self._resident(version, name, users, embedder)["first"]
+                self._note(version, name, held)
+            ever[version.label] = held["ever"]
+            found[version.label] = self._resident(version, name, users, embedder)
+            whole = sum(one.stat().st_size for one in place.parent.rglob("*") if one.is_file())
+            store[version.label] = place.stat().st_size // held["utterances"]
+            beside[version.label] = (whole - place.stat().st_size) // held["utterances"]
+        self._add(group, "on disk, the store", "bytes each", store)
+        self._add(group, "on disk, files beside it", "bytes each", beside)
         for key, what in (("anon", "private"), ("file", "mapped from files"), ("peak", "at the peak")):
-            grown = {
-                label: one["grown"][key] // one["utterances"] for label, one in found.items() if key in one["grown"]
-            }
-            if grown:
+            if all(key in one["grown"] for one in found.values()):
+                grown = {label: one["grown"][key] // one["utterances"] for label, one in found.items()}
                 self._add(group, f"in memory, {what}", "bytes each", grown)
         estimate = {label: one["estimate"] // one["utterances"] for label, one in found.items()}
         self._add(group, "in memory, by its own estimate", "bytes each", estimate)
+        if len(users) == 1:
+            self._add_times(group, "first recall ever", ever)
+
+    def _resident(self, version: Version, name: str, users: Sequence[str], embedder: str) -> dict[str, Any]:
+        question = questions(self.plan.seed, self.vocabulary, 1)[0]
+        store = str(self._store(version, name))
+        return self._ask(
+            version, "resident", store=store, users=list(users), warm=WARM, embedder=embedder, question=question
+        )
 
     def _timings(self, name: str, group: str) -> None:
         asked = questions(self.plan.seed, self.vocabulary, 2 * QUESTIONS)
@@ -512,8 +530,8 @@ class _Bench:
                 shutil.rmtree(store.parent, ignore_errors=True)
                 known = {"utterances": 0, "ended": [], "cpu_s": 0.0}
                 if base is not None:
-                    shutil.copytree(self._store(version, base).parent, store.parent)
-                    known = self.filled[base][version.label]
+                    shutil.copytree(self._store(version, base).parent, store.parent, ignore=_folders)
+                    known = {key: value for key, value in self.filled[base][version.label].items() if key != "ever"}
                 store.parent.mkdir(parents=True, exist_ok=True)
             held[version.label] = {**known, **wanted, "fingerprint": version.fingerprint}
         at = min(one["utterances"] for one in held.values())
@@ -554,7 +572,11 @@ class _Bench:
                 ended=[*known["ended"], *found["ended"]],
                 cpu_s=round(known["cpu_s"] + found["cpu_s"], 1),
             )
-            self._store(version, name).parent.with_suffix(".json").write_text(json.dumps(known), encoding="utf-8")
+            self._note(version, name, known)
+
+    def _note(self, version: Version, name: str, known: Mapping[str, Any]) -> None:
+        """Keep what is known of a store beside its folder."""
+        self._store(version, name).parent.with_suffix(".json").write_text(json.dumps(known), encoding="utf-8")
 
     def _known(self, version: Version, name: str, wanted: Mapping[str, Any]) -> dict[str, Any] | None:
         """What is said of a store that stands there; None if it is another."""
@@ -626,6 +648,11 @@ class _Bench:
             utterances=utterances + WARM_UTTERANCES,
             letters=round(statistics.mean(some)),
         )
+
+
+def _folders(where: str, names: Sequence[str]) -> list[str]:
+    """Folders beside a store: what was left behind for the next reader of a smaller one."""
+    return [name for name in names if (Path(where) / name).is_dir()]
 
 
 def _late(times: Sequence[str]) -> str:

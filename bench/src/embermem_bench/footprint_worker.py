@@ -102,7 +102,7 @@ def wake(store: str, user: str, embedder: str, asked: Sequence[str], seconds: fl
     The first half of `asked` is asked again and again, its vectors known; the other once, with its embedding. The model
     is loaded before the first recall, by a question to an owner who has no memory.
     """
-    import embermem  # noqa: F401  # importing is not opening
+    from embermem import Memory, bootstrap  # noqa: F401  # importing is not opening
 
     again, once = asked[: len(asked) // 2], asked[len(asked) // 2 :]
     opened = _timed(lambda _: made.append(_memory(store, embedder)), made := [])
@@ -126,13 +126,13 @@ def resident(store: str, users: Sequence[str], warm: str, embedder: str, questio
     with _memory(store, embedder) as memory:
         memory.of(warm, agent=AGENT).recall(question)
         before, estimate = _resident(), memory.resident_bytes
-        for user in users:
-            memory.of(user, agent=AGENT).recall(question)
+        taken = [_timed(memory.of(user, agent=AGENT).recall, question) for user in users]
         after = _resident()
         return {
             "utterances": sum(memory.of(user, agent=AGENT).stats().utterances for user in users),
             "grown": {name: after[name] - before[name] for name in after},
             "estimate": memory.resident_bytes - estimate,
+            "first": taken,
         }
 
 

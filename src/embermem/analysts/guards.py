@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from embermem import languages
 from embermem.analysts.screening import screen
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.words import runs, terms, unspaced
 
-_ORDER = re.compile(
+_ORDER = regex(
     languages.alternatives(lambda one: one.guards.order)
     + r"|[{,\[]\s*\\?[\"'](?:summary|profile|facts|traits|pages|evidence|dimension|attribute|keywords|continues|action|links)\\?[\"']\s*:"
     r"|(?:^|[\s>])(?:u\d{1,4} (?:user|agent|system|tool)\b|p\d{1,4} t\d)|<<\s{0,4}[a-z]{6,40}|\b[a-z]{6,40}\s{0,4}>>|(?:^|\s)f\d{1,4} (?:user|agent) \w+="
@@ -23,14 +24,14 @@ _ORDER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Orders, and what a model and Ember exchange."""
-_ERROR = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.guards.error)})", re.IGNORECASE)
-_NOTHING = re.compile(rf"[\W_]*(?:(?:{languages.alternatives(lambda one: one.guards.nothing)})[\W_]*)?", re.IGNORECASE)
+_ERROR = regex(rf"\W*(?:{languages.alternatives(lambda one: one.guards.error)})", re.IGNORECASE)
+_NOTHING = regex(rf"[\W_]*(?:(?:{languages.alternatives(lambda one: one.guards.nothing)})[\W_]*)?", re.IGNORECASE)
 _READ = 10_000
 _SHORTEST_QUOTE = 2
 """Characters: a single letter stands everywhere."""
-_LETTER = re.compile(r"[^\W_]")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?!\d)")
+_LETTER = regex(r"[^\W_]")
+_YEAR = regex(r"(?:19|20)\d\d")
+_NUMBER = regex(r"(?<!\d)\d{1,3}(?!\d)")
 _GENDER_WORDS = {
     "female": languages.either(lambda one: one.guards.female, re.NOFLAG),
     "male": languages.either(lambda one: one.guards.male, re.NOFLAG),

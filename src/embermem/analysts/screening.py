@@ -10,24 +10,25 @@ from __future__ import annotations
 import re
 
 from embermem import languages
+from embermem.core.patterns import regex
 
 HIDDEN = "\ue000"
 
-_FENCE = re.compile(r"```[^`]*(?:```|\Z)|`[^`\n]{1,400}`|~~~[^~]*(?:~~~|\Z)")
-_LINE = re.compile(r"^[ \t]*(?:>|[-*•·▪●]\s|\d{1,3}[.)、]\s|#|\||♪|🎵|🎶).*$|^.*[♪♫🎵🎶].*$", re.MULTILINE)
-_QUOTES = re.compile(r"“[^”\n]*(?:”|$)|\"[^\"\n]*(?:\"|$)|«[^»\n]*(?:»|$)|„[^“”\n]*(?:[“”]|$)|「[^」\n]*(?:」|$)"
+_FENCE = regex(r"```[^`]*(?:```|\Z)|`[^`\n]{1,400}`|~~~[^~]*(?:~~~|\Z)")
+_LINE = regex(r"^[ \t]*(?:>|[-*•·▪●]\s|\d{1,3}[.)、]\s|#|\||♪|🎵|🎶).*$|^.*[♪♫🎵🎶].*$", re.MULTILINE)
+_QUOTES = regex(r"“[^”\n]*(?:”|$)|\"[^\"\n]*(?:\"|$)|«[^»\n]*(?:»|$)|„[^“”\n]*(?:[“”]|$)|「[^」\n]*(?:」|$)"
                      r"|『[^』\n]*(?:』|$)|(?<![^\s(])['‘][^'’\n]{1,300}(?:['’](?=[\s.,;:!?)]|$))", re.MULTILINE)  # fmt: skip
 _PERSON = languages.either(lambda one: one.screening.quoted_speaker)
-_TRANSCRIPT = re.compile(r"^[ \t]*[^\s:：,.]{1,20}(?: [^\s:：,.]{1,20})?[:：]\s?\S", re.MULTILINE)
-_TIMED_TURN = re.compile(r"^[ \t]*[^\s\d][^\n:：]{1,40}?[ \t][(\[]?\d{1,2}:\d\d(?::\d\d)?[)\]]?[ \t]*$", re.MULTILINE)
-_ALIKE = re.compile(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
+_TRANSCRIPT = regex(r"^[ \t]*[^\s:：,.]{1,20}(?: [^\s:：,.]{1,20})?[:：]\s?\S", re.MULTILINE)
+_TIMED_TURN = regex(r"^[ \t]*[^\s\d][^\n:：]{1,40}?[ \t][(\[]?\d{1,2}:\d\d(?::\d\d)?[)\]]?[ \t]*$", re.MULTILINE)
+_ALIKE = regex(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
 """Neighbouring lines that begin with the same word: what a program printed."""
 _WHOLE = languages.either(lambda one: one.screening.whole)
 _FROM_HERE = languages.either(lambda one: one.screening.from_here)
 _LINE_CHARS = 25
 _LINES = 4
 """Fewer lines, or shorter ones, say nothing of how a text came about."""
-_MARKUP = re.compile(r"</\w|<(?:html|div|p|span|script|br|a|b|i|li|ul|body)\b", re.IGNORECASE)
+_MARKUP = regex(r"</\w|<(?:html|div|p|span|script|br|a|b|i|li|ul|body)\b", re.IGNORECASE)
 
 
 def screen(text: str) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from embermem import languages
 from embermem.core.config import ExtractiveSettings
+from embermem.core.patterns import regex
 from embermem.core.types import Page, Role, Source, Utterance
 from embermem.languages import Language
 from embermem.languages.people import no_name
@@ -18,9 +19,9 @@ _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
 _REDUNDANT = 0.7
 _FIRST_PERSON = languages.either(lambda one: one.talk.my_words)
-_NAMES_OR_NUMBERS = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
-_SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
-_CODE = re.compile(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")
+_NAMES_OR_NUMBERS = regex(r"(?<=[a-z,] )[A-Z][a-z]+|\d")
+_SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
+_CODE = regex(r"[{}<>\\|=_]{2,}|```|https?://\S{40,}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
 from embermem.core.config import ExtractiveSettings
+from embermem.core.patterns import regex
 from embermem.core.types import ChainId, FactProposal, Page, Role, Source, Utterance
 from embermem.languages.people import no_name
 from embermem.languages.words import asks, sentences, terms, unspaced
@@ -39,19 +40,19 @@ _COMPETING = 60
 """Sentences of a page of which phrases are taken."""
 _READ = 40
 """Sentences of a message that compete, the first ones."""
-_BRACKETS = re.compile(r"\s*\[[^\]\n]{0,400}\]")
-_MARKUP = re.compile(r"^(?:(?:[#>]+|[-+*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
-_CODE = re.compile(
+_BRACKETS = regex(r"\s*\[[^\]\n]{0,400}\]")
+_MARKUP = regex(r"^(?:(?:[#>]+|[-+*•–]|\d+[.)])\s+)+|\*+|__|`+|\|")
+_CODE = regex(
     r"[{}<>\\|=_]{2,}|https?://|\w\(.*\)|\w\($|;$|\s[=+*/]{1,2}\s|[=%]{2}|\w_\w|%>|</?\w+[^<>]*>|\S@\w"
     r"|^(?:from \S+ )?import \S+|^(?:def|return|const|var) "
 )
-_UNCLOSED = re.compile(r"""[^\W_]["'”’)）%]*$""")
-_DATED = re.compile(r"\s*[(（][^()（）]*[)）]$")
+_UNCLOSED = regex(r"""[^\W_]["'”’)）%]*$""")
+_DATED = regex(r"\s*[(（][^()（）]*[)）]$")
 _MINE = languages.either(lambda one: one.talk.me)
 _YOURS = languages.either(lambda one: one.talk.you)
-_SMALL_TALK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
-_LEADS = re.compile(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
-_BACK = re.compile(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
+_SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
+_LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
+_BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
 

@@ -9,54 +9,92 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_group
 
-from embermem.cli.commands import (
-    adding,
-    cases,
-    correcting,
-    documents,
-    fields,
-    importing,
-    instructions,
-    items,
-    keys,
-    moving,
-    past,
-    people,
-    serving,
-    showing,
-    spaces,
-    upkeep,
-    webhooks,
-)
-from embermem.cli.commands.common import say
 from embermem.cli.session import Session
 from embermem.core.errors import EmberError
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
+_HOMES = {
+    "demo": "showing.demo",
+    "add": "adding.add",
+    "ingest": "adding.ingest",
+    "chat": "showing.chat",
+    "recall": "showing.recall",
+    "overview": "showing.overview",
+    "show": "showing.show",
+    "stats": "showing.stats",
+    "settle": "adding.settle",
+    "worker": "upkeep.worker",
+    "reindex": "upkeep.reindex",
+    "rebuild": "upkeep.rebuild",
+    "undo": "correcting.undo",
+    "correct": "correcting.correct",
+    "pin": "correcting.pin",
+    "retire": "correcting.retire",
+    "forget": "correcting.forget",
+    "get": "items.get",
+    "items": "items.items",
+    "edits": "items.edits",
+    "update": "items.update",
+    "why": "past.why",
+    "diff": "past.diff",
+    "conflicts": "past.conflicts",
+    "links": "past.links",
+    "learn": "past.learn",
+    "instructions": "instructions.instructions",
+    "fields": "fields.fields",
+    "fade": "past.fade",
+    "expire": "past.expire",
+    "verify": "past.verify",
+    "cost": "showing.cost",
+    "doctor": "upkeep.doctor",
+    "model": "upkeep.model",
+    "serve": "serving.serve",
+    "mcp": "serving.mcp",
+    "backup": "backups.backup",
+    "restore": "backups.restore",
+    "copy": "moving.copy",
+    "export": "moving.export",
+    "migrate": "moving.migrate",
+    "schema": "moving.schema",
+    "import": "importing.import_files",
+    "people": "people.app",
+    "document": "documents.app",
+    "cases": "cases.app",
+    "keys": "keys.app",
+    "webhooks": "webhooks.app",
+    "space": "spaces.app",
+}
+"""The commands in the order of `--help`, and where each is, below embermem.cli.commands."""
+
 
 class _Commands(TyperGroup):
-    """Our commands and those of plug-ins. Turns our errors into one red line and an exit code; no traceback reaches
-    the user."""
+    """Our commands and those of plug-ins; the module of a command is imported when the command is asked for. Turns our
+    errors into one red line and an exit code; no traceback reaches the user."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         from embermem.cli import plugins
 
-        ours = super().list_commands(ctx)
-        return [*ours, *(name for name in sorted(plugins.added()) if name not in ours)]
+        return [*_HOMES, *(name for name in sorted(plugins.added()) if name not in _HOMES)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        ours = super().get_command(ctx, cmd_name)
-        if ours is not None:
-            return ours
-        from embermem.cli import plugins
+        if cmd_name not in _HOMES:
+            from embermem.cli import plugins
 
-        return plugins.command(cmd_name)
+            found = plugins.command(cmd_name)
+            if found is None:  # what is like it is suggested, of all that are here
+                self.commands = {name: self.get_command(ctx, name) for name in _HOMES}
+            return found
+        if cmd_name not in self.commands:
+            self.commands[cmd_name] = _made(cmd_name)
+        return self.commands[cmd_name]
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -66,6 +104,8 @@ class _Commands(TyperGroup):
             _drop_stdout()
             raise typer.Exit(BROKEN_PIPE) from error
         except KeyboardInterrupt as error:
+            from embermem.cli.commands.common import say
+
             say("stopped")
             raise typer.Exit(INTERRUPTED) from error
         except (EmberError, OSError) as error:
@@ -76,63 +116,26 @@ class _Commands(TyperGroup):
         return result
 
 
+_SETTINGS = {"help_option_names": ["-h", "--help"]}
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=_SETTINGS,
     help="Memory for AI agents: three tiers, one file, no model needed.",
 )
-for command in (
-    showing.demo,
-    adding.add,
-    adding.ingest,
-    showing.chat,
-    showing.recall,
-    showing.overview,
-    showing.show,
-    showing.stats,
-    adding.settle,
-    upkeep.worker,
-    upkeep.reindex,
-    upkeep.rebuild,
-    correcting.undo,
-    correcting.correct,
-    correcting.pin,
-    correcting.retire,
-    correcting.forget,
-    items.get,
-    items.items,
-    items.edits,
-    items.update,
-    past.why,
-    past.diff,
-    past.conflicts,
-    past.links,
-    past.learn,
-    instructions.instructions,
-    fields.fields,
-    past.fade,
-    past.expire,
-    past.verify,
-    showing.cost,
-    upkeep.doctor,
-    upkeep.model,
-    serving.serve,
-    serving.mcp,
-    moving.copy,
-    moving.export,
-    moving.migrate,
-    moving.schema,
-):
-    app.command()(command)
-app.command("import")(importing.import_files)
-app.add_typer(people.app, name="people")
-app.add_typer(documents.app, name="document")
-app.add_typer(cases.app, name="cases")
-app.add_typer(keys.app, name="keys")
-app.add_typer(webhooks.app, name="webhooks")
-app.add_typer(spaces.app, name="space")
+
+
+def _made(name: str) -> Any:
+    module, _, part = _HOMES[name].partition(".")
+    found = getattr(import_module(f"embermem.cli.commands.{module}"), part)
+    host = typer.Typer(add_completion=False, context_settings=_SETTINGS)
+    if isinstance(found, typer.Typer):
+        host.add_typer(found, name=name)
+    else:
+        host.command(name)(found)
+    return get_group(host).commands[name]
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -40,6 +40,11 @@ Preset = Literal["default", "paper"]
 _LONGEST_S = 1e9
 """The longest wait (31 years), so that adding it to a time does not overflow."""
 
+BACKUP_INCREMENTS = 30
+"""Increments after a whole backup in one chain: a month of nights. A restore reads all of them; a choice of ours."""
+BACKUP_SHARE = 0.5
+"""The share of a store's pages from which a whole backup is made in place of an increment; a choice of ours."""
+
 _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )

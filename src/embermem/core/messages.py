@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts as texts_in
+from embermem.core.patterns import regex
 from embermem.core.sensitive import Finder, Redacted, redacted
 from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId, is_of_document
 
@@ -52,7 +52,7 @@ LONGEST_KEY = 256
 _LONGEST_NAME = 512
 _LONGEST_URL = 300
 _LONGEST_SPACE = 64
-_SPACE = re.compile(r"[^\W_][\w.-]*")
+_SPACE = regex(r"[^\W_][\w.-]*")
 _ONLY_OURS = "held nothing but memory that Ember itself put into a prompt: there is nothing to add"
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from embermem.core.errors import InputError
+from embermem.core.patterns import regex
 
 __all__ = ["KINDS", "Finder", "Found", "Redacted", "SecretWords", "finders", "redacted", "secrets"]
 
@@ -182,9 +183,9 @@ def _joined(found: Iterable[Found]) -> list[Found]:
 
 # -------------------------------------------------------------------------------------------------------- private keys
 
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_ENDS = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:\s*[A-Za-z0-9+/=\\]{16,})*(?:\s*[A-Za-z0-9+/]+={1,2})?")
+_KEY_BEGINS = regex(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_ENDS = regex(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = regex(r"(?:\s*[A-Za-z0-9+/=\\]{16,})*(?:\s*[A-Za-z0-9+/]+={1,2})?")
 _LONGEST_KEY = 20_000
 """Characters between the two marks: a key of 16,384 bits has 13,000."""
 
@@ -225,7 +226,7 @@ _TOKENS: Mapping[str, str] = {
 _KIND_NAMES = tuple(_TOKENS)
 KINDS = ("private key", "password", "token", "card number", "IBAN", *_KIND_NAMES)
 """The kinds of what `secrets` finds."""
-_TOKEN = re.compile("(?<![A-Za-z0-9_-])(?:" + "|".join(f"({pattern})" for pattern in _TOKENS.values()) + ")")
+_TOKEN = regex("(?<![A-Za-z0-9_-])(?:" + "|".join(f"({pattern})" for pattern in _TOKENS.values()) + ")")
 
 
 def _tokens(text: str) -> Iterator[Found]:
@@ -246,13 +247,13 @@ _NAMED = r"""
     (?: (?P<quote> \\? ["'`] ) )?
     """
 _HINTS = ("authorization", "bearer", "basic", "://")
-_BEARER = re.compile(r"(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}(?=[A-Za-z0-9._~+/=-]{16})", re.IGNORECASE)
-_URL_PASSWORD = re.compile(r"(?<=://)[^\s/:@\"'<>]{0,64}:(?=[^\s/@\"'<>]{3,128}@)")
-_TO_AT = re.compile(r"[^\s/@]+")
+_BEARER = regex(r"(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}(?=[A-Za-z0-9._~+/=-]{16})", re.IGNORECASE)
+_URL_PASSWORD = regex(r"(?<=://)[^\s/:@\"'<>]{0,64}:(?=[^\s/@\"'<>]{3,128}@)")
+_TO_AT = regex(r"[^\s/@]+")
 _AFTER_VALUE = ".,;:!?)]}\\"
 _NO_VALUE = ("$", "{", "<", "(", "[", "%", "*", "&", "os.", "process.", "env.")
 """What a place where a secret will be put begins with."""
-_SIGN = re.compile(r"[^\w\s./,-]")
+_SIGN = regex(r"[^\w\s./,-]")
 """What stands in a password and in no word."""
 _LONGEST_VALUE = 128
 """Characters looked at to say whether a value is a secret."""
@@ -340,7 +341,7 @@ def _bits(value: str) -> float:
 # --------------------------------------------------------------------------------------------------- cards and accounts
 
 _SEPARATORS = " \u00a0\u202f\\-\u2010\u2011\u2013"
-_DIGITS = re.compile(rf"\d+(?:[{_SEPARATORS}]\d+)*")
+_DIGITS = regex(rf"\d+(?:[{_SEPARATORS}]\d+)*")
 _SHORTEST_CARD, _LONGEST_CARD = 13, 19
 _LONGEST_PHONE = 15
 """Digits of a telephone number with its country's (E.164)."""
@@ -448,8 +449,8 @@ _IBAN_LENGTHS: Mapping[str, int] = {
     for country in countries.split()
 }
 """Characters of an IBAN by country: the IBAN registry of SWIFT."""
-_IBAN = re.compile(rf"(?<![A-Za-z0-9])([A-Za-z]{{2}})(?=\d\d(?:[{_SEPARATORS}]?[A-Za-z0-9]){{11}})")
-_ALNUM = re.compile(r"[A-Za-z0-9]", re.ASCII)
+_IBAN = regex(rf"(?<![A-Za-z0-9])([A-Za-z]{{2}})(?=\d\d(?:[{_SEPARATORS}]?[A-Za-z0-9]){{11}})")
+_ALNUM = regex(r"[A-Za-z0-9]", re.ASCII)
 
 
 def _ibans(text: str) -> Iterator[Found]:

@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import assert_never
 
 from embermem.core.changes import (
@@ -137,6 +138,7 @@ def _text_mark(key: bytes, kind: str, text: str) -> str:
     return hmac.digest(key, said.encode(), hashlib.sha256).hex()[:_TEXT_MARK_HEX]
 
 
+@lru_cache(maxsize=4096)
 def plain(value: str) -> str:
     """A value as it is compared with others: folded, without the marks around it."""
     return " ".join(fold(value).split()).strip(" .,;!?。，；！？")

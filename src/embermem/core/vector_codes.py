@@ -13,7 +13,7 @@ other programs may bring, have an even length and stay as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.int8]
 
-__all__ = ["codes_of", "halves_of", "lengths_of", "rounded", "stored", "vector_of"]
+__all__ = ["StoredVectors", "codes_of", "halves_of", "lengths_of", "rounded", "stored", "stored_bytes", "vector_of"]
 
 _HALF = np.dtype("<f2")
 _FINEST = 24
@@ -195,9 +195,36 @@ def codes_of(rows: Sequence[bytes], dim: int, first_dim: int) -> tuple[Codes, Co
     return codes, exponents
 
 
+class StoredVectors:
+    """Vectors (n, dim) as a store gives them, `rows` of bytes; an array of float32 for whoever asks for one."""
+
+    def __init__(self, rows: Sequence[bytes], dim: int) -> None:
+        self.rows, self._dim = rows, dim
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, dim)."""
+        return len(self.rows), self._dim
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Vector:
+        return vector_of(self.rows[place])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        found = np.stack([vector_of(row) for row in self.rows]) if self.rows else np.zeros(self.shape, dtype=np.float32)
+        return found if dtype is None else found.astype(dtype)
+
+
 def halves_of(data: bytes) -> bytes:
     """The same vector in half precision, little-endian. Raises ValueError."""
     return data if len(data) % 2 == 0 else vector_of(data).astype(_HALF).tobytes()
+
+
+def stored_bytes(data: bytes) -> bytes:
+    """The `stored` bytes of a vector that came in them, or in half precision. Raises ValueError."""
+    return data if len(data) % 2 else stored(vector_of(data))
 
 
 def lengths_of(dim: int) -> frozenset[int]:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import threading
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -201,22 +202,44 @@ class Loaded:
         return sentences, np.split(vectors, np.cumsum([len(text) for text in texts])[:-1])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Table:
-    """The embeddings of all pieces in 6 bits a number: `codes` uint8 (128010, 512), and for each of the 17 blocks, of
-    which piece i is in block i mod 17, the step between two codes and what code 0 is, float32 (17,)."""
+    """The embeddings of all pieces in 6 bits a number, of which piece i is in block i mod 17, row i // 17. A block is
+    read when a piece of it is first asked for: one query needs some 4 MB for each of its pieces, not all 65 MB."""
 
-    codes: NDArray[np.uint8]
-    step: NDArray[np.float32]
-    low: NDArray[np.float32]
+    def __init__(self, path: Path, rows: int, step: NDArray[np.float32], low: NDArray[np.float32]) -> None:
+        """`step` and `low` (17,): what lies between two codes of a block, and what code 0 is."""
+        self._path = path
+        self._rows, self._step, self._low = rows, step, low
+        self._codes = np.empty((BLOCKS * rows, DIM), dtype=np.uint8)  # the block, then the row; memory once it is read
+        self._missing = set(range(BLOCKS))
+        self._lock = threading.Lock()
 
     def of(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The embeddings of these pieces (t, 512). Here and not in the session, which would keep a second copy."""
+        """The embeddings of these pieces (t, 512). Here and not in the session, which would keep a second copy.
+        Raises EmbedderError if a block cannot be read."""
         block = ids % BLOCKS
-        found = self.codes[ids].astype(np.float32)
-        found *= self.step[block, None]
-        found += self.low[block, None]
+        if self._missing:
+            self._read(block)
+        found = self._codes[block * self._rows + ids // BLOCKS].astype(np.float32)
+        found *= self._step[block, None]
+        found += self._low[block, None]
         return found
+
+    def _read(self, blocks: NDArray[np.int64]) -> None:
+        with self._lock:
+            wanted = sorted(self._missing.intersection(blocks.tolist()))
+            if len(wanted) <= 1:
+                self._read_some(wanted)
+            else:  # most of the time goes into inflating, which lets other threads run
+                with ThreadPoolExecutor(sessions.at_once(), thread_name_prefix="embermem-use") as pool:
+                    for _ in pool.map(self._read_some, ([one] for one in wanted)):
+                        pass
+            self._missing.difference_update(wanted)
+
+    def _read_some(self, blocks: Sequence[int]) -> None:
+        with _reading(self._path) as stored:
+            for block in blocks:
+                self._codes[block * self._rows : (block + 1) * self._rows] = stored[f"q{block + 1}"]
 
 
 def inputs(texts: Sequence[Sequence[int]], table: Table) -> dict[str, NDArray[Any]]:
@@ -240,16 +263,31 @@ def read_weights(path: Path) -> tuple[Table, dict[str, NDArray[Any]]]:
 
     Raises EmbedderError if the file cannot be read or is damaged.
     """
+    with _reading(path) as stored:
+        here = {f"q{block + 1}" for block in range(BLOCKS)} | {"scale", "lo", "bits", "eps"}
+        if missing := here.difference(stored.files):
+            raise KeyError(f"it has no {', '.join(sorted(missing))}")
+        weights = {name: stored[name] for name in stored.files if name not in here}
+        return Table(path, _rows_of(path), stored["scale"], stored["lo"]), weights
+
+
+def _rows_of(path: Path) -> int:
+    """How many rows a block has, as the first one's header says."""
+    with zipfile.ZipFile(path) as archive, archive.open("q1.npy") as block:
+        np.lib.format.read_magic(block)
+        rows, dim = np.lib.format.read_array_header_1_0(block)[0]
+    if dim != DIM:
+        raise ValueError(f"a piece has {dim} numbers, not {DIM}")
+    return int(rows)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """The file's arrays, each read when it is taken. Raises EmbedderError for what goes wrong meanwhile."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            rows, dim = stored["q1"].shape
-            table = np.empty((BLOCKS * rows, dim), dtype=np.uint8)
-            for block in range(BLOCKS):
-                table[block::BLOCKS] = stored[f"q{block + 1}"]
-            here = {f"q{block + 1}" for block in range(BLOCKS)} | {"scale", "lo", "bits", "eps"}
-            weights = {name: stored[name] for name in stored.files if name not in here}
-            return Table(codes=table, step=stored["scale"], low=stored["lo"]), weights
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            yield stored
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
 
 

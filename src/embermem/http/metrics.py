@@ -70,6 +70,7 @@ class _OfMemory(Collector):
         told = "What was done with the memory here."
         yield _counter("ember_operations", told, "operation", memory.done.counts())
         yield _gauge("ember_resident_bytes", "Owners' indexes in memory.", memory.resident_bytes)
+        yield _gauge("ember_mapped_bytes", "Of these, mapped files of indexes.", memory.mapped_bytes)
         yield _total("ember_pages_placed", "Pages placed into segments by this process.", memory.pages_placed)
         yield from _of_heat(memory.heat)
         yield from _of_work(memory.work_counts)

@@ -60,7 +60,8 @@ class Postings:
     def on(cls, columns: Mapping[str, Column]) -> Postings:
         """Postings of `columns` of others."""
         postings = cls.__new__(cls)
-        base = _Base(*(columns[name].first(columns[name].length) for name in _BASE), mapped=True)
+        hashes, starts, rows, tf = (columns[name].first(columns[name].length) for name in _BASE)
+        base = _Base(hashes, starts, rows, tf, mapped=True)
         postings._held, postings._tail_cells = (base, {}), 0
         postings._lengths, postings._totals = columns["lengths"], columns["totals"]
         return postings

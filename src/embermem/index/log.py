@@ -10,6 +10,7 @@ import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import PageId, Role, ThreadId, Utterance
+from embermem.core.vector_codes import StoredVectors, codes_of
 from embermem.core.vectors import quantized
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from embermem.core.metadata import Metadata
     from embermem.core.types import Vector, Vectors
 
+    Codes = NDArray[np.int8]
     Floats = NDArray[np.float64]
 
 _UTTERANCE_BYTES = 900
@@ -152,13 +154,15 @@ class Log:
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
-    def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()) -> None:
+    def add_vectors(
+        self, seqs: NDArray[np.int64], vectors: Vectors | StoredVectors, tokens: Sequence[bytes] = ()
+    ) -> None:
         """Vectors and packed tokens by seq, which stands once for each passage, in order; the first ones of a passage
         stay, those of an unknown utterance, or beyond its passages, are passed over."""
         if len(seqs) == 0:
             return
         if vectors.shape != (len(seqs), self.dim):
-            raise EmbedderMismatch(f"vectors of shape {vectors.shape} do not fit an index of dimension {self.dim}")
+            raise self._mismatch(f"of shape {vectors.shape}")
         known = self.seqs.first(self.seqs.length)
         places = np.searchsorted(known, seqs) + _repeats(seqs)
         fit = np.flatnonzero(places < len(known))
@@ -171,22 +175,33 @@ class Log:
         start = self.vectors.length
         highest = int(self.highest.data[start - 1]) if start else -1
         for begin in range(0, len(first), _ADDED_AT_ONCE):
-            self._add_numbers(np.asarray(vectors[first[begin : begin + _ADDED_AT_ONCE]], dtype=np.float32))
+            self._add_codes(*self._codes(vectors, first[begin : begin + _ADDED_AT_ONCE]))
         self.vector_rows.extend(rows)
         self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
         self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
 
-    def _add_numbers(self, vectors: Vectors) -> None:
-        parts = (
-            (self.vectors, self.scales, vectors[:, : self.first_dim]),
-            (self.second, self.second_scales, vectors[:, self.first_dim :]),
-        )
-        for codes, scales, part in parts:
-            found, exponents = quantized(part)
-            codes.extend(found)
-            scales.extend(np.ldexp(np.float32(1.0), exponents.astype(np.int32)))
-        self.by_second.extend(read_by_second(vectors, self.first_dim))
+    def _codes(self, vectors: Vectors | StoredVectors, some: NDArray[np.int64]) -> tuple[Codes, Codes]:
+        """Of some vectors the codes (n, dim) and the exponents (n, 2) of their parts."""
+        if isinstance(vectors, StoredVectors):
+            try:
+                return codes_of([vectors.rows[place] for place in some.tolist()], self.dim, self.first_dim)
+            except ValueError as error:
+                raise self._mismatch("as they are stored") from error
+        parts = np.split(np.asarray(vectors[some], dtype=np.float32), [self.first_dim], axis=1)
+        codes, exponents = zip(*map(quantized, parts), strict=True)
+        return np.hstack(codes), np.stack(exponents, axis=1)
+
+    def _mismatch(self, which: str) -> EmbedderMismatch:
+        return EmbedderMismatch(f"vectors {which} do not fit an index of dimension {self.dim}")
+
+    def _add_codes(self, codes: Codes, exponents: Codes) -> None:
+        scales = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
+        self.vectors.extend(codes[:, : self.first_dim])
+        self.scales.extend(scales[:, 0])
+        self.second.extend(codes[:, self.first_dim :])
+        self.second_scales.extend(scales[:, 1])
+        self.by_second.extend(read_by_second(codes, self.first_dim))
 
     def _add_tokens(self, tokens: Sequence[bytes]) -> None:
         width = self.token_dim // 2
@@ -259,6 +274,10 @@ class Log:
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page; None for one that is not held."""
         return self._pages.number(page_id)
+
+    def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
+        """The number of each of these pages."""
+        return self._pages.numbers(page_ids)
 
     def rows_of_page(self, page: int) -> Sequence[int]:
         """The rows of a page, ascending."""
@@ -463,18 +482,19 @@ class Log:
     def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
         so_far: list[int] = []
-        fresh: dict[str, int] = {}
-        first, pages = [], self._page_first.length
+        fresh: list[str] = []
+        first: list[int] = []
+        pages = self._page_first.length
+        known = dict(zip(distinct := list(dict.fromkeys(page_ids)), self._known_pages(distinct), strict=True))
         for row, page_id in enumerate(page_ids, begin):
-            number = fresh.get(page_id)
+            number = known[page_id]
             if number is None:
-                found = self._known_page(page_id)
-                number = fresh[page_id] = pages + len(first) if found is None else found
-                if found is None:
-                    first.append(row)
+                number = known[page_id] = pages + len(first)
+                fresh.append(page_id)
+                first.append(row)
             numbers.append(number)
             so_far.append(pages + len(first))
-        self._pages.extend([page_id for page_id, number in fresh.items() if number >= pages])
+        self._pages.extend(fresh)
         self._page_last.extend(first)
         self._page_first.extend(first)
         for row, number in enumerate(numbers, begin):
@@ -482,12 +502,12 @@ class Log:
         self.page.extend(numbers)
         self._pages_so_far.extend(so_far)
 
-    def _known_page(self, page_id: PageId) -> int | None:
-        """The number of a page that something was said on before. What is said next is mostly said on the newest."""
+    def _known_pages(self, page_ids: Sequence[str]) -> list[int | None]:
+        """The numbers of pages that something was said on before. What is said next is mostly said on the newest."""
         newest = self._page_first.length - 1
-        if newest >= 0 and self._pages[newest] == page_id:
-            return newest
-        return self._pages.number(page_id)
+        if newest >= 0 and len(page_ids) == 1 and self._pages[newest] == page_ids[0]:
+            return [newest]
+        return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim, self.first_dim)

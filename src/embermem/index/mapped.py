@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from embermem import languages
+from embermem.core.packed_ids import PACKED, unpacked_id
 from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.growable_array import Column
 from embermem.index.names import Names
@@ -104,9 +105,10 @@ def write(held: Held, file: BinaryIO) -> None:
     file.write(_HEAD.pack(_MAGIC, len(head), zlib.crc32(head)))
     file.write(head)
     for section in sections:
-        column = arrays[section.name]
-        file.seek(section.offset)
-        file.write(np.ascontiguousarray(column.first(section.length)).data.cast("B") if section.length else b"")
+        numbers = np.ascontiguousarray(arrays[section.name].first(section.length))
+        if numbers.size:
+            file.seek(section.offset)
+            file.write(numbers.data.cast("B"))
     file.truncate(size)  # the room is a hole, which takes no place on the disk
     file.flush()
     os.fsync(file.fileno())
@@ -126,11 +128,26 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
             return None
         held = msgspec.json.decode(head.held, type=Held)
         held.arrays = {section.name: _column(area, section) for section in head.sections}
-    except (ValueError, TypeError, msgspec.DecodeError):
+    except (ValueError, TypeError, struct.error, msgspec.DecodeError):
         return None
     asked = (owner, embedder, dim, first_dim, token_dim)
     found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
     return held if found == asked else None
+
+
+def utterance_ids(path: Path) -> frozenset[str]:
+    """The ids of all utterances in a file, whichever version wrote it; none of a damaged file. Raises OSError."""
+    data = path.read_bytes()
+    try:
+        head = _head_of(data)
+        told = None if head is None else msgspec.json.decode(head.held, type=Held)
+        section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
+    except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
+        return frozenset()
+    if section is None or told is None:
+        return frozenset()
+    packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
+    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
 
 
 def derived(held: Held) -> Derived:
@@ -152,7 +169,7 @@ def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
     return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
 
 
-def _head_of(area: mmap.mmap) -> _Head | None:
+def _head_of(area: mmap.mmap | bytes) -> _Head | None:
     magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
     if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
         return None

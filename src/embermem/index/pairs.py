@@ -28,8 +28,8 @@ SECOND_SCALE = SECOND_SHARE**-0.5
 """Gives the second part of a text that the first encoder reads norm 1."""
 
 
-def read_by_second(vectors: Vectors, first_dim: int) -> Mask:
-    """Which of these vectors (n, dim) are of texts that only the second encoder reads, shape (n,)."""
+def read_by_second(vectors: Vectors | NDArray[np.int8], first_dim: int) -> Mask:
+    """Which of these vectors (n, dim), or their codes, are of texts that only the second encoder reads, shape (n,)."""
     if first_dim == vectors.shape[1]:
         return np.zeros(len(vectors), dtype=bool)
     first = vectors[:, :first_dim]

@@ -111,12 +111,12 @@ class Residents:
     def _keep(self, files: IndexFiles, resident: _Resident) -> None:
         with resident.lock:
             snapshot = resident.snapshot
-            if not self._is_due(resident) or files.index_file(snapshot.owner) is None:
+            if not self._is_due(resident) or files.file(snapshot.owner) is None:
                 return
             resident.unkept = 0
             held = snapshot.held(self._embedder)
         standing = Standing(seq=snapshot.seq, revision=snapshot.revision, born=snapshot.born, mark=snapshot.mark)
-        if held is None or not files.keep_index(snapshot.owner, standing, partial(mapped.write, held)):
+        if held is None or not files.keep(snapshot.owner, standing, partial(mapped.write, held)):
             return
         with resident.lock:  # from here on the file's pages are used, which others share
             if resident.snapshot is snapshot:
@@ -126,7 +126,7 @@ class Residents:
     def _take_file(self, resident: _Resident) -> None:
         """Hold what the owner's file has, in place of nothing or of what it was made of."""
         empty = resident.snapshot
-        file = None if self._files is None else self._files.index_file(empty.owner)
+        file = None if self._files is None else self._files.file(empty.owner)
         if file is None:
             return
         held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.first_dim, empty.token_dim)
@@ -220,6 +220,8 @@ class Residents:
         if held.born not in (0, delta.born) and not delta.reset:
             delta = replace(self._newer(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
+            if resident.snapshot.mapped_bytes and self._files is not None:
+                self._files.drop(owner_id)
             resident.begin_anew()
             held = resident.snapshot
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from embermem.core.ids import packed_ids, unpacked_id
+from embermem.core.packed_ids import packed_ids, unpacked_id
 from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId
 from embermem.index.growable_array import Column
 
@@ -36,6 +37,8 @@ class Ids:
         self._numbers: dict[str, int] = {one: number for number, one in self.odd.items()}
         self._order: tuple[int, NDArray[np.uint64], NDArray[np.int64]] | None = None
         self._later: dict[bytes, int] = {}
+        """Those that came after the order was made."""
+        self._lock = threading.Lock()
 
     def extend(self, ids: Sequence[str]) -> None:
         """The next ids."""
@@ -43,30 +46,43 @@ class Ids:
         for place in np.flatnonzero(packed[:, 0] == 0).tolist():
             self.odd[first + place] = ids[place]
             self._numbers.setdefault(ids[place], first + place)
-        if self._order is not None:
-            self._later.update((one.tobytes(), number) for number, one in enumerate(packed, first))
-        self.packed.extend(packed)
+        with self._lock:
+            self.packed.extend(packed)
+            if self._order is not None:
+                self._later.update((one.tobytes(), number) for number, one in enumerate(packed, first))
 
     def __getitem__(self, number: int) -> str:
         return unpacked_id(self.packed.data[number].tobytes()) or self.odd[number]
 
     def number(self, wanted: str) -> int | None:
         """The number of an id; None for one that is not held."""
-        packed = packed_ids([wanted])[0]
-        if packed[0] == 0:
-            return self._numbers.get(wanted)
-        if self._order is None:
-            keys = _chance(self.packed.first(self.packed.length))
-            order = np.argsort(keys, kind="stable")
-            self._order = len(keys), keys[order], order
-        _, keys, order = self._order
-        key = _chance(packed[None])[0]
-        place = int(np.searchsorted(keys, key))
-        while place < len(keys) and keys[place] == key:
-            number = int(order[place])
-            if (self.packed.data[number] == packed).all():
-                return number
-            place += 1
+        return self.numbers([wanted])[0]
+
+    def numbers(self, wanted: Sequence[str]) -> list[int | None]:
+        """The number of each of these ids."""
+        packed = packed_ids(wanted)
+        _, keys, order = self._ordered()
+        places = keys.searchsorted(_chance(packed)).tolist()
+        return [
+            self._number(one, key, place, keys, order) if key[0] else self._numbers.get(one)
+            for one, key, place in zip(wanted, packed, places, strict=True)
+        ]
+
+    def _ordered(self) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
+        with self._lock:
+            if self._order is None:
+                keys = _chance(self.packed.first(self.packed.length))
+                order = np.argsort(keys, kind="stable")
+                self._order = len(keys), keys[order], order
+            return self._order
+
+    def _number(
+        self, wanted: str, packed: NDArray[np.uint8], place: int, keys: NDArray[np.uint64], order: NDArray[np.int64]
+    ) -> int | None:
+        if place < len(keys) and self[number := int(order[place])] == wanted:
+            return number
+        if place + 1 < len(keys) and keys[place] == keys[place + 1]:  # two were drawn alike
+            return next((int(one) for one in order[keys == keys[place]] if self[int(one)] == wanted), None)
         return self._later.get(packed.tobytes())
 
     @property

@@ -274,8 +274,7 @@ class Snapshot:
             return self._page_segments
         grown = np.full(pages, -1, dtype=np.int32)
         grown[: len(self._page_segments)] = self._page_segments
-        for mark in marks:
-            page = log.page_number(mark.page_id)
+        for mark, page in zip(marks, log.page_numbers([mark.page_id for mark in marks]), strict=True):
             if page is not None and page < pages:
                 grown[page] = -1 if mark.segment_id is None else segments.places.get(mark.segment_id, -1)
         return grown

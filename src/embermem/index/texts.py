@@ -94,7 +94,7 @@ class Texts:
         """The value of each text's last row, (n,) → (count,)."""
         return values if self.are_rows else values[self.ends]
 
-    def counted(self, rows: Rows, tf: Rows) -> tuple[Rows, Rows]:
+    def counted(self, rows: Rows, tf: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
         """How often a term stands in each text that holds it, from how often it stands in rows, ascending."""
         if self.are_rows or len(rows) == 0:
             return rows, tf

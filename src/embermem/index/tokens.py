@@ -17,6 +17,7 @@ import re
 from typing import Final
 
 from embermem.core.errors import ConfigError
+from embermem.core.patterns import regex
 from embermem.languages.words import unspaced
 from embermem.protocols import TokenCounter
 
@@ -27,19 +28,19 @@ _OTHER_LETTERS_A_TOKEN: Final = 3
 _DIGITS_A_TOKEN: Final = 3
 _SYMBOL_TOKENS: Final = 2
 
-_PIECE = re.compile(
+_PIECE = regex(
     r"(?P<latin>[A-Za-z]+)|(?P<digits>\d+)|(?P<letters>[^\W\d_]+)|(?P<breaks>[\r\n]+)"
     r"|(?P<mark>[!-/:-@\[-`{-~\u2010-\u2027\u3001-\u3003\u3008-\u3011\uff01-\uff65])(?P=mark)*|\s+|(?P<symbol>.)",
     re.DOTALL,
 )
 
 # Of plain ASCII each piece that is found is one token, but for white space (none) and control characters (two).
-_ASCII_TOKEN = re.compile(
+_ASCII_TOKEN = regex(
     rf"[A-Za-z]{{1,{_LATIN_LETTERS_A_TOKEN}}}|[0-9]{{1,{_DIGITS_A_TOKEN}}}|[\r\n]+|([!-/:-@\[-`{{-~])\1*|[^\S\r\n]\s*"
 )
-_ASCII_SPACE = re.compile(r"[^\S\r\n]\s*")
-_SPACE = re.compile(r"[\r\n]+|[^\S\r\n]\s*")
-_ASCII_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_ASCII_SPACE = regex(r"[^\S\r\n]\s*")
+_SPACE = regex(r"[\r\n]+|[^\S\r\n]\s*")
+_ASCII_CONTROL = regex(r"[\x00-\x08\x0e-\x1b\x7f]")
 
 
 def counter(name: str) -> TokenCounter:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from embermem.core.patterns import regex
 from embermem.languages.words import sentences
 
 __all__ = ["Probes", "flat", "probes_of"]
 
 _PROBE = 24
 """By so many characters a sentence is known again."""
-_STARTS = re.compile(r"(?:^|(?<=[\s：\"]))\S")
+_STARTS = regex(r"(?:^|(?<=[\s：\"]))\S")
 """Where a sentence of a summary may begin: after a space, the name of a speaker, or a mark of JSON."""
 
 

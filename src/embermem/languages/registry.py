@@ -12,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final, TypeVar
 
+from embermem.core.patterns import regex
 from embermem.core.sensitive import SecretWords
 from embermem.core.text import fold
 from embermem.languages.language import Language
@@ -37,9 +38,9 @@ __all__ = [
 
 DEFAULT: Final = "en"
 """The default language, for text that no other language claims."""
-_CODE = re.compile("[a-z]{2,3}")
-_LATIN = re.compile("[A-Za-z]")
-_NO_LATIN = re.compile("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
+_CODE = regex("[a-z]{2,3}")
+_LATIN = regex("[A-Za-z]")
+_NO_LATIN = regex("[A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff]+")
 _TELLING, _FUNCTION_WORDS = 6, 0.1
 """How many words of a text tell its language, and the least share of function words in it."""
 _SPELLED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*'?")
@@ -123,7 +124,7 @@ def spelled(text: str) -> Language:
     return several[0] if len(several) == 1 else _spelled(text[:_LOOKS_AT])
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _spelled(text: str) -> Language:
     several = _sharing()
     folded = fold(text)
@@ -172,8 +173,8 @@ def alternatives(part: Callable[[Language], str]) -> str:
 
 
 def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    """The compiled pattern of these alternatives."""
-    return re.compile(alternatives(part), flags)
+    """The pattern of these alternatives, compiled when it is first used."""
+    return regex(lambda: alternatives(part), flags)
 
 
 def any_of(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:

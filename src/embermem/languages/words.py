@@ -11,6 +11,7 @@ from collections.abc import Iterator, Set
 from datetime import datetime
 from itertools import pairwise
 
+from embermem.core.patterns import regex
 from embermem.core.text import fold, visible
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
@@ -41,7 +42,7 @@ _TOGETHER = tuple(
     )
 )
 """The signs that stand in one run: of a language, and of those that share them."""
-_RUN = re.compile(
+_RUN = regex(
     "|".join(
         (
             *(f"[{signs}]+" for signs in _TOGETHER),
@@ -50,14 +51,14 @@ _RUN = re.compile(
     )
 )
 _UNSPACED_SIGNS = "".join(language.signs for language in all() if not language.spaced)
-_UNSPACED = re.compile(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
+_UNSPACED = regex(f"[{_UNSPACED_SIGNS}]" if _UNSPACED_SIGNS else NEVER)
 _LONGEST_WORD = 2_000
 """Characters above which what has no space in it is no word but encoded data."""
 _WIDE_SIGNS = _UNSPACED_SIGNS + "".join(language.full_width for language in all())
-_WIDE = re.compile(f"[{_WIDE_SIGNS}]" if _WIDE_SIGNS else NEVER)
-_SENTENCE_END = re.compile("|".join((*dict.fromkeys(language.sentence_end for language in all()), r"\n+")))
+_WIDE = regex(f"[{_WIDE_SIGNS}]" if _WIDE_SIGNS else NEVER)
+_SENTENCE_END = regex("|".join((*dict.fromkeys(language.sentence_end for language in all()), r"\n+")))
 _ABBREVIATIONS = "|".join(filter(None, (language.abbreviations for language in all())))
-_ABBREVIATION = re.compile(rf"(?:\b(?:{_ABBREVIATIONS})|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = regex(rf"(?:\b(?:{_ABBREVIATIONS})|\b[A-Z])\.$", re.IGNORECASE)
 _QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in language.questions.marks))
 
 

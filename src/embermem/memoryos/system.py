@@ -114,7 +114,7 @@ class MemoryOS:
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
             self._first_dim,
-            parts.store,
+            parts.store.index_files,
             parts.settings.index_cache_from,
             self._index_due,
         )

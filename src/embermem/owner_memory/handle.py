@@ -61,8 +61,9 @@ class Parts:
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
     before_work: Callable[[], None]
-    people: dict[OwnerId, tuple[OwnerState | None, People]] = field(default_factory=dict)
-    """Whom the memories read last knew, and in which state of theirs; at most `PEOPLE_KEPT`, the newest last."""
+    people: dict[tuple[OwnerId, int | None], tuple[OwnerState | None, People]] = field(default_factory=dict)
+    """Whom the memories read last knew, now (None) or by a revision, and in which state of theirs; at most
+    `PEOPLE_KEPT`, the newest last."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -102,8 +103,9 @@ class Handle:
         """Who says what is added here without a name."""
         return self.owner
 
-    def _inbox(self) -> messages.Inbox:
-        state = self._store.owner_state(self.owner.id)
+    def _inbox(self, *, zoned: bool = False) -> messages.Inbox:
+        """How what callers give is read. `zoned`: all times have a zone of their own, and the owner's is not read."""
+        state = None if zoned else self._store.owner_state(self.owner.id)
         settings = self._parts.settings
         zone = settings.timezone if state is None or state.timezone is None else state.timezone
         return messages.Inbox(
@@ -132,9 +134,15 @@ class Handle:
         time, and for an `as_of` of which nothing derived is kept."""
         if as_of is None and valid_at is None:
             return NOW
-        inbox = inbox or self._inbox()
+        if inbox is None:
+            inbox = self._inbox(zoned=all(_has_zone(one) for one in (as_of, valid_at) if one is not None))
         known = NOW if as_of is None else self._store.moment(self.owner.id, inbox.moment(as_of, "as_of"))
         return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
+
+    def _drop_people(self) -> None:
+        """Keep nothing of whom this memory knew."""
+        for key in [key for key in self._parts.people if key[0] == self.owner.id]:
+            self._parts.people.pop(key, None)
 
     def _none_such(self, kind: str, item_id: str) -> NotFound:
         return NotFound(f"no {kind} {item_id!r} of {self.owner}")
@@ -199,3 +207,7 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError, TypeError) as error:
         raise ConfigError(f"timezone = {name!r} is not an IANA time zone such as Europe/Paris") from error
+
+
+def _has_zone(at: At) -> bool:
+    return isinstance(at, datetime) and at.utcoffset() is not None

@@ -603,17 +603,17 @@ class Reading(Handle):
         return in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
-        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. Of now, it is
-        worked out once for each state of the memory, and not all facts are read for it."""
+        """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. It is worked
+        out once for each state of the memory, and of now not all facts are read for it."""
         from embermem.memoryos.people import People
 
-        if as_of is not None:
-            return People(self.owner, self._persona_then(as_of))
-        state, kept = self.state(), self._parts.people
-        known = kept.pop(self.owner.id, None)
+        moment = self._moment(as_of)
+        state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
+        known = kept.pop(key, None)
         if known is None or known[0] != state:
-            known = state, self._people_now()
-        kept[self.owner.id] = known
+            persona = None if moment.is_now else self._store.persona(self.owner.id, moment)
+            known = state, self._people_now() if persona is None else People(self.owner, persona)
+        kept[key] = known
         for old in list(kept)[:-PEOPLE_KEPT]:
             kept.pop(old, None)
         return known[1]

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from embermem import languages
+from embermem.core.patterns import regex
 from embermem.core.types import Chain, Fact, Passage, Persona, ProfileField, Segment, Source, Utterance
 from embermem.languages.words import sentences, terms
 from embermem.protocols import TokenCounter
@@ -46,7 +47,7 @@ WISHES = "standing wishes of the user:"
 
 DOCUMENTS = "from documents:"
 """The line over the passages of documents. No text can make one either: each passage is one line, with its number."""
-SHARED = re.compile(r"(?:shared memory of [\w.-]+|known of the user by .+):")
+SHARED = regex(r"(?:shared memory of [\w.-]+|known of the user by .+):")
 """The line over what is told from a space, or from what another agent knows of the user, which `shared_heading` makes.
 No other line of a context is one."""
 OF_AGENT = "agent:"
@@ -63,11 +64,11 @@ _NEAR = 0.5
 _LEAST_WORTH = 0.5
 """Of the best sentence's worth: one that is worth less comes only where it stands beside a chosen one."""
 
-_NUMBERING = re.compile(r"\W*\d{1,3}[.)]")
-_HEADING = re.compile(r"#{1,6}\s|(?:\W*\d{1,3}[.)]\s*|[-*+•]\s+)?\*\*[^*]+\*\*$")
-_HEADING_MARKS = re.compile(r"[#*_`=]")
+_NUMBERING = regex(r"\W*\d{1,3}[.)]")
+_HEADING = regex(r"#{1,6}\s|(?:\W*\d{1,3}[.)]\s*|[-*+•]\s+)?\*\*[^*]+\*\*$")
+_HEADING_MARKS = regex(r"[#*_`=]")
 _BRACKETS = str.maketrans("[]", "()")
-_BREAK = re.compile(r".*(?:[,;:)]\s|[，；：、）]|\s)", re.DOTALL)
+_BREAK = regex(r".*(?:[,;:)]\s|[，；：、）]|\s)", re.DOTALL)
 
 
 def one_line(text: str) -> str:

@@ -265,12 +265,16 @@ class WorkingSetSource(Protocol):
 class IndexFiles(Protocol):
     """Where owners' indexes are kept in files, as a cache: any may be removed at any time."""
 
-    def index_file(self, owner_id: OwnerId) -> Path | None:
+    def file(self, owner_id: OwnerId) -> Path | None:
         """Where an owner's file is, if there is one; None where none are kept."""
 
-    def keep_index(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
-        """Put a file in place of an owner's, unless something was forgotten since that standing; whether it is there.
-        Raises StoreError."""
+    def drop(self, owner_id: OwnerId) -> None:
+        """Remove an owner's file, which is of no use any more; where it cannot be removed, it stays."""
+
+    def keep(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
+        """Put the file that `write` makes in place of an owner's, if what stands at these numbers is what it was made
+        of: nothing was forgotten since, and the store is no other copy. Whether it is there; where the folder cannot be
+        written, that is logged once. Raises StoreError."""
 
 
 class WorkQueue(Protocol):
@@ -432,9 +436,13 @@ class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
     """Both logs, and what is derived from them."""
 
 
-class Store(History, WorkingSetSource, IndexFiles, WorkQueue, PageWork, Marks, Forgetting, Protocol):
+class Store(History, WorkingSetSource, WorkQueue, PageWork, Marks, Forgetting, Protocol):
     """The store of MemoryOS, with both logs and everything derived from them.
 
     Every method names one owner, but for `due` and `wipe`. Each call is one transaction. Every failure is a StoreError.
     Methods for its operator are in `embermem.store.admin`.
     """
+
+    @property
+    def index_files(self) -> IndexFiles:
+        """Where its owners' indexes are kept."""

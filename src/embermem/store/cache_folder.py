@@ -13,14 +13,13 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from embermem.core.ids import packed_ids, unpacked_id
+from embermem.core.packed_ids import packed_ids, unpacked_id
 from embermem.core.types import OwnerId
+from embermem.index import mapped
 
 __all__ = ["CacheFolder"]
 
 _SUFFIX = ".index"
-_PACKED = 16
-"""Bytes of an id in a file: `core.ids.packed_ids`."""
 
 
 class CacheFolder:
@@ -87,6 +86,15 @@ class CacheFolder:
                 finally:
                     unfinished.unlink(missing_ok=True)
             return may
+
+    def drop_all(self) -> None:
+        """Remove all files. Raises OSError."""
+        for one in self.files():
+            one.unlink(missing_ok=True)
+
+    def utterances(self) -> frozenset[str]:
+        """The ids of all utterances in its files. Raises OSError."""
+        return frozenset(one for file in self.files() for one in mapped.utterance_ids(file))
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         """Those of some ids that stand in any of its files. Raises OSError."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,12 +15,13 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.errors import StoreError
 from embermem.core.types import OwnerId
-from embermem.protocols import Standing
+from embermem.protocols import IndexFiles, Standing
 from embermem.store import schema
 from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines.database import Database
 from embermem.store.queries.delta import mark_at
 from embermem.store.statements import locked_owner, remember, setting
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, interruptible
 
 __all__ = ["IndexCache", "drop_index_files"]
 
@@ -30,25 +32,37 @@ _FOLDERS = "index_folders"
 
 
 class IndexCache(Transactions):
-    """The reader and the writer of index files."""
+    """A store whose readers keep files of indexes."""
 
-    _index_file_failed = False
+    @cached_property
+    def index_files(self) -> IndexFiles:
+        """The files of this store's owners."""
+        return _Files(self, self._database)
 
-    def index_file(self, owner_id: OwnerId) -> Path | None:
-        """Where an owner's index may lie; None where none are kept."""
+
+class _Files(IndexFiles):
+    def __init__(self, store: Transactions, database: Database) -> None:
+        self._store, self._database = store, database
+        self._failed = False
+
+    def file(self, owner_id: OwnerId) -> Path | None:
         folder = self._database.cache
         return None if folder is None else folder.file(owner_id)
 
-    def keep_index(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
-        """Write the file of an owner's index, if what it was made of still stands in the store: nothing was forgotten
-        since, and the store is no other copy. It may fail, which is logged once, and leaves none. Raises StoreError."""
+    def drop(self, owner_id: OwnerId) -> None:
+        if self._database.cache is not None and not self._database.read_only:
+            with suppress(OSError):
+                self._database.cache.drop(owner_id)
+
+    @interruptible
+    def keep(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
         folder = self._database.cache
         if folder is None or self._database.read_only:
             return False
 
         @contextmanager
         def alone() -> Iterator[bool]:
-            with self._write() as c:
+            with self._store._write() as c:
                 may = _stands(c, owner_id, standing)
                 if may:
                     _remember_folder(c, folder, self._database.cache_beside)
@@ -57,9 +71,9 @@ class IndexCache(Transactions):
         try:
             return folder.put(owner_id, write, alone)
         except OSError as error:
-            if not self._index_file_failed:
+            if not self._failed:
                 logger.warning("no file of an index can be kept in %s: %s", folder.path, error)
-            self._index_file_failed = True
+            self._failed = True
             return False
 
 

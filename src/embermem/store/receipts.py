@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import KeyReused
@@ -15,7 +15,11 @@ from embermem.protocols import Receipt
 from embermem.store import schema
 from embermem.store.codec import micros
 from embermem.store.erasing import Erasing, is_gone, is_keyed, same_digest
-from embermem.store.statements import ensure_owner, write_receipt
+from embermem.store.statements import ensure_owner, owner_state, write_receipt
+
+_KEPT = select(schema.receipt).where(
+    schema.receipt.c.owner_id == bindparam("of"), schema.receipt.c.key == bindparam("key")
+)
 
 
 class Receipts(Erasing):
@@ -29,7 +33,8 @@ class Receipts(Erasing):
             if row is not None:
                 return Receipt(key=key, digest=digest, change_no=row.change_no, result=row.result)
             secret = self._known_key(c)
-            if secret is not None and is_gone(c, owner_id, key, digest, secret):
+            new = owner_state(c, owner_id) is None
+            if secret is not None and is_gone(c, owner_id, key, digest, secret, new=new):
                 raise KeyReused(f"what the call with the key {key!r} did was forgotten; nothing is done again")
             return None
 
@@ -45,8 +50,7 @@ def kept_receipt(
     c: Connection, owner_id: OwnerId, key: str, digest: str, secret: Callable[[], bytes]
 ) -> Row[Any] | None:
     """The receipt of a key. Raises KeyReused where it is of other content."""
-    table = schema.receipt
-    row = c.execute(select(table).where(table.c.owner_id == owner_id, table.c.key == key)).first()
+    row = c.execute(_KEPT, {"of": owner_id, "key": key}).first()
     if row is not None and not same_digest(row.digest, digest, secret() if is_keyed(row.digest) else b""):
         raise KeyReused(f"the key {key!r} was used before with other content; nothing was stored; give a new key")
     return row

@@ -31,6 +31,7 @@ from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.owner_alias import OwnerKey
 from embermem.store.engines.packed_text import PackedText
+from embermem.store.engines.packed_tokens import PackedTokens
 from embermem.store.engines.vector_type import Vectors
 
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013")
@@ -234,7 +235,7 @@ embedding = _owned(
     Column("embedder", Text, nullable=False),
     Column("change_no", Integer, nullable=False),
     Column("data", Vectors, nullable=False),
-    Column("tokens", LargeBinary),  # NULL: the embedder gave none; empty: it found nothing in the text
+    Column("tokens", PackedTokens),  # NULL: the embedder gave none; empty: it found nothing in the text
     Column("passages", LargeBinary),  # the same of the further passages of a long text (index/passages.py)
     Index("ix_embedding_change", "owner_id", "change_no"),
 )

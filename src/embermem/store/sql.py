@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.backup import Backups
 from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
@@ -47,10 +48,11 @@ class Administration(
     FactLists,
     Spans,
     Oversight,
+    Backups,
 ):
-    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
-    receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what
-    leaves it."""
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies and
+    backups; receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it,
+    and what leaves it."""
 
 
 @each_again

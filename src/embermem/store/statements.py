@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Table, Update, and_, bindparam, case, cast, func, or_, select, update
+from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, case, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import RevisionMoved
@@ -44,6 +44,11 @@ def remember(c: Connection, values: Mapping[str, str]) -> None:
 
 
 def remember_once(c: Connection, key: str, value: str) -> str:
+    """Keep a value, unless there is one; the one that stands. Where it stands nothing is written: on Citus, a setting
+    is written on every node."""
+    known = setting(c, key)
+    if known:
+        return known
     c.execute(upsert(c, schema.store).values(key=key, value=value).on_conflict_do_nothing())
     return setting(c, key)
 
@@ -64,25 +69,31 @@ def set_owner(c: Connection, owner_id: OwnerId, **values: Any) -> None:
     c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(**values))
 
 
-def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
-    """The owner's row, held by this transaction until its end."""
+def ensure_owner(c: Connection, owner: Owner, at: int) -> bool:
+    """The owner's row, held by this transaction until its end; whether it is new. A new owner begins at this time, or
+    just after the last owner that was forgotten whole (`BORN_AFTER`).
+
+    The setting is read after the insert. `forget_owner` commits it before it deletes the row, and the key lets the
+    insert through only once that deletion is committed: so a statement that begins after the insert (in READ COMMITTED
+    it sees what is committed by then) sees what the forgetting of this owner wrote. Read before the insert, or in it,
+    the setting could be older than the deletion that the insert waited for. Nobody sees the row in between: it is not
+    committed yet. A forgetting of another owner in between only makes the time later.
+    """
     row = {
         "owner_id": owner.id,
         "user": owner.user,
         "agent": owner.agent,
-        "created_at": _born(at),
+        "created_at": at,
         **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
         "lease_token": 0,
     }
-    while not locked_owner(c, owner.id):  # again, where another forgot the owner in between
-        c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing())
-
-
-def _born(at: int) -> Any:
-    """When a new owner began: at this time, or just after the last owner that was forgotten whole."""
-    after = select(cast(schema.store.c.value, BigInteger) + 1).where(schema.store.c.key == BORN_AFTER)
-    before = func.coalesce(after.scalar_subquery(), at)
-    return case((before > at, before), else_=at)
+    while not locked_owner(c, owner.id):
+        if c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing()).rowcount:
+            after = int(setting(c, BORN_AFTER) or 0)
+            if after >= at:
+                set_owner(c, owner.id, created_at=after + 1)
+            return True  # else another was first, or forgot the owner in between
+    return False
 
 
 def utterances(

@@ -110,6 +110,8 @@ def footprint(
         render.print_text(runner.markdown(report))
     else:
         _show(report)
+    if report.failed:
+        raise typer.Exit(1)
 
 
 def _corpus(named: str) -> tuple[str, Path]:

@@ -13,6 +13,7 @@ from embermem_bench.commands import paper, run, study
 from embermem_bench.commands.calibration import calibration
 from embermem_bench.commands.common import PresetOption, bare_embedder, progress_told, temporary_folder
 from embermem_bench.commands.footprint import footprint
+from embermem_bench.commands.owners import owners
 from embermem_bench.commands.past import past
 from embermem_bench.commands.scale import scale
 from embermem_bench.commands.understanding import HELP, understanding
@@ -234,6 +235,7 @@ def load(
 
 app.command()(calibration)
 app.command()(scale)
+app.command()(owners)
 app.command()(past)
 app.command()(footprint)
 app.command()(year)

@@ -9,6 +9,7 @@ from datetime import date
 from functools import partial
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import (
     DateSpan,
     Days,
@@ -28,7 +29,7 @@ from embermem.languages.parts import NEVER
 
 __all__ = ["Calendar", "tables_of"]
 
-_CLAUSE: Final = re.compile(r"[^.!?;:,\n]{0,60}$")
+_CLAUSE: Final = regex(r"[^.!?;:,\n]{0,60}$")
 _PARTS: Final = {"early": (0, 3), "mid": (1, 3), "late": (2, 3)}
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?![\d:%]|[.,]\d)"
 _A_MONTH: Final = 28

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import DateSpan
 from embermem.languages.dates.rules import FLAGS
 from embermem.languages.registry import alternatives, either
@@ -14,20 +14,20 @@ from embermem.languages.registry import alternatives, either
 Again = Callable[[DateSpan, date], DateSpan | None]
 """The words of the span once more, as if said on that day; None if they cannot be read alone."""
 
-_JOINT = re.compile(
+_JOINT = regex(
     rf"(?P<to>{alternatives(lambda one: one.dates.joints.to)})|(?P<of>{alternatives(lambda one: one.dates.joints.of)})"
     rf"|[ ]?(?:[-–—~～]|{alternatives(lambda one: one.dates.joints.dash)})[ ]?",
     FLAGS,
 )
 _THAT_YEAR = either(lambda one: one.dates.joints.that_year, FLAGS)
-_BEGINS = re.compile(rf"(?:{alternatives(lambda one: one.dates.joints.begins)})$", FLAGS)
-_BESIDE = re.compile(
+_BEGINS = regex(rf"(?:{alternatives(lambda one: one.dates.joints.begins)})$", FLAGS)
+_BESIDE = regex(
     rf"(?:[ ](?:{alternatives(lambda one: one.dates.joints.part_of_day)}))?"
     r"(?:(?P<comma>[,，])[ ]{0,2}[(（]?|[ ]{0,2}[(（:：]?[ ]{0,2})"
     rf"(?P<on>(?:{alternatives(lambda one: one.dates.joints.on)})?)",
     FLAGS,
 )
-_NUMBER = re.compile(f"[0-9０-９]|{alternatives(lambda one: one.dates.joints.number)}", FLAGS)
+_NUMBER = regex(f"[0-9０-９]|{alternatives(lambda one: one.dates.joints.number)}", FLAGS)
 _WEEKDAY = either(lambda one: one.dates.joints.weekday, FLAGS)
 _ELSEWHEN = date(1990, 1, 3)
 

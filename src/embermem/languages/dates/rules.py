@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, NamedTuple, TypeVar
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import DateSpan, Days
 from embermem.languages.parts import NEVER
 
@@ -81,13 +82,13 @@ class DateTables:
 
 
 def by_lead(rules: Iterable[tuple[str, str, _Meaning]]) -> dict[str, list[tuple[re.Pattern[str], _Meaning]]]:
-    """The compiled patterns with their meanings, under each word that they can begin with (0: any digit).
+    """The patterns with their meanings, under each word that they can begin with (0: any digit).
 
     A space in a pattern is one to three of any white space.
     """
     found: dict[str, list[tuple[re.Pattern[str], _Meaning]]] = {}
     for leads, pattern, meaning in rules:
-        compiled = re.compile(pattern.replace(" ", r"[\s\u00a0\u3000]{1,3}"), FLAGS)
+        compiled = regex(pattern.replace(" ", r"[\s\u00a0\u3000]{1,3}"), FLAGS)
         for lead in leads.replace("0", " ".join(DIGITS)).split():
             found.setdefault(lead, []).append((compiled, meaning))
     return found

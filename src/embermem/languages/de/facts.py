@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.de.verbs import GLADLY, HABITS, INFINITIVES, PARTICIPLES
 from embermem.languages.de.vocabulary import AMOUNTS, MONTHS
 from embermem.languages.facts.clause_reader import Frame
@@ -26,29 +27,29 @@ _NO_PLACES: Final = frozenset(
     " donnerstag freitag samstag sonntag versehen erfahrung armut saus zukunft gedanken wirklichkeit einsamkeit scherben hause haus".split()
 )
 PHRASES: Final = Phrases(
-    end=re.compile(
+    end=regex(
         r"\s*[,;:.!?…()]|\s(?:weil|dass|aber|denn|sondern|obwohl|wenn|falls|damit|zurzeit|im moment|momentan|derzeit|seit(?! langem)|jeden|jede|dank|außer|trotz|und (?:ich|wir|es|das|sie|er|mein|meine|habe|bin|mag|liebe|wohne|arbeite|bald|jetzt|außerdem|dann)"
         r"|ich|haha\w*|lol|bevor|nachdem|wegen)\b",
         _I,
     ),
-    refused=re.compile(
+    refused=regex(
         r"\b(?:das hier|dies|dieses|diese|diesen|dieser|du|dich|dir|dein\w*|ihr|ihm|ihn|ihnen|euch|euer|eure|er|sie|es|mich|mir|uns|nichts|etwas|alles|sache|sachen|ding|dinge|so|man|davon|daran|damit|dazu|darauf)\b"
         r"|^(?:nicht|nie|gut|besser|hier|dort|da|wie|kein\w*)\b|^(?:der|die|das|den|dem|ein|eine|einen|von|zu|an|in)$|\?|\b(?:der|die|das|den|dem|ein|eine|einen|einem|einer|von|zu|an|in|mit|und|oder|für|auf|bei|sehr)$",
         _I,
     ),
-    spare=re.compile(
+    spare=regex(
         r"\s+(?:auch|jetzt|momentan|derzeit|übrigens|wirklich|sehr|total|natürlich|schon|noch|endlich|neulich|hier|dort|und|oder|bald|überhaupt|bitte|danke|ehrlich gesagt|eben|halt|ja|gerade|unheimlich|über alles|am liebsten|gern|gerne)$",
         _I,
     ),
-    opens=re.compile(r"^(?:der |die |das |den |dem |ein |eine |einen |einem |einer )", _I),
+    opens=regex(r"^(?:der |die |das |den |dem |ein |eine |einen |einem |einer )", _I),
     mine=(
-        (re.compile(r"\b(?:meinen|unseren)\b"), "den"),
-        (re.compile(r"\b(?:meinem|unserem)\b"), "dem"),
-        (re.compile(r"\b(?:meiner|unserer)\b"), "der"),
-        (re.compile(r"\b(?:meines|unseres)\b"), "des"),
-        (re.compile(r"\b(?:meine|unsere)\b"), "die"),
-        (re.compile(r"\b(?:mein|unser)\b"), "das"),
-        (re.compile(r"\b(?:mich|mir|uns)\b"), "sich"),
+        (regex(r"\b(?:meinen|unseren)\b"), "den"),
+        (regex(r"\b(?:meinem|unserem)\b"), "dem"),
+        (regex(r"\b(?:meiner|unserer)\b"), "der"),
+        (regex(r"\b(?:meines|unseres)\b"), "des"),
+        (regex(r"\b(?:meine|unsere)\b"), "die"),
+        (regex(r"\b(?:mein|unser)\b"), "das"),
+        (regex(r"\b(?:mich|mir|uns)\b"), "sich"),
     ),
 )
 _ADV: Final = r"(?:(?:wirklich|immer|noch|noch immer|auch|jetzt|derzeit|aktuell|momentan|gerade|schon|endlich|vor kurzem|kürzlich|eben|vor allem|sehr|ziemlich|total|ganz|ebenfalls|selbst|selber|offiziell|leider|übrigens|eigentlich|inzwischen|mittlerweile|ja|nun|allein|alleine|zusammen|gemeinsam|stark|schwer|leicht|extrem|halt|echt|super|aber|seitdem|hauptberuflich|dort|hier|ursprünglich|gebürtig) )*"
@@ -76,7 +77,7 @@ _job: Final = known(
     r"(?: (?:für [A-ZÄÖÜ][a-zäöüß]+(?: und [A-ZÄÖÜ][a-zäöüß]+)?|in Rente))?",
     opens=r"(?:ein |eine )?(?:gelernter? |ausgebildeter? |selbstständiger? |angehender? )?",
 )
-_AT_WORK: Final = re.compile(r"\s(?:bei|beim|in|im|an|am|für|auf|von)\b.*", _I)
+_AT_WORK: Final = regex(r"\s(?:bei|beim|in|im|an|am|für|auf|von)\b.*", _I)
 
 
 def _until_place(read: Read) -> Read:
@@ -104,7 +105,7 @@ _GOALS: Final = (
     r"(?:\d+ Kilo |ein paar Kilo |etwas )?abnehmen|mit dem (?:Rauchen|Trinken) aufhören|(?:fließend |besser )?(?:[A-ZÄÖÜ][a-zäöüß]+) lernen|(?:einen|den) (?:Halb)?[Mm]arathon laufen|(?:wieder )?mehr Sport (?:machen|treiben)|gesünder (?:essen|leben)|besser schlafen|mehr schlafen|weniger [A-ZÄÖÜ]?[a-zäöüß]+ (?:essen|trinken)"
     r"|(?:Geld |mehr )?sparen|(?:den|meinen) Führerschein machen|(?:ein Haus|eine Wohnung|ein Auto) kaufen|den (?:Job|Beruf) wechseln|(?:mich selbstständig|ein Unternehmen|eine Firma) (?:machen|gründen)|(?:die|meine) Prüfung (?:bestehen|schaffen)|ein Buch schreiben|ein Kind bekommen"
 )
-_A_PET: Final = re.compile(
+_A_PET: Final = regex(
     rf"(?:(?P<count>{_COUNT}) )?(?P<more>(?:(?:kleinen?|alten?|alte|großen?|große|jungen?|junge|süßen?|süße|schwarzen?|schwarze|weißen?|weiße|braunen?|braune) )?)(?P<kind>{_PETS})\b(?!-)"
     rf"(?P<named>,? (?:heißt |namens |(?:der|die|das) (?=(?-i:{CAP}) heißt))?(?P<name>(?-i:{CAP}))(?! und (?-i:[A-ZÄÖÜ])))?"
 )
@@ -147,7 +148,7 @@ def _frame(
 
 
 _rest: Final = PHRASES.read(10, keep_article=True, told=False)
-_REFLEXIVE: Final = re.compile(r"^(?:mich|mir|uns) ")
+_REFLEXIVE: Final = regex(r"^(?:mich|mir|uns) ")
 
 
 def _ending_in(verbs: frozenset[str], *, zu: bool = False) -> Read:

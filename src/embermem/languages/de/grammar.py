@@ -8,6 +8,7 @@ import re
 from datetime import date
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.de.facts import FRAMES, NO_NAMES, OF_KIN, PHRASES
 from embermem.languages.de.vocabulary import MONTH_NAMES
 from embermem.languages.facts.clause_reader import Grammar
@@ -38,56 +39,56 @@ GRAMMAR: Final = Grammar(
     phrases=PHRASES,
     frames=FRAMES,
     of_kin=OF_KIN,
-    cut=re.compile(
+    cut=regex(
         r"\s*[;:–—]\s+|\s+-\s+|\s*[()]\s*|,\s+(?=\w)(?!(?:der|die|das) (?-i:[A-ZÄÖÜ])\w+ heißt)(?!namens)(?![^,.]{0,60}\b(?:zu \w+en|\w+zu\w+en)\b)(?!(?-i:[A-ZÄÖÜ])[^,]{0,25}(?:,| und ))"
         r"|\s+(?:und|aber|denn|oder)\s+(?!ich \w+en\b)(?=(?:ich|wir|er|sie|es|mein|meine|meinen|unser|unsere|habe|bin|wohne|arbeite|mag|liebe|spiele|lerne|studiere|hasse|esse|trinke|lese|höre|koche|mache|sammle|spreche|gehe|fahre|seit|jetzt|außerdem|wohnt|arbeitet|ist|hat|mag|liebt|spielt|studiert|lebt)\b)",
         _I,
     ),
-    unreal_sentence=re.compile(
+    unreal_sentence=regex(
         r"\b(?:stell dir vor|stellt euch vor|stellen wir uns vor|angenommen|nehmen wir an|geträumt|in meinem Traum|im Traum|mein Charakter|meine Figur|Rollenspiel|spiele die Rolle|tu so|tue so|Aprilscherz|es war einmal|übersetze?|Übersetzung|wie (?:sagt|schreibt) man|der Satz|diesen? Satz|zum Beispiel:? ich|du bist (?:ein|eine) (?:Experte|Expertin|Assistent|Lehrer))\b"
         r"|\bim (?:Film|Buch|Spiel|Roman)\b[^.]{0,20}\bich\b",
         _I,
     ),
-    unreal=re.compile(
+    unreal=regex(
         r"(?:^|\s)(?:wenn|falls|ob|als ob|als wäre|sofern)\s|\b(?:anscheinend|angeblich|(?:hat|haben) (?:mir |uns |ihm |ihr )?(?:gesagt|erzählt|gefragt|geschrieben|gemeint|behauptet)|(?:sagt|sagte|meint|meinte|behauptet|glaubt|erzählt|fragt|schreibt|schrieb|denkt)(?:e)?\b(?=[,:]|$)|laut|ich frage mich|wie \w+ \w+ (?:sagte|sagt|immer sagt))\b"
         r"|\b(?:hätte|wäre|würdest|wüsste|könnte ich|würde ich(?! (?:gern|sehr|irgendwann|total)))\b|\b(?:denkst|glaubst|weißt|kennst|willst|magst) du\b",
         _I,
     ),
-    doubtful=re.compile(
+    doubtful=regex(
         r"\b(?:vielleicht|wahrscheinlich|eventuell|möglicherweise|vermutlich|ich weiß nicht|bin (?:mir )?nicht sicher|ich (?:glaube|denke|meine|überlege)|überlege|fast (?!immer|alle|jeden)|beinahe|quasi|als (?:ich|Kind)|früher|damals|Spaß beiseite|nur Spaß|oder (?:auch )?nicht)\b",
         _I,
     ),
-    blocked=re.compile(
+    blocked=regex(
         r"\b(?:dass|wenn|ob|wo|wann|wer|wie|was|welche\w*|bevor|nachdem|bis ich|ohne|du|er|sie|ihr|warum|wieso|nicht|nie|niemals|kein\w*|sagt|sagte|meinte)(?:\b|$)",
         _I,
     ),
-    withdrawn=re.compile(r"\W*(?:(?:nein,? )?(?:nur |kleiner )?(?:Spaß|Scherz|Witz)\b|(?:das )?war (?:nur )?ein (?:Spaß|Scherz|Witz)|Quatsch|ich mache? nur Spaß|nein,? (?:stimmt nicht|das ist (?:mein|meine|falsch)))", _I),
-    tag=re.compile(r"^\W*(?:oder|nicht wahr|stimmt's|richtig|gell|ne|nicht|ja|oder nicht|oder so|ok|okay)\W*$", _I),
+    withdrawn=regex(r"\W*(?:(?:nein,? )?(?:nur |kleiner )?(?:Spaß|Scherz|Witz)\b|(?:das )?war (?:nur )?ein (?:Spaß|Scherz|Witz)|Quatsch|ich mache? nur Spaß|nein,? (?:stimmt nicht|das ist (?:mein|meine|falsch)))", _I),
+    tag=regex(r"^\W*(?:oder|nicht wahr|stimmt's|richtig|gell|ne|nicht|ja|oder nicht|oder so|ok|okay)\W*$", _I),
     kin_words=_KIN,
     kin_forms=_FORMS,
-    kin=re.compile(
+    kin=regex(
         rf"\b(?:mein|meine|meinen|meinem|meiner|meines|unser|unsere|unseren|unserem|unserer) (?:(?:liebe[rn]?|kleine[rn]?|große[rn]?|ältere[rn]?|jüngere[rn]?|älteste[rn]?|jüngste[rn]?|neue[rn]?|zukünftige[rn]?|alte[rn]?) )?(?P<kin>{_WORDS})(?![\w-])(?:,? (?:heißt |namens |(?:der|die) )?(?P<who>(?-i:{CAP})(?!\w)))?,?",
         _I,
     ),
-    subject_open=re.compile(
+    subject_open=regex(
         r"\s*(?:(?:und|aber|denn|also|ja|nein|ach|oh|naja|übrigens|außerdem|dann|jetzt|heute|gestern|auch|dieses Jahr|endlich|zum Glück|leider|gute Nachrichten|tatsächlich)[,\s]+)*",
         _I,
     ),
-    and_me=re.compile(r"\s*und ich\b,?", _I),
+    and_me=regex(r"\s*und ich\b,?", _I),
     we="wir",
-    elided=re.compile(
+    elided=regex(
         r"(?:bin|habe|wohne|lebe|arbeite|spiele|lerne|studiere|mag|liebe|hasse|esse|trinke|lese|höre|koche|mache|sammle|spreche|komme|fahre|gehe|spare|werde|heiße|leide|verzichte|jogge|schwimme)\b(?! (?:ich|du|wir)\b)",
         _I,
     ),
     speaker="ich ",
-    pronoun=re.compile(r"(?:(?P<she>sie)|(?P<he>er))\b", _I),
+    pronoun=regex(r"(?:(?P<she>sie)|(?P<he>er))\b", _I),
     no_names=NO_NAMES,
     label=label,
-    list_cut=re.compile(r"(?:,? und|,| sowie) (?:gegen |auf )?(?=(?-i:[A-ZÄÖÜ]))", _I),
-    between=re.compile(r"\s*\b(?:am|im|in|seit|ab|bis|zum|vom|für|den|dem|der|die|das|um|gegen|Anfang|Ende|von|zu|nach)?\s*(?:dem |den |der )?$", _I),
+    list_cut=regex(r"(?:,? und|,| sowie) (?:gegen |auf )?(?=(?-i:[A-ZÄÖÜ]))", _I),
+    between=regex(r"\s*\b(?:am|im|in|seit|ab|bis|zum|vom|für|den|dem|der|die|das|um|gegen|Anfang|Ende|von|zu|nach)?\s*(?:dem |den |der )?$", _I),
     of_agent=(
-        ("name", re.compile(rf"(?:^|(?<=[.!,] ))[Ii]ch heiße (?P<v>{CAP})(?=\s*(?:[.,!]|$|und\b))")),
-        ("role", re.compile(r"(?:^|(?<=[.!,] )|(?<=und ))[Ii]ch bin (?P<v>(?:dein|deine|Ihr|Ihre) (?:[A-Za-zÄÖÜäöüß-]+ ){0,2}?(?:Tutor(?:in)?|[A-ZÄÖÜa-zäöüß]*[Ll]ehrer(?:in)?|Coach|Assistent(?:in)?|Begleiter(?:in)?|Berater(?:in)?|Trainer(?:in)?|Helfer(?:in)?))(?=\s*(?:[.,!]|$|und\b|für\b))")),
-        ("cannot", re.compile(r"(?:^|(?<=[.!] ))[Aa]ls (?:KI|künstliche Intelligenz) kann ich (?P<v>[a-zA-ZÄÖÜäöüß][^,.;!?\n*]{2,60}?)(?= nicht[,.;!]| nicht [a-zäöüß]+[,.;!])")),
+        ("name", regex(rf"(?:^|(?<=[.!,] ))[Ii]ch heiße (?P<v>{CAP})(?=\s*(?:[.,!]|$|und\b))")),
+        ("role", regex(r"(?:^|(?<=[.!,] )|(?<=und ))[Ii]ch bin (?P<v>(?:dein|deine|Ihr|Ihre) (?:[A-Za-zÄÖÜäöüß-]+ ){0,2}?(?:Tutor(?:in)?|[A-ZÄÖÜa-zäöüß]*[Ll]ehrer(?:in)?|Coach|Assistent(?:in)?|Begleiter(?:in)?|Berater(?:in)?|Trainer(?:in)?|Helfer(?:in)?))(?=\s*(?:[.,!]|$|und\b|für\b))")),
+        ("cannot", regex(r"(?:^|(?<=[.!] ))[Aa]ls (?:KI|künstliche Intelligenz) kann ich (?P<v>[a-zA-ZÄÖÜäöüß][^,.;!?\n*]{2,60}?)(?= nicht[,.;!]| nicht [a-zäöüß]+[,.;!])")),
     ),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.kinship import Kin
 
 TEMPLATES: Final = {
@@ -33,7 +34,7 @@ ENDED: Final = {
     "likes": "mag nicht mehr: {}", "dislikes": "hat nichts mehr gegen: {}", "plans": "hat nicht mehr vor: {}", "allergic_to": "ist nicht mehr allergisch gegen {}",
     "diet": "ernährt sich nicht mehr so: {}", "nickname": "wird nicht mehr {} genannt", "studies": "studiert nicht mehr {}", "speaks": "spricht nicht mehr {}",
 }  # fmt: skip
-_COUNTED = re.compile(r"(?:ein|eine|einen|zwei|drei|vier|fünf|sechs|\d+|mehrere|den|die|das|der|dem)\b", re.IGNORECASE)
+_COUNTED = regex(r"(?:ein|eine|einen|zwei|drei|vier|fünf|sechs|\d+|mehrere|den|die|das|der|dem)\b", re.IGNORECASE)
 _OBLIQUE: Final = {
     f"einen {word}": f"einen {form}"
     for word, form in {

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import (
     DateSpan,
     Days,
@@ -56,20 +57,20 @@ _HOLIDAYS = r"(?P<holiday>christmas(?: eve| day)?|halloween|valentine['’]?s da
 
 _QUARTERS = r"(?:q(?P<q>[1-4])|(?P<k>first|second|third|fourth) quarter)"
 
-_BEFORE_YEAR = re.compile(
+_BEFORE_YEAR = regex(
     r"\b(?:in|since|by|from|during|until|till|before|after|year|early|mid|late|between|throughout"
     r"|(?:end|start|beginning|middle)\sof|(?:from|between)\s(?:\w{1,9}\s)?\d{4}\s(?:to|and|until))[\s-]{1,3}$",
     FLAGS,
 )
-_BEFORE_MONTH = re.compile(
+_BEFORE_MONTH = regex(
     r"\b(?:(?P<sure>in|during|since|early|mid|late)|by|from|until|till|before|after|of|between|throughout|through"
     r"|(?:from|between)\s\w{3,9}\s(?:to|and|until))[\s-]{1,3}$",
     FLAGS,
 )
-_NO_ONE_DAY = re.compile(r"\b(?:every|each|an?|any|some|most|per|black|good|cyber|easter|palm|ash|fat)\s{1,3}$", FLAGS)
-_BEFORE_DECADE = re.compile(r"(?:['’]|\b(?:from|of|since|during|back\sin|through|throughout|until)\sthe\s)$", FLAGS)
-_CLAUSE = re.compile(r"[^.!?;:,\n，。！？；：]{0,60}$")
-_AHEAD = re.compile(
+_NO_ONE_DAY = regex(r"\b(?:every|each|an?|any|some|most|per|black|good|cyber|easter|palm|ash|fat)\s{1,3}$", FLAGS)
+_BEFORE_DECADE = regex(r"(?:['’]|\b(?:from|of|since|during|back\sin|through|throughout|until)\sthe\s)$", FLAGS)
+_CLAUSE = regex(r"[^.!?;:,\n，。！？；：]{0,60}$")
+_AHEAD = regex(
     r"['’]ll\b|\b(?:(?-i:will)|(?-i:Will)\s(?:you|we|they|he|she|it|I)|won['’]?t|shall|let['’]?s|let\sus|gonna|going\sto"
     r"|plan(?:s|ning)?\sto|hop(?:e|es|ing)\sto|needs?\sto|ha(?:ve|s)\sto(?!\s(?:say|admit|tell))|due(?!\sto)"
     r"|(?<!to\s)see\sy(?:ou|a)|looking\sforward|can['’]?t\swait|(?:scheduled|booked|planned|set|aiming)\sfor"
@@ -79,19 +80,19 @@ _AHEAD = re.compile(
     r"|going)\b",
     FLAGS,
 )
-_BEHIND = re.compile(
+_BEHIND = regex(
     r"\b(?:was|were|wasn['’]?t|weren['’]?t|had|did|didn['’]?t|been|since|happened|said|told|asked|went|saw|met|came|made"
     r"|would)\b",
     FLAGS,
 )
-_NOT_FOR = re.compile(
+_NOT_FOR = regex(
     r"\b(?:(?:ha(?:ve|s|d)|do|does|did|is|was|would|could)n['’]?t|not|never|first|best|worst|most|least|longest)\b"
     r"[^.!?;:,\n]{0,40}$",
     FLAGS,
 )
 """Before "in a few days" that is as long as something was not done."""
-_FIRST_WORDS = re.compile(r"\s*(?:and|but|so|then)?\s*(?:on)?\s*", FLAGS)
-_THEN_AHEAD = re.compile(
+_FIRST_WORDS = regex(r"\s*(?:and|but|so|then)?\s*(?:on)?\s*", FLAGS)
+_THEN_AHEAD = regex(
     r"(?:\s(?:morning|afternoon|evening|night))?,?\s(?:I|we|you|he|she|they|it)"
     r"(?:['’]ll|\s(?:will|shall)|(?:['’](?:m|re|s)|\s(?:am|are|is))\s(?:going\sto|gonna))\b",
     FLAGS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en import verbs, words
 from embermem.languages.en.clauses.tokens import Token, low, tokens
 from embermem.languages.en.clauses.words import (
@@ -109,7 +109,7 @@ _HEADS: Final = _set(
     "support help show work talk piece set day night care class group meeting walk run list plan match start"
 )
 """Words that say too little to open a phrase, and end one."""
-_ADJECTIVE: Final = re.compile(
+_ADJECTIVE: Final = regex(
     r"\w+(?:ful|ous|able|ible|less|ive|istic|ient|iant|ish|iest|ary|[ct]ional|itional|tual|cial|ical)|\w+-(?:\w+ed|free|friendly|based|like|term|time)|exciting|amazing|inspiring|loving"
 )
 _ADJECTIVES: Final = _set(
@@ -158,9 +158,9 @@ _NOUNS: Final = _set(
     february january vocabulary boundary commentary dispensary representative preventive collective"""
 )
 """Nouns that end like adjectives."""
-_QUOTED: Final = re.compile(r"(?<=['’]s)['’]$")
+_QUOTED: Final = regex(r"(?<=['’]s)['’]$")
 """The end of a quotation after a possessive."""
-_WORD: Final = re.compile(r"[^\W\d_][\w'’&.-]*")
+_WORD: Final = regex(r"[^\W\d_][\w'’&.-]*")
 
 
 def noun_phrases(sentence: str) -> Iterator[str]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import on_weekday, unit_from
 from embermem.languages.dates.rules import Began, Since
 from embermem.languages.en.vocabulary import DAY_OF, DAY_WORDS, MONTH_NAMES, MONTH_OF, MONTH_WORDS, SEASON, amount
 
 _UNITS = "day|week|month|year"
 _NUMBERS = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty"
-_PATTERN = re.compile(
+_PATTERN = regex(
     rf"""\b(?:
       (?P<near>yesterday|today|last\ night|last\ weekend|this\ morning|(?P<which>last|this)\ (?P<unit>week|month|year))
     | (?:last\ (?P<season>{"|".join(SEASON)}))

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from embermem.core.attributes import FAVORITE_PREFIX, is_instruction
+from embermem.core.patterns import regex
 
 _TEMPLATES: Final = {
     "name": "is called {}",
@@ -72,7 +73,7 @@ _TEMPLATES: Final = {
 }
 """`{}` is the value, `{a}` the value after a or an, `{n}` the same unless the value is an adjective ("introverted"),
 `{k}` a kin word with its article, and its name ("a sister named Ana")."""
-_KIN_NAMED: Final = re.compile(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
+_KIN_NAMED: Final = regex(r"((?:best )?[a-zé-]+) ([A-ZÀ-Þ].*)")
 """A kin word and a name."""
 
 

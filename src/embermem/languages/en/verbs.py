@@ -6,11 +6,12 @@ import re
 from functools import cache
 from typing import Literal, NamedTuple
 
+from embermem.core.patterns import regex
 from embermem.languages.language import words_of
 
 Form = Literal["base", "third", "past", "participle", "gerund"]
 _VOWELS = "aeiou"
-_DOUBLED = re.compile(r"(?:^|[^aeiou])(?:[aeiou]|qui)([bdgmnprt])$")
+_DOUBLED = regex(r"(?:^|[^aeiou])(?:[aeiou]|qui)([bdgmnprt])$")
 _STRESSED_LAST = frozenset(
     "admit commit prefer refer regret begin submit control enrol occur transfer forget upset".split()
 )

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.es.verbs import HABITS, PARTICIPLES, PAST, TO_DO
 from embermem.languages.es.vocabulary import AMOUNTS, MONTHS
 from embermem.languages.facts.clause_reader import Frame
@@ -24,24 +25,24 @@ _NO_PLACES: Final = frozenset(
     "navidad internet facebook twitter instagram youtube whatsapp dios excel python yo él ella lunes martes erasmus".split()
 )
 PHRASES: Final = Phrases(
-    end=re.compile(
+    end=regex(
         r"\s*[,;:.!?…()¿¡]|\s(?:que|quien|quienes|donde|porque|pues|pero|aunque|cuando|como|ya que|así que|si|para que|mientras|últimamente|en este momento|estos días|desde(?! siempre)|todos los|todas las|cada|gracias a|salvo|excepto|sino|e? ?y (?:yo|me|mi|nos|no|él|ella|eso|es|está|también|además|luego|ahora|quiero|tengo|soy|estoy|voy|he|vivo|trabajo|a veces)"
         r"|yo|es que|por culpa|hace|antes de|después de|de momento|por ahora|jaja\w*|jeje\w*)\b",
         _I,
     ),
-    refused=re.compile(
+    refused=regex(
         r"\b(?:eso|esto|aquello|ese|esa|esos|esas|este|esta|estos|estas|le|les|tú|te|ti|tu|tus|usted|ustedes|él|ella|ellos|ellas|mí|me|nos|conmigo|contigo|nada|algo|cosa|cosas|qué|cuál|así)\b"
         r"|^(?:no|nunca|bien|mejor|aquí|allí|como|hacerlo|lo)\b|^(?:el|la|los|las|un|una|de|del|a|al)$|\?|\b(?:de|del|a|al|y|o|el|la|los|las|un|una|con|para|en|por|muy)$",
         _I,
     ),
-    spare=re.compile(
+    spare=regex(
         r"\s+(?:también|ahora|actualmente|en general|por cierto|realmente|mucho|muchísimo|un montón|claro|de momento|por fin|recientemente|ya|todavía|finalmente|aquí|allí|y|o|pronto|para nada|por favor|gracias|la verdad|tampoco|además|en serio|mañana|últimamente)$",
         _I,
     ),
-    opens=re.compile(r"^(?:el |la |los |las |un |una |unos |unas )", _I),
+    opens=regex(r"^(?:el |la |los |las |un |una |unos |unas )", _I),
     mine=(
-        (re.compile(r"\b(?:mi|nuestr[oa])\b", _I), "su"),
-        (re.compile(r"\b(?:mis|nuestr[oa]s)\b", _I), "sus"),
+        (regex(r"\b(?:mi|nuestr[oa])\b", _I), "su"),
+        (regex(r"\b(?:mis|nuestr[oa]s)\b", _I), "sus"),
     ),
 )
 _ADV: Final = r"(?:(?:realmente|todavía|aún|también|ahora|actualmente|ya|por fin|finalmente|recientemente|justo|sobre todo|mucho|muchísimo|bastante|siempre|oficialmente|muy|tan|más|solo|sola|además|hoy|casi|súper|gravemente|un poco|especialmente) )*"
@@ -65,7 +66,7 @@ _job: Final = known(
     r"(?: (?:jubilad[oa]|autónom[oa]|freelance|júnior|sénior|web|industrial|informátic[oa]|civil|comercial|social|escolar|gráfic[oa]|técnic[oa]|jefe|jefa|de (?!profesión|formación|toda|noche|día)[a-záéíóúñ]+(?: de [a-záéíóúñ]+)?|en prácticas))?",
     opens=r"(?:un |una )?(?:buen |buena )?",
 )
-_AT_WORK: Final = re.compile(r"\s(?:en|para|desde|con|por)\b.*", _I)
+_AT_WORK: Final = regex(r"\s(?:en|para|desde|con|por)\b.*", _I)
 
 
 def _until_place(read: Read) -> Read:
@@ -91,7 +92,7 @@ _GOALS: Final = (
     r"perder (?:peso|unos kilos|\d+ kilos)|adelgazar|bajar de peso|dejar (?:de fumar|el tabaco|el alcohol|de beber|el azúcar)|aprender [^,.;!?]{2,30}|correr (?:un|una|el|la) (?:media )?maratón[^,.;!?]{0,15}|volver a hacer (?:deporte|ejercicio)|hacer más (?:deporte|ejercicio)|comer (?:mejor|más sano|menos [a-z]+)"
     r"|dormir (?:mejor|más)|ahorrar[^,.;!?]{0,30}|sacarme el carn[eé][^,.;!?]{0,15}|sacar el carn[eé][^,.;!?]{0,15}|comprar(?:me)? (?:una casa|un piso|un coche)|cambiar de (?:trabajo|carrera)|montar (?:mi|una) (?:empresa|propia empresa)|aprobar (?:el|la|mi|las|los) [^,.;!?]{3,25}|ser [^,.;!?]{3,20} profesional|escribir (?:un libro|una novela)|tener (?:un hijo|hijos)"
 )
-_A_PET: Final = re.compile(
+_A_PET: Final = regex(
     rf"(?:(?P<count>{_COUNT}) )?(?P<kind>{_PETS})"
     r"(?P<more>(?: (?:(?!llamad|que|y|pero|de |a |en |para|desde|también|se |es |está |ha |muri)[a-záéíóúñ]+))?)\b(?!-)"
     rf"(?P<named>,? (?:se llama |llamad[oa] |que se llama |de nombre )?(?P<name>(?-i:{CAP}))(?! y (?-i:[A-ZÁÉÍÓÚÑ])))?",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.kinship import Kin
 
 TEMPLATES: Final = {
@@ -37,13 +38,13 @@ ENDED: Final = {
     "allergic_to": "ya no tiene alergia a: {}", "diet": "ya no lleva una dieta: {}", "nickname": "ya no se hace llamar {}",
     "studies": "ya no estudia {}", "speaks": "ya no habla {}",
 }  # fmt: skip
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"(?:un|una|dos|tres|cuatro|cinco|seis|siete|\d+|unos|unas|varios|los|las|el|la|su|sus)\b", re.IGNORECASE
 )
 _SHE = frozenset("perra gata gatita tortuga cotorra yegua gallina cobaya serpiente oveja cabra".split())
 
 
-_WITH_EL = re.compile(r"\b(de|a) el (?=[a-záéíóúñ])")
+_WITH_EL = regex(r"\b(de|a) el (?=[a-záéíóúñ])")
 
 
 def told(template: str, value: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.finding import USER, Finding
 
-_END = re.compile(r"[.!?。！？\n]|$")
+_END = regex(r"[.!?。！？\n]|$")
 
 
 def find(rules: Iterable[tuple[str, re.Pattern[str]]], text: str) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.facts.rules import Value
 
@@ -17,9 +18,9 @@ Read = Callable[[str, int], "Value | None"]
 
 CAP: Final = r"[A-ZÀ-ÖØ-Þ][\w'’]*(?:-[A-ZÀ-ÖØ-Þ][\w'’]*)*"
 """A word that begins with a capital."""
-_NAME: Final = re.compile(rf"{CAP}(?: (?:(?:de|del|della|van|von|da|le|la|du|ben|al) )?{CAP}){{0,2}}")
-_SMALL_NAME: Final = re.compile(r"[^\W\d_]{2,15}(?=\s*(?:[.,!]|$))")
-_PLACE: Final = re.compile(
+_NAME: Final = regex(rf"{CAP}(?: (?:(?:de|del|della|van|von|da|le|la|du|ben|al) )?{CAP}){{0,2}}")
+_SMALL_NAME: Final = regex(r"[^\W\d_]{2,15}(?=\s*(?:[.,!]|$))")
+_PLACE: Final = regex(
     rf"(?:(?:Le|La|Les|Los|Las|El|L['’]) ?)?{CAP}"
     r"(?:(?:-| )(?:(?:de la|de los|de|du|des|del|la|le|les|sur|en|am|an der|im|bei|ob der|lès|d['’])(?:-| )?)?"
     rf"{CAP}){{0,3}}"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.clause_reader import Frame
 from embermem.languages.facts.clause_values import CAP, Phrases, Read, count, fixed, group, known, name, place
 from embermem.languages.facts.rules import Value
@@ -24,26 +25,26 @@ _NO_PLACES: Final = frozenset(
     " lundi mardi mercredi jeudi vendredi samedi dimanche".split()
 )
 PHRASES: Final = Phrases(
-    end=re.compile(
+    end=regex(
         r"\s*[,;:.!?…()]|\s(?:qui|que|qu'|dont|où|parce|car|mais|donc|alors|quand|lorsque?|comme|puisque?|si|s'il|pour que|afin|même si"
         r"|en ce moment|ces temps-ci|ces derniers temps|du coup|depuis(?! toujours)|tous les|toutes les|chaque|malgré|grâce|sauf|sinon|et (?:je|j'|on|il|elle|nous|ça|c'|mon|ma|puis|du coup|aussi)"
         r"|je|j'|c'est|ce qui|à cause|il y a|avant de|après avoir|pour le moment|pour l'instant|lol|mdr)\b",
         _I,
     ),
-    refused=re.compile(
+    refused=regex(
         r"\b(?:ça|cela|ceci|celui|celle|ceux|celles|lui|leur|eux|tu|te|toi|ton|ta|tes|(?<!-)vous|votre|vos|il|elle|ils|elles|moi|me|nous|rien|tout ce|chose|truc|trucs|quoi|y|en(?= (?:ai|est|fais|parle)))\b"
         r"|\b(?:t'|m'|d'y|l'(?:ai|avoir|ont))|^(?:pas|plus|jamais|le faire|la faire|bien|mieux|là|ici|comme)\b|^(?:le|la|les|l'|un|une|des|de|du|d'|à|au|aux)$|\?|\b(?:de|du|des|à|au|aux|et|ou|le|la|les|un|une|avec|pour|dans|sur|chez|en)$",
         _I,
     ),
-    spare=re.compile(
+    spare=regex(
         r"\s+(?:aussi|maintenant|actuellement|désormais|en général|d'ailleurs|vraiment|beaucoup|énormément|bien sûr|quand même|pour l'instant|enfin|récemment|déjà|encore|finalement|moi|hein|voilà|ici|là|là-bas|tout court|et|ou|bientôt|du tout|svp|s'il te plaît|merci)$",
         _I,
     ),
-    opens=re.compile(r"^(?:le |la |les |l'|un |une |des |du |de la |de l'|de |d')", _I),
+    opens=regex(r"^(?:le |la |les |l'|un |une |des |du |de la |de l'|de |d')", _I),
     mine=(
-        (re.compile(r"\b(?:mon|notre)\b", _I), "son"),
-        (re.compile(r"\bma\b", _I), "sa"),
-        (re.compile(r"\b(?:mes|nos)\b", _I), "ses"),
+        (regex(r"\b(?:mon|notre)\b", _I), "son"),
+        (regex(r"\bma\b", _I), "sa"),
+        (regex(r"\b(?:mes|nos)\b", _I), "ses"),
     ),
 )
 _WORKPLACE: Final = r"(?:à l'|au |à la |dans une? )(?=(?:hôpital|école|université|usine|agence|lycée|collège|chu|cabinet|musée|restaurant|ministère|mairie|clinique|bibliothèque|banque|sncf|ratp|poste|crèche|maternelle|petite|grande|entreprise|boulangerie|pharmacie|hôtel|start-up|librairie)\b)"
@@ -54,7 +55,7 @@ _ADV: Final = (
 _WE: Final = r"(?:nous|on)"
 _phrase, _short = PHRASES.read(7, keep_article=True), PHRASES.read(5, keep_article=True)
 _bare: Final = PHRASES.read(6)
-_AT_WORK: Final = re.compile(r"\s(?:chez|à|au|aux|dans|pour|en (?=CDI|CDD|intérim|alternance))\b.*", _I)
+_AT_WORK: Final = regex(r"\s(?:chez|à|au|aux|dans|pour|en (?=CDI|CDD|intérim|alternance))\b.*", _I)
 
 
 def _until_place(read: Read) -> Read:
@@ -108,7 +109,7 @@ _GOALS: Final = (
 )
 _goal: Final = PHRASES.read(8, keep_article=True)
 
-_A_PET: Final = re.compile(
+_A_PET: Final = regex(
     rf"(?:(?P<count>{_COUNT}) )?(?P<kind>(?:petite?s? |vieux |vieille |gros |grosse |jeunes? |adorables? )?(?:{_PETS}))"
     r"(?P<more>(?: (?:(?!nommé|appelé|qui|et|mais|de |à |dans |pour|depuis|aussi|chez|hier|très|s'appelle|est|a |ne |vient)[a-zà-ÿœ]+))?)\b(?!-)"
     rf"(?P<named>,? (?:s'appelle |nommée? |appelée? |qui s'appelle |du nom de )?(?P<name>(?-i:{CAP}))(?! et (?-i:[A-ZÀ-Þ])))?",

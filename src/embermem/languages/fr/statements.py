@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.kinship import Kin
 
 TEMPLATES: Final = {
@@ -46,7 +47,7 @@ _IN: Final = {
     "aux": "états-unis pays-bas philippines antilles",
 }  # fmt: skip
 _PREPOSITION: Final = {place.replace("_", " "): word for word, places in _IN.items() for place in places.split()}
-_DE: Final = re.compile(r"\b(d|qu)e (?=[aeiouyéèêâîôûœ])", re.IGNORECASE)
+_DE: Final = regex(r"\b(d|qu)e (?=[aeiouyéèêâîôûœ])", re.IGNORECASE)
 
 
 def told(template: str, value: str) -> str:
@@ -55,8 +56,8 @@ def told(template: str, value: str) -> str:
     return _DE.sub(r"\1'", template.replace("{in}", where, 1).replace("{}", value, 1))
 
 
-_VOWEL = re.compile(r"[aeiouyéèêâîôûœh]", re.IGNORECASE)
-_COUNTED = re.compile(
+_VOWEL = regex(r"[aeiouyéèêâîôûœh]", re.IGNORECASE)
+_COUNTED = regex(
     r"(?:une?|deux|trois|quatre|cinq|six|sept|huit|\d+|des|plusieurs|le|la|les|son|sa|ses)\b|l'", re.IGNORECASE
 )
 _PETS = {"chienne": "une", "chatte": "une", "tortue": "une", "perruche": "une", "jument": "une", "poule": "une"}

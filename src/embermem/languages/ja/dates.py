@@ -8,6 +8,7 @@ import re
 from datetime import date
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import (
     Days,
     away,
@@ -81,9 +82,9 @@ _LEADS = (
     r"|令(?=和)|平(?=成)|昭(?=和)|最(?=近)|過(?=去)|直(?=近)|向(?=こう)"
 )
 """Where a date may begin."""
-_CLAUSE_AFTER = re.compile(r"[^。！？!?\n]{0,40}")
-_BEHIND = re.compile(r"(?:た|だ)(?:[。！？、んのよねけらりっわ]|$)|でした|ました|かった")
-_AHEAD = re.compile(
+_CLAUSE_AFTER = regex(r"[^。！？!?\n]{0,40}")
+_BEHIND = regex(r"(?:た|だ)(?:[。！？、んのよねけらりっわ]|$)|でした|ました|かった")
+_AHEAD = regex(
     r"予定|つもり|たい(?!した)|に行く|まで(?:に|$)|約束|締め?切|よう(?:と|か|ね|よ|$)|(?:る|く|う|す|つ|む|ぶ|ぐ|ます)(?:[。！？、んのよねけしかわ]|から|$)|試験|発表|は(?:空いて|暇|どう)"
 )
 
@@ -230,6 +231,6 @@ _CORES: tuple[tuple[str, str, Core], ...] = (
 DATES: Final = DateTables(
     leads=_LEADS,
     cores=_CORES,
-    needed=re.compile("[\u3041-\u3096\u30a1-\u30ff週曜]|先月|先日|昨年|一昨|令和|平成|昭和|数[日年]|再来"),
+    needed=regex("[\u3041-\u3096\u30a1-\u30ff週曜]|先月|先日|昨年|一昨|令和|平成|昭和|数[日年]|再来"),
     joints=Joints(dash="から|[〜～]", weekday="[月火水木金土日]曜日?", number="月"),
 )

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.language import words_of
 from embermem.languages.zh.words import terms_of as terms_of_han
 
@@ -22,8 +23,8 @@ SIGNS: Final = "\u3041-\u3096\u3099-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _KATAKANA: Final = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _HIRAGANA: Final = "\u3041-\u3096\u3099-\u309f"
-_SCRIPTS = re.compile(f"(?P<han>[{_HAN}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}ー]+)|[^{_HAN}]")
-_WORD = re.compile(f"[{_KATAKANA}]+|[{_HAN}]+[{_HIRAGANA}]*|[{_HIRAGANA}]+|.", re.DOTALL)
+_SCRIPTS = regex(f"(?P<han>[{_HAN}]+)|(?P<katakana>[{_KATAKANA}]+)|(?P<hiragana>[{_HIRAGANA}ー]+)|[^{_HAN}]")
+_WORD = regex(f"[{_KATAKANA}]+|[{_HAN}]+[{_HIRAGANA}]*|[{_HIRAGANA}]+|.", re.DOTALL)
 _LONGEST: Final = 6
 """Han characters of a keyword: a longer run is several words."""
 _LONGEST_RUN = 2_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import (
     Days,
     away,
@@ -55,7 +56,7 @@ _WEEK = "(?:周|星期|礼拜(?!堂))"
 _WEEKDAY = "(?P<day>[一二三四五六](?![次个顿遍场起直样共])|日(?!本)|天(?!气)|末)"
 _MANY = f"{DIGITS}〇零一二两三四五六七八九十百千几"
 _DIGITS = "0 〇 零 一 二 两 三 四 五 六 七 八 九 十 几"
-_NEEDED = re.compile("[年月周天日晚早晨期拜诞安旦庆节]")
+_NEEDED = regex("[年月周天日晚早晨期拜诞安旦庆节]")
 """Each Chinese date has one of these signs."""
 
 # The signs with which Chinese rules begin, if what must follow does; none that ends another word (以前, 马上).
@@ -69,14 +70,14 @@ _LEADS = (
 )
 
 
-_CLAUSE_BEFORE = re.compile(r"[^。！？；：，、.!?;:,\n]{0,20}$")
-_CLAUSE_AFTER = re.compile(r"[^。！？；：，、.!?;:,\n]{0,20}")
+_CLAUSE_BEFORE = regex(r"[^。！？；：，、.!?;:,\n]{0,20}$")
+_CLAUSE_AFTER = regex(r"[^。！？；：，、.!?;:,\n]{0,20}")
 _WANT = "(?<![重主需只])要(?![是求么不点])"
-_AHEAD = re.compile(f"{_WANT}|准备|打算|计划|即将|约[好定在]|安排在|[定订]在|记得|别忘")
-_THEN_AHEAD = re.compile(
+_AHEAD = regex(f"{_WANT}|准备|打算|计划|即将|约[好定在]|安排在|[定订]在|记得|别忘")
+_THEN_AHEAD = regex(
     rf".{{0,6}}?(?:{_WANT}|(?<![开机社约聚晚宴大年])会(?![议上])|将(?!近)|准备|打算|计划|截止|到期)|.{{0,8}}(?:见面?|去)[吧啦哦呀]?$"
 )
-_BEHIND = re.compile("了|过(?![去来])|刚|已|昨|曾|时候|为什么")
+_BEHIND = regex("了|过(?![去来])|刚|已|昨|曾|时候|为什么")
 
 
 def _number(word: str) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.days import unit_from
 from embermem.languages.dates.rules import Began, Since
 from embermem.languages.zh.numbers import number
 
-_PATTERN = re.compile(
+_PATTERN = regex(
     r"(?P<day>昨天|前天|今天)"
     r"|(?P<week>上(?:个)?(?:周|星期|礼拜))(?![一二三四五六日天末])"
     r"|(?P<lastmonth>上个?月)|(?P<thismonth>这个月)"

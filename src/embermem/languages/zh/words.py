@@ -3,16 +3,16 @@ as words. Korean is cut so too, as long as it has no folder of its own."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.language import words_of
 
 SIGNS: Final = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
-_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
+_HAN = regex("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]")
 STOP_WORDS: Final = frozenset(
     "的 了 是 我 你 他 她 它 们 在 有 和 就 都 也 不 这 那 吗 呢 吧 啊 个 很 要 会 说 去 上 到 着 过".split()
 )
@@ -26,9 +26,9 @@ FUNCTION: Final = STOP_WORDS | frozenset(
 )
 _LONGEST_RUN = 2_000
 """Characters of an unbroken run that are cut into words."""
-_SIGN = re.compile(f"[{SIGNS}]")
-_HANGUL = re.compile("[\uac00-\ud7af]")
-_IDEOGRAPH = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_SIGN = regex(f"[{SIGNS}]")
+_HANGUL = regex("[\uac00-\ud7af]")
+_IDEOGRAPH = regex("[\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def terms_of(run: str) -> tuple[str, ...]:

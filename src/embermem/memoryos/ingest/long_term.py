@@ -273,8 +273,8 @@ class Knowledge:
         when = proposal.valid_from or told
         if proposal.replaces is not None:
             return self._replacing(proposal, said, no, at)
-        alike = [fact for fact in self._held.values() if self._same_attribute(fact, proposal)]
-        put_away = [one for one in self._others.values() if _is_put_away(one) and self._same_attribute(one, proposal)]
+        alike = self._alike(self._held.values(), proposal)
+        put_away = self._alike(filter(_is_put_away, self._others.values()), proposal)
         if proposal.retracts:
             return [
                 self._retire(fact, None, when, at)
@@ -387,11 +387,20 @@ class Knowledge:
 
     def _known_source(self, proposal: FactProposal) -> bool:
         seqs = {source.seq for source in proposal.sources}
-        return bool(seqs) and any(
-            seqs <= {source.seq for source in fact.sources}
+        resting = (
+            fact
             for fact in (*self._held.values(), *self._others.values())
-            if self._same_attribute(fact, proposal) and _says(fact, proposal)
+            if seqs and seqs <= {source.seq for source in fact.sources}
         )
+        return any(_says(fact, proposal) for fact in self._alike(resting, proposal))
+
+    def _alike(self, facts: Iterable[Fact], proposal: FactProposal) -> list[Fact]:
+        """Those of the same person, by whatever name, and the same attribute."""
+        found = [one for one in facts if one.attribute == proposal.attribute and one.about is proposal.about]
+        if not found:
+            return found
+        person = self.people.of(proposal)
+        return [fact for fact in found if self.people.of(fact) == person]
 
     def _same_attribute(self, fact: Fact, proposal: FactProposal | Fact) -> bool:
         """Whether both are about one person, by whatever name, and one attribute of theirs."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,18 +18,20 @@ from embermem.protocols import Embedder, PairedEmbedder
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["ThemeVectors"]
+__all__ = ["EXAMPLES", "VECTORS", "ThemeVectors", "examples", "key_of"]
+
+VECTORS = "theme_vectors.npz"
+"""The examples' vectors by the embedder that a new store gets; `scripts/build_theme_vectors.py` makes the file."""
 
 
 class ThemeVectors:
-    """Embeds the examples of the themes when they are first needed, and keeps them. If the embedder fails, only words
-    say of what theme a text is, until the next query."""
+    """The vectors of the themes' examples, read from a file, or embedded, when they are first needed. If the embedder
+    fails, only words say of what theme a text is, until the next query."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
-        self._questions = _Examples(theme_examples)
-        self._preferences = _Examples(theme_statements)
+        self._questions, self._preferences = map(_Examples, EXAMPLES)
 
     def near(self, vector: Vector | None) -> frozenset[str]:
         """The themes of which an example question is near to a query's vector (dim,)."""
@@ -46,6 +50,22 @@ class ThemeVectors:
         return vectors[places] if places else None
 
 
+EXAMPLES: Sequence[Callable[[], Mapping[str, tuple[str, ...]]]] = (theme_examples, theme_statements)
+"""What gives the examples of each theme: questions, and preferences."""
+
+
+def examples(texts: Callable[[], Mapping[str, tuple[str, ...]]]) -> tuple[Sequence[str], Sequence[str]]:
+    """The theme and the text of each example."""
+    told = [(name, text) for name, texts in texts().items() for text in texts]
+    names, found = zip(*told, strict=True)
+    return names, found
+
+
+def key_of(embedder: str, texts: Sequence[str]) -> str:
+    """The name in the file of what an embedder makes of these texts: other texts have another one."""
+    return hashlib.sha256("\n".join((embedder, *texts)).encode()).hexdigest()
+
+
 class _Examples:
     """Examples of the themes, with their vectors once they were asked for."""
 
@@ -56,8 +76,13 @@ class _Examples:
     def embedded(self, embedder: Embedder) -> tuple[Sequence[str], Vectors] | None:
         """Each example's theme, and the vectors (k, dim); None while the embedder fails."""
         if self._known is None:
-            told = [(name, text) for name, texts in self._texts().items() for text in texts]
-            names, texts = zip(*told, strict=True)
+            names, texts = examples(self._texts)
             with suppress(EmbedderError):
-                self._known = names, np.asarray(embedder.embed(texts))
+                vectors = _kept(key_of(embedder.name, texts))
+                self._known = names, np.asarray(embedder.embed(texts)) if vectors is None else vectors
         return self._known
+
+
+def _kept(key: str) -> Vectors | None:
+    with as_file(files("embermem.memoryos.recall") / VECTORS) as path, np.load(path, allow_pickle=False) as stored:
+        return stored[key].astype(np.float32) if key in stored.files else None

@@ -26,7 +26,7 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
-from embermem.store.engines.owner_alias import drop_alias, id_of
+from embermem.store.engines.owner_alias import IdOf, drop_alias
 from embermem.store.forgotten_key import bring_key, refuse_other_key
 from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
@@ -322,7 +322,7 @@ class _Side:
             with self.reading() as c:
                 found: set[str] = set()
                 for table in OWNED:
-                    one = id_of(select(table.c.owner_id).distinct().subquery().c.owner_id)
+                    one = IdOf(select(table.c.owner_id).distinct().subquery().c.owner_id)
                     found |= set(c.scalars(select(one).where(one > after).order_by(one).limit(_OWNERS)))
             some = sorted(found)[:_OWNERS]
             yield from some

@@ -14,7 +14,6 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
-    String,
     Table,
     and_,
     bindparam,
@@ -31,7 +30,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
 from embermem.store import schema, values
-from embermem.store.engines.packed_text import plain
+from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.vector_type import are_halves, has_numbers
 from embermem.store.queries import originals
 
@@ -374,7 +373,7 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
     if item == "chain":
         return (table.c.summary != "",)
     if item == "segment":
-        return (plain(table.c.parts).like('%"text":"_%'),)
+        return (Plain(table.c.parts).like('%"text":"_%'),)
     if item == "profile":
         return (table.c.set_by != _FROM_CALLERS, table.c.value.is_not(None))
     if item == "person":

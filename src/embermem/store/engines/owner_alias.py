@@ -2,8 +2,8 @@
 begins with one. PostgreSQL's tables hold the ids themselves.
 
 Statements name an owner by the id on both engines. Before SQLite runs one, its parameters that are owners' ids are
-replaced by their numbers, which the table `owner_key` has; a number is given when the first row of an owner is inserted,
-and never again. What is selected of a column of owners is the id.
+replaced by their numbers, which the table `owner_key` has. A number is given when an owner's first row is inserted, and
+never again to another. What is selected of a column of owners is the id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["KEYS", "OwnerKey", "drop_alias", "id_of", "replace_owners", "table_of_keys"]
+__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "replace_owners", "table_of_keys"]
 
 KEYS = "owner_key"
 """The table of numbers. It is of the file, not of the schema: no copy on another engine has it."""
@@ -31,20 +31,20 @@ class _Ref(str):
     __slots__ = ()
 
 
-class id_of(FunctionElement[str]):  # noqa: N801: it is used as a function
+class IdOf(FunctionElement[str]):
     """The id that a column of owners stands for, to order and compare by."""
 
     type = String(32)
     inherit_cache = True
 
 
-@compiles(id_of)
-def _as_it_is(element: id_of, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(IdOf)
+def _as_it_is(element: IdOf, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 
-@compiles(id_of, "sqlite")
-def _looked_up(element: id_of, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(IdOf, "sqlite")
+def _looked_up(element: IdOf, compiler: SQLCompiler, **options: Any) -> str:
     return f"(SELECT {KEYS}.id FROM {KEYS} WHERE {KEYS}.no = {compiler.process(element.clauses, **options)})"
 
 
@@ -63,7 +63,7 @@ class OwnerKey(TypeDecorator[str]):
 
     def column_expression(self, column: Any) -> Any:
         """What is selected is the id."""
-        return id_of(column)
+        return IdOf(column)
 
 
 def table_of_keys() -> str:

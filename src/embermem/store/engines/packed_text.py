@@ -2,7 +2,7 @@
 stands in tables of versions. PostgreSQL compresses long values by itself.
 
 A packed value is a BLOB: two marks, and a raw DEFLATE stream (RFC 1951) with a dictionary of the words that our JSON
-repeats. Text is text of an older version, or too short to gain. What looks for a word in a column asks `plain`; what
+repeats. Text is text of an older version, or too short to gain. What looks for a word in a column asks `Plain`; what
 looks through a file's bytes asks `unpacked_within`, which knows packed values by their marks.
 """
 
@@ -19,7 +19,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 from embermem.core.errors import StoreCorrupt
 
-__all__ = ["PLAIN", "PackedText", "packed_columns", "plain", "plain_text", "unpacked_within"]
+__all__ = ["PLAIN", "PackedText", "Plain", "packed_columns", "plain_text", "unpacked_within"]
 
 PLAIN = "ember_plain"
 """The SQL function by which SQLite reads a packed value; each connection of an engine has it (`plain_text`)."""
@@ -89,20 +89,20 @@ def plain_text(value: bytes | str | None) -> str | None:
         raise StoreCorrupt("a packed text is damaged; restore a copy, or see `embermem doctor`") from None
 
 
-class plain(FunctionElement[str]):  # noqa: N801: it is used as a function
+class Plain(FunctionElement[str]):
     """A column's text, as statements compare it."""
 
     type = Text()
     inherit_cache = True
 
 
-@compiles(plain)
-def _as_it_is(element: plain, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(Plain)
+def _as_it_is(element: Plain, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 
-@compiles(plain, "sqlite")
-def _unpacked(element: plain, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(Plain, "sqlite")
+def _unpacked(element: Plain, compiler: SQLCompiler, **options: Any) -> str:
     return f"{PLAIN}({compiler.process(element.clauses, **options)})"
 
 

@@ -12,6 +12,7 @@ open, no checkpoint writes to the file; writers go on in the WAL.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
 import threading
@@ -25,6 +26,11 @@ _INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
 _LOCK_BYTE = 0x40000000
 """The page with this byte is used for locks, and never for data."""
 _BLOCK = 1 << 20
+_KNOWN_PAGES = 1 << 16
+"""So many pages of a file are known again by what they hold (256 MB of 4 KB; some 20 MB of memory)."""
+
+Clean = tuple[bytes, tuple[int, ...], tuple[tuple[int, int], ...]]
+"""A page without slack: the hash of its bytes, the pages below it, and the chains that begin on it: where, how long."""
 
 
 class Damaged(Exception):
@@ -51,6 +57,8 @@ class RawFile:
         found = os.fstat(self._handle)
         self._identity = found.st_dev, found.st_ino
         self._seeking = threading.Lock()
+        self.clean: dict[int, Clean] = {}
+        """Of pages that were walked before: what need not be looked at again while they hold the same bytes."""
 
     @classmethod
     def of(cls, path: Path) -> RawFile:
@@ -70,6 +78,10 @@ class RawFile:
         except OSError:
             return False
         return (found.st_dev, found.st_ino) == self._identity
+
+    def close(self) -> None:
+        """Of one that is not shared, and whose file no connection of this process has open."""
+        os.close(self._handle)
 
     @property
     def size(self) -> int:
@@ -162,7 +174,7 @@ def wipe(file: RawFile, roots: Collection[int]) -> int:
     `roots` are the root pages of its tables and indexes. Raises Damaged, before anything is written, where the file
     cannot be understood whole, and OSError.
     """
-    spans = list(slack(file.read, roots))
+    spans = list(slack(file.read, roots, file.clean))
     for start, end in spans:
         file.zero(start, end)
     if spans:
@@ -170,15 +182,18 @@ def wipe(file: RawFile, roots: Collection[int]) -> int:
     return len(spans)
 
 
-def slack(read: Callable[[int, int], bytes], roots: Collection[int]) -> Iterator[tuple[int, int]]:
+def slack(
+    read: Callable[[int, int], bytes], roots: Collection[int], clean: dict[int, Clean] | None = None
+) -> Iterator[tuple[int, int]]:
     """The ranges (start, end) of a database file that hold no row and are not all zero. `read` gives bytes of it, by
-    offset and count. Raises Damaged."""
+    offset and count. Every page is read; one that holds the bytes which `clean` knows is not taken apart again, and
+    others are added to it. Raises Damaged."""
     header = read(0, _HEADER)
     if len(header) < _HEADER:
         return
     size = struct.unpack_from(">H", header, 16)[0]
     try:
-        yield from _Walk(read, 65536 if size == 1 else size, header).run(roots)
+        yield from _Walk(read, 65536 if size == 1 else size, header, {} if clean is None else clean).run(roots)
     except (IndexError, struct.error) as error:
         raise Damaged(f"a page ends before what it holds: {error}") from error
 
@@ -186,8 +201,11 @@ def slack(read: Callable[[int, int], bytes], roots: Collection[int]) -> Iterator
 class _Walk:
     """One walk over all pages that are in use or on the free list."""
 
-    def __init__(self, read: Callable[[int, int], bytes], page_size: int, header: bytes) -> None:
+    def __init__(
+        self, read: Callable[[int, int], bytes], page_size: int, header: bytes, clean: dict[int, Clean]
+    ) -> None:
         self._read = read
+        self._clean = clean
         self._size = page_size
         self._usable = page_size - header[20]
         self._pages, self._free = struct.unpack_from(">II", header, 28)
@@ -226,6 +244,24 @@ class _Walk:
 
     def _tree_page(self, number: int, waiting: list[int]) -> Iterator[tuple[int, int]]:
         page = self._page(number)
+        mark = hashlib.sha256(page).digest()
+        known = self._clean.get(number)
+        if known is None or known[0] != mark:
+            below, chains = list[int](), list[tuple[int, int]]()
+            dirty = list(self._taken_apart(number, page, below, chains))
+            yield from dirty
+            known = mark, tuple(below), tuple(chains)
+            self._clean.pop(number, None)
+            if not dirty and len(self._clean) < _KNOWN_PAGES:
+                self._clean[number] = known
+        waiting += known[1]
+        for start, left in known[2]:
+            yield from self._chain(start, left)
+
+    def _taken_apart(
+        self, number: int, page: bytes, below: list[int], chains: list[tuple[int, int]]
+    ) -> Iterator[tuple[int, int]]:
+        """The spans of a page; the pages `below` it, and the `chains` that begin on it."""
         head = _HEADER if number == 1 else 0
         kind, free, cells, content = struct.unpack_from(">BHHH", page, head)
         if kind not in (_INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF):
@@ -240,12 +276,12 @@ class _Walk:
         if cells and not content <= min(pointers) <= max(pointers) <= self._usable - 4:
             raise Damaged(f"page {number}: a row lies outside of it")
         if inner:
-            waiting += [struct.unpack_from(">I", page, pointer)[0] for pointer in pointers]
-            waiting.append(struct.unpack_from(">I", page, head + 8)[0])
+            below += [struct.unpack_from(">I", page, pointer)[0] for pointer in pointers]
+            below.append(struct.unpack_from(">I", page, head + 8)[0])
         yield from self._dirty(number, page, top, content)
         yield from self._free_blocks(number, page, free, content)
         if kind != _TABLE:
-            yield from self._overflows(number, page, kind, pointers)
+            chains += self._overflows(number, page, kind, pointers)
 
     def _free_blocks(self, number: int, page: bytes, free: int, content: int) -> Iterator[tuple[int, int]]:
         """The bodies of free blocks; each begins with where the next is, and how long it is itself."""
@@ -260,7 +296,7 @@ class _Walk:
             least, free = free + length, following
 
     def _overflows(self, number: int, page: bytes, kind: int, pointers: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """The chains of the rows of a page that are longer than a page holds."""
+        """The chains of the rows of a page that are longer than a page holds: where each begins, and how long it is."""
         most, skip = self._most[kind], 4 if kind == _INDEX else 0
         starts = [pointer + skip for pointer in pointers] if skip else pointers
         for at in starts:
@@ -279,7 +315,7 @@ class _Walk:
             if at + local + 4 > self._usable:
                 raise Damaged(f"page {number}: a row runs out of it")
             following = struct.unpack_from(">I", page, at + local)[0]
-            yield from self._chain(following, payload - local)
+            yield following, payload - local
 
     def _chain(self, number: int, left: int) -> Iterator[tuple[int, int]]:
         """The end of the last page of an overflow chain."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_
+from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, type_coerce
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
@@ -26,7 +26,7 @@ class Vectors(TypeDecorator[bytes]):
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
         """The same for the same numbers, whether this version wrote them or an older one, in half precision."""
-        return value if value is None or len(value) % 2 else vector_codes.stored(vector_codes.vector_of(value))
+        return None if value is None else vector_codes.stored_bytes(value)
 
 
 _HEAD = 4
@@ -51,7 +51,15 @@ class _HalfVec(UserDefinedType[bytes]):
         return func.halfvec_send(column, type_=self)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], bytes | None]:
-        return lambda sent: None if sent is None else np.frombuffer(sent, ">f2", offset=_HEAD).astype("<f2").tobytes()
+        return lambda sent: (
+            None if sent is None else vector_codes.stored(np.frombuffer(sent, ">f2", offset=_HEAD).astype(np.float32))
+        )
+
+
+def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
+    """A column of vectors for who reads many and takes them as they are: in half precision where an older version or
+    pgvector has them so."""
+    return type_coerce(column, _HalfVec() if are_halves(c) else LargeBinary())
 
 
 def are_halves(c: Connection) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import Column, Table, func, or_, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
 _LAST = "\U0010ffff"
@@ -15,7 +15,16 @@ _SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000
 
 def upsert(c: Connection, table: Table) -> Any:
     """An insert that may say what happens where the row is there already; both engines have the same words for it."""
-    return postgresql.insert(table) if c.dialect.name == "postgresql" else sqlite.insert(table)
+    if c.dialect.name != "postgresql":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # a dozen modules, which nobody needs who has a file
+
+    return postgresql.insert(table)
+
+
+def is_spread(c: Connection) -> bool:
+    """Whether the store of a connection is spread over several servers, with what belongs to no owner on each."""
+    return bool(getattr(c.dialect, "ember_spread", False))
 
 
 def order_by_code_points(c: Connection, column: Column[str]) -> None:

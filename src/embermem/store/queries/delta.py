@@ -19,12 +19,14 @@ from embermem.core.types import (
     Persona,
     SegmentId,
 )
+from embermem.core.vector_codes import StoredVectors
 from embermem.protocols import (
     Delta,
     PageMark,
 )
 from embermem.store import schema
-from embermem.store.codec import moment, passages_from, record, vector_from
+from embermem.store.codec import moment, passages_from, record
+from embermem.store.engines.vector_type import as_sent
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
 from embermem.store.transactions import Transactions
@@ -107,7 +109,7 @@ def _newer(
 ) -> Delta:
     vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
-        select(vector.c.seq, vector.c.data, vector.c.tokens, vector.c.passages).where(
+        select(vector.c.seq, as_sent(c, vector.c.data), vector.c.tokens, vector.c.passages).where(
             vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
         )
     ).all()
@@ -134,7 +136,7 @@ def _newer(
         revision=owner.revision,
         utterances=utterances(c, owner_id, seq, None),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
-        vectors=np.stack([vector_from(row[1]) for row in found]) if found else np.zeros((0, dim), dtype=np.float32),
+        vectors=StoredVectors([row[1] for row in found], dim),
         pages=tuple(record(PageMark, row) for row in marks),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=known,

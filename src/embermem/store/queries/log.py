@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, insert, or_, select, update
+from sqlalchemy import BigInteger, Row, and_, bindparam, insert, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.ids import new_id
@@ -17,16 +17,46 @@ from embermem.core.user_overrides import mark_of_message
 from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
-from embermem.store.erasing import Erasing, is_gone, marked_of
+from embermem.store.erasing import Erasing, barred_marks, gone_marks, mark_of_receipt
 from embermem.store.queries import originals
 from embermem.store.queries.pages import said_within
-from embermem.store.queries.reads import chunks, same
+from embermem.store.queries.reads import same
 from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
 from embermem.store.values import value_rows
 
 logger = logging.getLogger(__name__)
+
+# Statements of every `add`, made once: making them took more time than running them.
+_TAKE = (
+    update(schema.owner)
+    .where(schema.owner.c.owner_id == bindparam("of"))
+    .values(
+        seq=schema.owner.c.seq + bindparam("said"),
+        pages=schema.owner.c.pages + bindparam("opened"),
+        due_at=due_from(bindparam("at", type_=BigInteger)),
+    )
+)
+_COUNTS = select(schema.owner.c.seq, schema.owner.c.pages).where(schema.owner.c.owner_id == bindparam("of"))
+_TAIL = (
+    select(
+        schema.page.c.page_id,
+        schema.page.c.answered,
+        schema.page.c.expires_at,
+        schema.utterance.c.role,
+        schema.utterance.c.speaker,
+    )
+    .outerjoin(
+        schema.utterance,
+        and_(same(schema.utterance, schema.page), schema.utterance.c.seq == schema.page.c.last_seq),
+    )
+    .where(schema.page.c.owner_id == bindparam("of"), schema.page.c.thread == bindparam("thread"))
+    .order_by(schema.page.c.no.desc())
+    .limit(1)
+)
+_SAID, _VALUES, _OPENED = insert(schema.utterance), insert(schema.utterance_value), insert(schema.page)
+_RECEIPT = insert(schema.receipt)
 
 
 class Log(Erasing):
@@ -45,48 +75,25 @@ class Log(Erasing):
     ) -> Added:
         at = micros(now)
         with self._write() as c:
-            ensure_owner(c, owner, at)
-            secret = self._known_key(c)
+            new = ensure_owner(c, owner, at)
             if key is not None:
                 known = kept_receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
                     return _stored(c, owner.id, known)
-                if secret is not None and is_gone(c, owner.id, key, digest, secret):
-                    raise Undo  # nothing new: no row of an owner is left either
-            messages = self._still_new(c, owner.id, messages, secret)
+            secret = self._known_key(c)
+            if secret is not None:
+                sent = () if key is None else (mark_of_receipt(key, digest, secret),)
+                messages = _still_new(c, owner.id, messages, sent, secret, new=new)
             if not messages:
-                raise Undo
-            table = schema.owner
-            row = c.execute(
-                update(table)
-                .where(table.c.owner_id == owner.id)
-                .values(seq=table.c.seq + len(messages), due_at=due_from(at))
-                .returning(table.c.seq, table.c.pages)
-            ).one()
-            added = _append(c, owner.id, messages, row.seq - len(messages), row.pages, at, fresh)
+                raise Undo  # no row of an owner is left either
+            before = c.execute(_COUNTS, {"of": owner.id}).one()
+            added = _append(c, owner.id, messages, before.seq, before.pages, at, fresh)
             if expires_at is not None:
                 _expire(c, owner.id, added.page_ids, expires_at)
             if key is not None:
-                said_receipt(c, owner.id, key, digest, row.seq - len(messages) + 1, row.seq, at)
+                said_receipt(c, owner.id, key, digest, before.seq + 1, before.seq + len(messages), at)
             return added
         return Added(page_ids=(), utterance_ids=())
-
-    def _still_new(
-        self, c: Connection, owner_id: OwnerId, messages: Sequence[Message], secret: bytes | None
-    ) -> Sequence[Message]:
-        """The messages but for those that were forgotten: who said what, and when."""
-        marked = marked_of(c, owner_id, secret) if secret is not None else []
-        if secret is None or not marked:
-            return messages
-        table = schema.barred
-        marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
-        known = {
-            mark
-            for one in marked
-            for some in chunks(sorted(set(marks)))
-            for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == one, table.c.mark.in_(some)))
-        }
-        return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 
     def owner_state(self, owner_id: OwnerId) -> OwnerState | None:
         """The owner's row, or None before the first add."""
@@ -114,6 +121,19 @@ class Log(Erasing):
             return utterances(c, owner_id, after_seq, limit, ids, shown)
 
 
+def _still_new(
+    c: Connection, owner_id: OwnerId, messages: Sequence[Message], sent: Sequence[str], secret: bytes, *, new: bool
+) -> Sequence[Message]:
+    """The messages but for those that were forgotten: who said what, and when. None of them, if the marks of how they
+    are `sent` are known of a memory that was forgotten whole."""
+    marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
+    gone = gone_marks(c, owner_id, [*sent, *marks], secret, new=new)
+    if not gone.isdisjoint(sent):
+        return ()
+    known = gone | barred_marks(c, owner_id, marks)
+    return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
+
+
 def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
     """What was stored under a key and is still there; of what was forgotten, nothing is stored again."""
     utterance = schema.utterance
@@ -131,19 +151,12 @@ def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:
 def said_receipt(c: Connection, owner_id: OwnerId, key: str, digest: str, first: int, last: int, at: int) -> None:
     """Keep what was stored under a key: the utterances from the first to the last."""
     row = {"owner_id": owner_id, "key": key, "digest": digest, "first_seq": first, "last_seq": last, "recorded_at": at}
-    c.execute(insert(schema.receipt).values(**row))
+    c.execute(_RECEIPT, row)
 
 
 def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) -> PageTail | None:
     """The thread's newest page; none where that has expired, so that what is said now does not end with it."""
-    page, said = schema.page, schema.utterance
-    row = c.execute(
-        select(page.c.page_id, page.c.answered, page.c.expires_at, said.c.role, said.c.speaker)
-        .outerjoin(said, and_(same(said, page), said.c.seq == page.c.last_seq))
-        .where(page.c.owner_id == owner_id, page.c.thread == thread)
-        .order_by(page.c.no.desc())
-        .limit(1)
-    ).first()
+    row = c.execute(_TAIL, {"of": owner_id, "thread": thread}).first()
     if row is None or (row.expires_at is not None and row.expires_at <= at):
         return None
     speaker = row.speaker if row.role == Role.USER.value else ""
@@ -153,7 +166,7 @@ def _thread_tail(c: Connection, owner_id: OwnerId, thread: ThreadId, at: int) ->
 def _append(
     c: Connection, owner_id: OwnerId, messages: Sequence[Message], seq: int, pages: int, at: int, fresh: bool
 ) -> Added:
-    """Number the messages from seq + 1, give each its page, and write both."""
+    """Number the messages from seq + 1, give each its page, and write both. The owner's row is held."""
     tails = {thread: _thread_tail(c, owner_id, thread, at) for thread in {message.thread for message in messages}}
     utterances: list[dict[str, Any]] = []
     opened: dict[PageId, dict[str, Any]] = {}
@@ -176,17 +189,17 @@ def _append(
         tails[message.thread] = PageTail(page_id=page_id, answered=answered, speaker=speaker)
         said = {"owner_id": owner_id, "seq": seq, "id": new_id("u"), "page_id": page_id, "recorded_at": at}
         utterances.append(row_of(message, schema.utterance, **said))
-    c.execute(insert(schema.utterance), utterances)
+    c.execute(_TAKE, {"of": owner_id, "said": len(utterances), "opened": len(opened), "at": at})
+    c.execute(_SAID, utterances)
     if values := [
         row
         for message, said in zip(messages, utterances, strict=True)
         for row in value_rows(owner_id, said["seq"], message.metadata)
     ]:
-        c.execute(insert(schema.utterance_value), values)
+        c.execute(_VALUES, values)
     originals.keep(c, owner_id, ((said["id"], one.original) for one, said in zip(messages, utterances, strict=True)))
     if opened:
-        c.execute(insert(schema.page), list(opened.values()))
-        set_owner(c, owner_id, pages=pages)
+        c.execute(_OPENED, list(opened.values()))
     update_rows(c, schema.page, owner_id, ("page_id",), joined.values())
     return Added(
         page_ids=tuple(dict.fromkeys(row["page_id"] for row in utterances)),

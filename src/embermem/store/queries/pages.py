@@ -7,9 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, false, func, literal, null, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    false,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import Kind, OwnerId, Page, PageId, Role, SegmentId, ThreadId, Tier
@@ -19,6 +34,9 @@ from embermem.store.codec import micros
 from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 from embermem.store.values import meets
+
+_LAST = 2**62
+"""After the last utterance of any owner."""
 
 
 class Pages(Transactions):
@@ -43,7 +61,16 @@ class Pages(Transactions):
     ) -> tuple[Page, ...]:
         page, said = schema.page.c, schema.utterance.c
         with self._read() as c:
-            query, placed, pages = _pages(c, owner_id, moment)
+            then: dict[str, Any] = {}
+            if moment.is_now or moment.valid_at is not None:
+                query, placed, pages = _pages(c, owner_id, moment)
+            else:
+                query, placed = (
+                    _then(moment.seq is not None, moment.revision is not None),
+                    schema.membership.c.segment_id,
+                )
+                pages = _pages_counted(c, owner_id, moment.seq)
+                then = _at(owner_id, moment, pages)
             shown = _said_by(moment)
             if within is not None:
                 shown += said_within(c, owner_id, within, moment)
@@ -67,7 +94,7 @@ class Pages(Transactions):
             queries = [query]
             if ids is not None:
                 queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
-            rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
+            rows = sorted((row for one in queries for row in c.execute(one, then)), key=lambda row: row.no)
             return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=shown)
 
 
@@ -134,7 +161,7 @@ def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:
 # ---------------------------------------------------------------------------------------------------------------- then
 
 
-def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
+def select_present(owner_id: Any, moment: Moment) -> Select[Any]:
     """The pages of which something was said."""
     page, said = schema.page, schema.utterance
     columns = (page.c[name] for name in ("page_id", "no", "thread", "first_seq", "recorded_at"))
@@ -161,7 +188,7 @@ def evicted_no(moment: Moment) -> Any:
     return column if moment.revision is None else case((column <= moment.revision, column), else_=null())
 
 
-def _select_pages_then(owner_id: OwnerId, moment: Moment, counted: int) -> Select[Any]:
+def _select_pages_then(owner_id: Any, moment: Moment, counted: Any) -> Select[Any]:
     """Each page with the segment and the chain that it was in. Whether an analyst failed on one has no past."""
     page, member, segment = schema.page, schema.membership, schema.segment
     placed = (
@@ -170,7 +197,10 @@ def _select_pages_then(owner_id: OwnerId, moment: Moment, counted: int) -> Selec
         .add_columns(member.c.segment_id, evicted_no(moment).label("evicted_no"))
     )
     return noted(placed, moment).add_columns(
-        page.c.expires_at, page.c.expires_offset, literal(counted).label("owner_pages"), null().label("error")
+        page.c.expires_at,
+        page.c.expires_offset,
+        (literal(counted) if isinstance(counted, int) else counted).label("owner_pages"),
+        null().label("error"),
     )
 
 
@@ -195,12 +225,36 @@ def _said_by(moment: Moment) -> list[Any]:
 def _pages_counted(c: Connection, owner_id: OwnerId, seq: int | None) -> int:
     """How many pages the owner had: those before the next to come. One that was forgotten just before it counts, so
     that nothing takes its place in short-term memory."""
+    return c.scalar(_COUNTED, {"of": owner_id, "then": _LAST if seq is None else seq}) or 0
+
+
+def _counted() -> Select[Any]:
     page, owner, said = schema.page, schema.owner, schema.utterance
-    if seq is not None:
-        same = (page.c.owner_id == said.c.owner_id, page.c.page_id == said.c.page_id, page.c.first_seq == said.c.seq)
-        opening = select(page.c.no).select_from(said).join(page, and_(*same))
-        mine = (said.c.owner_id == owner_id, said.c.seq > seq)
-        following = c.scalar(opening.where(*mine, page.c.no >= 1).order_by(said.c.seq).limit(1))
-        if following is not None:
-            return int(following) - 1
-    return c.scalar(select(owner.c.pages).where(owner.c.owner_id == owner_id)) or 0
+    following = (
+        select(page.c.no - 1)
+        .select_from(said)
+        .join(page, and_(reads.same(page, said, "page_id"), page.c.first_seq == said.c.seq))
+        .where(said.c.owner_id == bindparam("of"), said.c.seq > bindparam("then"), page.c.no >= 1)
+        .order_by(said.c.seq)
+        .limit(1)
+    )
+    return select(func.coalesce(following.scalar_subquery(), owner.c.pages)).where(owner.c.owner_id == bindparam("of"))
+
+
+_COUNTED = _counted()
+
+
+@cache
+def _then(has_seq: bool, has_revision: bool) -> Select[Any]:
+    """`_select_pages_then` of any owner and moment, made once for each kind of moment: see `_at`."""
+    moment: Any = Moment(
+        seq=bindparam("then_seq", type_=BigInteger) if has_seq else None,  # type: ignore[arg-type]
+        revision=bindparam("then_revision", type_=BigInteger) if has_revision else None,  # type: ignore[arg-type]
+    )
+    return _select_pages_then(bindparam("then_of"), moment, bindparam("owner_pages", type_=BigInteger))
+
+
+def _at(owner_id: OwnerId, moment: Moment, counted: int) -> dict[str, Any]:
+    """The parameters of `_then`."""
+    given = {"then_of": owner_id, "then_seq": moment.seq, "then_revision": moment.revision, "owner_pages": counted}
+    return {name: value for name, value in given.items() if value is not None}

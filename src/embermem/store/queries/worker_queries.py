@@ -37,7 +37,7 @@ from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, over_owners
 
 _ABOVE_ALL = 2**62
 """Above every page's number."""
@@ -46,6 +46,7 @@ _ABOVE_ALL = 2**62
 class Work(Transactions):
     """Claims and changes of one owner."""
 
+    @over_owners
     def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
         owner, at = schema.owner, micros(now)
         with self._read() as c:

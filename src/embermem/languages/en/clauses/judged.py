@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.clauses.frames import FEELING
 from embermem.languages.en.clauses.words import _set
 
@@ -25,12 +26,12 @@ _FELT_SO: Final = _set(
 _ADVERBS = r"(?:\s+(?:so|really|very|pretty|super|such|just|truly|absolutely|quite|actually|both|incredibly|totally))*"
 _AND = r"(?:(?P<and>,?\s+(?:and|but|yet)\s+)(?:(?:so|really|very|pretty|super)\s+)?(?P<more>[a-z-]+))?"
 _END = r"(?=\s*(?:[.!,;–—-]|$)|\s+(?:and|but|because|for|with|when)\b)"
-_FELT = re.compile(
+_FELT = regex(
     r"[\s,–—-]*(?:[.!]\s+)?(?:(?:and|but|so)\s+)?(?:i|(?:it|that|which)(?: really| just)? made me)(?:\s+(?:feel|felt))"
     rf"{_ADVERBS}\s+(?P<how>[a-z-]+){_AND}{_END}",
     re.IGNORECASE,
 )
-_HOW = re.compile(
+_HOW = regex(
     r"[\s,–—-]*(?:[.!]\s+)?(?:(?:and|but|though)\s+)?(?:it|which|that)(?:\s+was|\s+turned out to be)"
     rf"{_ADVERBS}\s+(?P<how>[a-z-]+){_AND}{_END}",
     re.IGNORECASE,

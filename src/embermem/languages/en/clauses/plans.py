@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from embermem.core.patterns import regex
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses import frames, worth
 from embermem.languages.en.clauses.boundaries import natural_end
@@ -17,16 +18,16 @@ from embermem.languages.en.clauses.values import complement
 from embermem.languages.en.clauses.words import LEAD_OUT
 from embermem.languages.facts.finding import USER, Finding
 
-_DREAM = re.compile(
+_DREAM = regex(
     r"(?:\b(?:it's|it is|it has)(?: always)?(?: been)? (?:a|my|our)(?: \w+)? (?:dream|goal|wish)(?: of (?:mine|ours))?"
     r"|\b(?:my|our)(?: \w+)? (?:dream|goal|plan|aim|hope|wish|resolution) (?:is|has always been|has been)(?: now| still)?) to (?=[a-z])",
     re.IGNORECASE,
 )
-_LETS = re.compile(
+_LETS = regex(
     r"(?:^|[.,;] |\b(?:yes|okay|ok|so|and|then) )(?:let's|(?P<asked>please)) (?:just |also )?(?=(?P<verb>\w+)\b)",
     re.IGNORECASE,
 )
-_NO_MORE = re.compile(r"\b(?:any ?more|any longer|after all|no longer)\b", re.IGNORECASE)
+_NO_MORE = regex(r"\b(?:any ?more|any longer|after all|no longer)\b", re.IGNORECASE)
 _DONE = frozenset(("finally", "already", "just"))
 _CANCELLED = frozenset(("cancel", "abandon"))
 _HAPPENED = (Tense.PAST, Tense.PERFECT)

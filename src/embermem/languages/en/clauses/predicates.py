@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from embermem.core.patterns import regex
 from embermem.languages.en import verbs
 from embermem.languages.en.clauses import frames
 from embermem.languages.en.clauses.clause import Clause, Tense
 from embermem.languages.en.clauses.tokens import Token, low
 from embermem.languages.en.clauses.words import ADVERBS, KIN, KIN_MANY, PREPOSITIONS, THIRD
 
-_CONDITION = re.compile(r"(?:\w+ )?(?:depression|asthma|diabetes|anxiety|arthritis|migraines?|adhd|ocd|ptsd)\b")
+_CONDITION = regex(r"(?:\w+ )?(?:depression|asthma|diabetes|anxiety|arthritis|migraines?|adhd|ocd|ptsd)\b")
 _NOT_WANTED = THIRD | frozenset(
     """to you your this that these those more help information all everything something nothing anything what how no
     advice one whatever whichever""".split()

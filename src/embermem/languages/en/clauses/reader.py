@@ -12,6 +12,7 @@ from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import DateSpan
 from embermem.languages.en.clauses import frames, worth
 from embermem.languages.en.clauses.clause import Clause, Tense, clauses
@@ -26,7 +27,7 @@ from embermem.languages.en.clauses.values import MOST_WORDS, complement, content
 from embermem.languages.en.clauses.words import CUTS, FUNCTION, LEAD_OUT, PREPOSITIONS
 from embermem.languages.facts.finding import USER, Finding, When
 
-_SIGNS = re.compile(
+_SIGNS = regex(
     r"\b(?:i|i'\w+|im|ive|we|we'\w+|my|our|me|us|let's|please|dream|goal)\b"
     r"|^\W*(?:\w+,? )?(?:\w+ing|\w+ed|need|want|hope|gotta|wanna|still|just|went|took|got|made|had|bought|lost|won|met"
     r"|found|began|built|gonna|been|the)\b",

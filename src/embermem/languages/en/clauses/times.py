@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.en.vocabulary import MONTH_NAMES
 
-_MAY = re.compile(
+_MAY = regex(
     r"\d|\b(?:today|tonight|yesterday|tomorrow|ago|last|next|this|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|fri|sat"
     r"|jan\w*|feb\w*|march|april|may|june|july|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|christmas|halloween|spring|summer|autumn|fall|winter)\b",
     re.IGNORECASE,
 )
 
 
-_RECURRING = re.compile(r"\b(?:every|each|most)\s(?:\w+\s)?$", re.IGNORECASE)
+_RECURRING = regex(r"\b(?:every|each|most)\s(?:\w+\s)?$", re.IGNORECASE)
 
 
 def timed(sentence: str, said_at: datetime) -> tuple[DateSpan, ...]:

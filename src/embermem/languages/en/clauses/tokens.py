@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-_TOKEN = re.compile(
+from embermem.core.patterns import regex
+
+_TOKEN = regex(
     r"\d{1,4}(?:-[a-zA-Z]+)+|[$€£¥]?\d[\d,.:]*\d(?:[a-zA-Z%]+)?|[$€£¥]?\d[a-zA-Z]*%?|[^\W\d_]\w*(?:['.&/-]\w+)*'?(?!\w)|\.{2,}|--+|\S"
 )
-_CONTRACTED = re.compile(r"(i|we|he|she|they|it|there|who|that|[a-z]+)'(m|re|ve|ll|d|s)")
+_CONTRACTED = regex(r"(i|we|he|she|they|it|there|who|that|[a-z]+)'(m|re|ve|ll|d|s)")
 AND: Final = frozenset(("and", "&", "or"))
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import since
 from embermem.languages.en.clauses.reader import Reading, readings
 from embermem.languages.en.clauses.times import timed
@@ -38,16 +39,16 @@ _FOLLOWING_CHARS = 80
 """As much of the next sentence as may judge what was told."""
 THRESHOLD = 1.8
 STEP = 0.6
-_HEAD = re.compile(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
+_HEAD = regex(r"\b(?:[Ii]'(?:m|ve|d)|[Ii]m|[Ii]|[Ww]e've|[Ww]e|[Mm]y|[Aa]s an?(?= (?:wo)?man\b)"
                    r"|(?:[Yy]ou (?:can |may )?|[Pp]lease |(?:[Pp]eople|[Ee]veryone|[Ee]verybody) )?[Cc]alls? me)(?=\s)")  # fmt: skip
-_LEAD = re.compile(
+_LEAD = regex(
     r"(?:^|[,;!.—–(]|\s-|\b(?:and|but|because|cause|so|plus|also|well|oh|ah|hi|hello|hey|yes|yeah|yep|no|actually|honestly|btw"
     r"|by the way|currently|now|nowadays|these days|though|although|since|anyway|ok|okay|haha|lol|fyi|fun fact:|besides"
     r"|(?:and|but) (?:yes|also|now|actually)|(?:hi|hello|hey),? \w{2,12}|as (?:i said|you know|i mentioned)|you know|see|nice to meet you|(?:it )?turn(?:s|ed) out(?: that)?))"
     r"[\s\"]*$",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(
+_BEFORE = regex(
     r"\b(?:if|unless|whether|suppos\w+|imagin\w+|pretend\w*|wish\w*|would|wouldn't|could|might|maybe|perhaps|possibly|probably"
     r"|hypothetical\w*|dream\w*|dreamt|nightmare|guess|almost|nearly|as though|like i'm|in theory|someday|some day|sometimes"
     r"|feels? like|felt like|thinks?|thought|believes?|assumes?|assumed|hop(?:e|es|ing)|when|whenever|until|not|n't|never|nor"
@@ -55,55 +56,55 @@ _BEFORE = re.compile(
     r"|:|\ue000",
     re.IGNORECASE,
 )
-_ANYWHERE = re.compile(
+_ANYWHERE = regex(
     r"\b(?:said|says|saying|told|tells|asked|asks|replied|replies|claims?|claimed|wrote|writes|texted|yelled|shouted|whispered"
     r"|screamed|announced|insists?|insisted|according to|jk|as a joke|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
     r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind)|or something|yeah right|not really|as if|sarcas\w+|in another life|hypothetical\w*)\b|\s/\s|\?",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = regex(
     r"(?:^|[-–—,;.…]\s*|\b(?:oh|um|uh|er)\s+)(?:no,? wait|wait,? no|scratch that|strike that|correction\b|my mistake|not me\b|that(?:'s| is| was) my (?:brother|sister|friend|mom|mum|mother|dad|father|wife|husband|cousin|boss|partner|roommate|neighbou?r|colleague|twin|joke|character)\b(?!'))",
     re.IGNORECASE,
 )
 """What a speaker says to unsay the sentence it stands in or the one before."""
-_UNREAL = re.compile(
+_UNREAL = regex(
     r"\b(?:jk|j/k|as a joke|kidding|joking|hypothetical\w*|sarcas\w+|or something|as if|yeah right|in another life|in a past life|for example|for instance|e\.g"
     r"|in (?:the|this|an?|my) (?:\w+ )?(?:game|dream|movie|play|film|story|book|novel|show|sims|simulation|sitcom|series)"
     r"|in (?:my|your|his|her|their|our) (?:wildest )?(?:dreams|head|mind))\b|\s/\s|/s\b",
     re.IGNORECASE,
 )
 """What makes a sentence no statement of what is so."""
-_BEFORE_RELATIVE = re.compile(
+_BEFORE_RELATIVE = regex(
     r"\b(?:if|imagine|pretend|suppose|wish|might|could|would|in (?:her|his|my) dreams|character|\ue000)\b",
     re.IGNORECASE,
 )
-_DREAMT = re.compile(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
+_DREAMT = regex(r"\b(?:dreamt|dreamed|had an? (?:\w+ )?(?:dream|nightmare))\b", re.IGNORECASE)
 """What follows in the paragraph may be the dream."""
-_ALLOWED_SAY = re.compile(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
-_AFTER = re.compile(
+_ALLOWED_SAY = regex(r"\bas i (?:said|mentioned)\b|\blike i said\b", re.IGNORECASE)
+_AFTER = regex(
     r"\s*,?\s*(?:if|unless|or|whenever|when|once|but only if|not|at heart|anymore|any more|any longer)\b", re.IGNORECASE
 )
-_TIME_LEAD = re.compile(
+_TIME_LEAD = regex(
     r"(?:last (?:week|month|year|spring|summer|fall|autumn|winter|night)|yesterday|today|this (?:week|month|year|morning)"
     r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:days?|weeks?|months?|years?) ago|(?:in|since) (?:\d{4}|[A-Z]\w+(?: \d{4})?))"
     r"\s*,?\s*$",
     re.IGNORECASE,
 )  # fmt: skip
-_INTRODUCTION = re.compile(
+_INTRODUCTION = regex(
     r"\s*(?P<greeting>(?:[Hh]i|[Hh]ello|[Hh]ey|[Gg]ood (?:morning|evening|afternoon))(?: there| everyone| all| everybody| [A-Z][a-z]{1,15})?\s*[,!.]?\s+)?"
     r"(?P<said>(?:I'm|I am|(?<=\s)[Tt]his is) (?P<v>[A-ZÀ-Þ][a-zà-ÿ]{1,15}(?: [A-ZÀ-Þ][a-zà-ÿ]{1,15}){0,2}))(?=\s*(?:[,.!]|$|and I\b|and I'm\b|from\b))"
 )
-_MODEL = re.compile(r"\b(?:(?:large )?language model|AI|artificial intelligence|chatbot|virtual assistant)\b")
-_APPOSITION = re.compile(r", (?P<article>an? )(?:(?P<age>\d{1,3})-years?-old )?(?P<job>[a-z])")
-_ADJECTIVE = re.compile(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$")
-_FUTURE = re.compile(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
-_ANY_YEAR = re.compile(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
+_MODEL = regex(r"\b(?:(?:large )?language model|AI|artificial intelligence|chatbot|virtual assistant)\b")
+_APPOSITION = regex(r", (?P<article>an? )(?:(?P<age>\d{1,3})-years?-old )?(?P<job>[a-z])")
+_ADJECTIVE = regex(r"(?:ing|ful|less|ous|able|ible|sted|ized|ished|ated|ivated)$")
+_FUTURE = regex(r"\b(?:next (?:year|month|week|spring|summer|fall|autumn|winter)|tomorrow)\b", re.IGNORECASE)
+_ANY_YEAR = regex(r"\b(?:in|since|from|by) (?:\w+ )?((?:19|2[01])\d\d)\b", re.IGNORECASE)
 
-_AND_VERB = re.compile(
+_AND_VERB = regex(
     r"\s*,?\s+and (?:also |now |currently )?(?=(?:work|live|study|am|have|own|speak|play|collect|drive|come from|grew up|was born)\b)"
 )
 """Between a statement and a verb of the same speaker."""
-_STOP = re.compile(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
+_STOP = regex(r"[,;.!()]|\b(?:because|but|and|so|where|when|while|which|who)\b")
 
 
 def statements(text: str, said_at: datetime) -> Iterator[Finding]:

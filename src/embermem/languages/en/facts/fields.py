@@ -12,6 +12,7 @@ from itertools import repeat
 from typing import Final
 
 from embermem.core.fields import Field
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.en import words
@@ -30,13 +31,13 @@ _STILL: Final = r"(?: (?:now|currently|still|actually|just|officially|always|alr
 _WHICH: Final = r"(?:(?:current|present|new|actual|official|overall|usual|exact|own) )?"
 _A_DAY: Final = datetime(2024, 1, 3, tzinfo=UTC)
 """Where a date ends does not depend on when it is said."""
-_LOWER: Final = re.compile(r"(?:the )?(?P<v>[a-zà-ÿ]+(?:[- ][a-zà-ÿ]+){0,3})" + _END)
+_LOWER: Final = regex(r"(?:the )?(?P<v>[a-zà-ÿ]+(?:[- ][a-zà-ÿ]+){0,3})" + _END)
 _NAME: Final = rf"(?:{CAP}|\d[\w.-]*)(?: (?:{CAP}|\d[\w.-]*|of|the|de|la|van|von|&|and(?= [A-Z]))){{0,5}}"
-_THING: Final = re.compile(r"(?:tion|sion|ness|ment|ity|logy|ism|ship|ics|graphy)$")
-_NAMED: Final = re.compile(rf"(?:{_NAME}){_END}")
+_THING: Final = regex(r"(?:tion|sion|ness|ment|ity|logy|ism|ship|ics|graphy)$")
+_NAMED: Final = regex(rf"(?:{_NAME}){_END}")
 _ITEM: Final = r"[A-Za-zÀ-ÿ0-9][\w'-]*(?: [\w'-]+){0,3}?"
-_ITEMS: Final = re.compile(rf"{_ITEM}(?:, (?!and\b){_ITEM}){{0,10}}(?:,? and {_ITEM})?{_END}")
-_TURNED: Final = re.compile(
+_ITEMS: Final = regex(rf"{_ITEM}(?:, (?!and\b){_ITEM}){{0,10}}(?:,? and {_ITEM})?{_END}")
+_TURNED: Final = regex(
     r"(?:^|[,;] (?:and |but |so )?)(?P<v>[^,;:]{1,60}?) (?:is|are) (?:(?:now|currently|still) )?(?:one of )?my (?P<name>[^.,;:!?]{1,60}?)(?: (?:now|currently))?(?=\s*(?:[.,;!]|$))"
 )
 

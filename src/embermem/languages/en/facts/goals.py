@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from embermem.core.patterns import regex
 from embermem.languages.language import words_of
 
 FOODS = (
@@ -24,7 +25,7 @@ _DOING = r"(?:swim|drive|cook|bake|code|program|dance|sing|ski|surf|sail|draw|pa
 _MUCH = r"(?:\d+|five|six|seven|eight|ten|fifteen|twenty|thirty|a few|a couple of|some)"
 _MINE = r"(?:(?:written|spoken) )?(?:health|fitness|diet|posture|sleep|grades|stamina|eating habits|sleeping habits|mental health|credit score|public speaking|social skills|handwriting|memory)"
 
-_GOAL = re.compile(
+_GOAL = regex(
     "(?:"
     + "|".join((
         # body
@@ -62,15 +63,13 @@ _GOAL = re.compile(
     + r"(?: (?:by|before) (?:(?:the|my|our|this) )?(?:end of (?:the |this )?)?[A-Za-z0-9]+)?"
     + r"(?=\s*(?:[,.;!)…—–-]|$)|\s+(?:and|but|so|because|since|as|for|this|next|in|again|too|now|soon|through|while|without|after|these|any|anymore|lately|badly|a bit|a little|instead|to|at work)\b)"
 )  # fmt: skip
-_BECOME = re.compile(
-    r"become an? ((?:[A-Za-z-]+ ){0,2}[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|in|at|by)\b)"
-)
+_BECOME = regex(r"become an? ((?:[A-Za-z-]+ ){0,2}[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|in|at|by)\b)")
 
-_MOMENT = re.compile(
+_MOMENT = regex(
     r"\b(?:tonight|today|tomorrow|right now|for once|yesterday|this (?:time|morning|afternoon|evening|weekend)|in a (?:sec|second|minute|bit|moment))\b",
     re.IGNORECASE,
 )
-_WAVERS = re.compile(
+_WAVERS = regex(
     r"\b(?:maybe|perhaps|possibly|someday|some day|one day|eventually|(?:i|we) (?:guess|suppose)|not sure|(?:don't|do not) know (?:if|whether)|haven't decided|changed my mind|never ?mind"
     r"|forget (?:it|that)|gave up|given up on|giving up on|gives? up on|never will|won't|no longer|any ?more|any longer|used to|last (?:week|month|year)|years ago|theoretically|half[- ]heartedly"
     r"|in (?:the|a|this) (?:game|movie|film|dream|story))\b",

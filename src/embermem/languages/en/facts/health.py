@@ -7,32 +7,33 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.goals import FOODS
 from embermem.languages.en.facts.nouns import read_noun_phrase
 from embermem.languages.en.facts.phrases import ADV, ANY_MORE, FIRM, IM, IVE, NO_LONGER, read_group, read_lasting, rule
 from embermem.languages.facts.rules import Value
 
-_CONDITIONS = re.compile(
+_CONDITIONS = regex(
     r"(?:type (?:1|2|one|two) diabetes|diabetes|asthma|ADHD|adhd|ADD|OCD|epilepsy|arthritis|migraines|chronic migraines|celiac disease|coeliac disease|dyslexia|tinnitus|insomnia|hypertension|high blood pressure|depression|bipolar disorder|autism|endometriosis|PTSD|PCOS|hay fever|Crohn's disease|IBS|eczema|psoriasis|lupus|scoliosis|multiple sclerosis)\b(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|because|too|as|which|that|when|now|anymore|any more|any longer|type|last|this|at age|at the age|two|three|a few|\d|recently|years?|for (?:\d|many|years|the|over|as long)|in (?:\d{4}|[A-Z]\w+|my (?:teens|twenties|thirties|forties|childhood)))\b)"
 )
-DIET = re.compile(
+DIET = regex(
     r"(?:an? |strict |lifelong |a strict |a lifelong )?(vegetarian|vegan|pescatarian|pescetarian|gluten[- ]free|teetotal|kosher|halal)\b(?! (?:food|restaurant|recipe|chef|cook|diet|option|dish|meal|friend|at heart|curious|on))"
 )
-_DRINKS = re.compile(
+_DRINKS = regex(
     rf"{FOODS}(?:(?:, |,? (?:and|or) ){FOODS}){{0,4}}(?=\s*(?:[,.;!)]|$)|\s+(?:and(?! bolts)|but|because(?! it\b)|so|at all|or|since|due to)\b)"
 )
-_HEALTH = re.compile(
+_HEALTH = regex(
     r"(?:(?:type (?:1|2|one|two) )?diabetic|(?:lactose|gluten|histamine|fructose)[- ]intolerant|colou?r[- ]?blind|(?:legally |partially )?blind|(?:partially )?deaf|hard of hearing|visually impaired|in a wheelchair|claustrophobic|epileptic|asthmatic)"
     r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|in (?:my|one)|because)\b)(?! (?:to|with|by|as)\b)"
 )
-_FEARS = re.compile(
+_FEARS = regex(
     r"(?:heights|flying|spiders|snakes|dogs|needles|deep water|water|the dark|enclosed spaces|tight spaces|crowds|horses|bees|wasps|blood|elevators|escalators)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|since|because)\b)"
 )
-_UNABLE = re.compile(
+_UNABLE = regex(
     r"(?:swim|drive|cycle|ride a bike|climb stairs|walk (?:far|long distances)|lift (?:heavy things|anything heavy)|have (?:caffeine|alcohol|gluten|dairy|sugar|nuts|shellfish|lactose)|stand for long|tolerate (?:lactose|gluten|dairy|alcohol|caffeine|heat))"
     r"(?=\s*(?:[.;!)]|$)|,(?! (?:can|right)\b)|\s+(?:and|but|so|because|due to|at all|since)\b)"
 )
-_ABSTRACT = re.compile(r"(?:ity|ness|ism|ship|hood|dom)$")
+_ABSTRACT = regex(r"(?:ity|ness|ism|ship|hood|dom)$")
 _NO_ALLERGEN = frozenset(
     """morning mornings monday mondays sunday sundays work people drama nonsense effort commitment math maths homework fun boredom
     meeting meetings love politics rules change bullshit deadlines small-talk losing failure winter school marriage feelings emotions
@@ -78,7 +79,7 @@ ENDED: Final = (
 )  # fmt: skip
 RULES: Final = (
     rule("allergic_to", IM + r"(?:very |severely |deathly |highly |slightly )?allergic to ", read_allergen),
-    rule("allergic_to", r"[Ii] have (?:an? )?(?:severe |bad |serious |mild )?(?=(?:peanut|nut|shellfish|pollen|cat|dog|dust|dairy|egg|soy|seafood|gluten|bee|latex|penicillin|milk|wheat) allerg)", read_group(re.compile(r"(\w+) allerg(?:y|ies)\b"), 1)),
+    rule("allergic_to", r"[Ii] have (?:an? )?(?:severe |bad |serious |mild )?(?=(?:peanut|nut|shellfish|pollen|cat|dog|dust|dairy|egg|soy|seafood|gluten|bee|latex|penicillin|milk|wheat) allerg)", read_group(regex(r"(\w+) allerg(?:y|ies)\b"), 1)),
     rule("has_condition", r"[Ii] have (?:had )?(?:mild |severe |chronic )?", read_group(_CONDITIONS)),
     rule("has_condition", r"[Ii] (?:was|got) (?:recently )?diagnosed with ", read_group(_CONDITIONS)),
     rule("diet", IM, read_group(DIET, 1)),

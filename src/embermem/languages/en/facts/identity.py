@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.phrases import ADV, ANY_MORE, CAP, IM, IVE, NO_LONGER, Read, read_group, rule
 from embermem.languages.en.facts.places import read_place
 from embermem.languages.en.vocabulary import MONTH_WORDS
 from embermem.languages.facts.rules import Value
 from embermem.languages.language import words_of
 
-_NAME = re.compile(rf"{CAP}(?: {CAP}){{0,3}}|[A-Z]\w*(?: [A-Z]\.)? {CAP}")
+_NAME = regex(rf"{CAP}(?: {CAP}){{0,3}}|[A-Z]\w*(?: [A-Z]\.)? {CAP}")
 NO_NAME = frozenset(
     """mud not on in unknown a an the written spelled spelt hard difficult pronounced too very legion nobody no tba maybe crazy later back
     tomorrow today tonight old lazy stupid when if after before irish german french english american italian spanish chinese japanese
@@ -27,43 +28,43 @@ _ORDERS = frozenset(
     """ignore disregard forget previous instructions instruction system prompt admin administrator override drop table
     select delete insert update""".split()
 )
-NATIONALITY = re.compile(
+NATIONALITY = regex(
     r"(?:half[- ])?(?:American|British|English|Scottish|Irish|Welsh|French|German|Spanish|Italian|Portuguese|Dutch|Belgian|Swiss|Austrian|Swedish|Norwegian|Danish|Finnish|Polish|Czech|Hungarian|Romanian|Bulgarian|Greek|Turkish|Russian|Ukrainian|Chinese|Japanese|Korean|Vietnamese|Thai|Indian|Pakistani|Indonesian|Filipino|Malaysian|Australian|Canadian|Mexican|Brazilian|Argentinian|Chilean|Colombian|Peruvian|Cuban|Egyptian|Moroccan|Nigerian|Kenyan|Ethiopian|Iranian|Israeli|Lebanese)(?=\s*(?:[,.;!)]|$|(?:and|but|so)\b))"
 )
 _MONTH = rf"(?:{'|'.join(word.capitalize() for word in MONTH_WORDS.split())})\b\.?"
-_DATE = re.compile(
+_DATE = regex(
     rf"(?:(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?\b)(?:,? (?P<year>(?:19|20)\d\d)\b)?"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d\b(?![-–/])")
-_AGE = re.compile(
+_YEAR = regex(r"(?:19|20)\d\d\b(?![-–/])")
+_AGE = regex(
     r"(\d{1,3}|twenty|thirty|forty|fifty|sixty|seventy|eighteen|nineteen)(?:[ -]years?[ -]old\b|(?= *(?:[,.;!]|$)| (?:last|this|in|on|yesterday|today|two|a few|and)\b))"
 )
-AGE_OLD = re.compile(r"(\d{1,3}) (?:years? old|yo|y/o)\b")
-_MARITAL = re.compile(
+AGE_OLD = regex(r"(\d{1,3}) (?:years? old|yo|y/o)\b")
+_MARITAL = regex(
     r"(?:happily |recently |newly )?(married|single|divorced|engaged|widowed|a widow|a widower|separated)\b(?=\s*(?:[,.;!)]|$|(?:and|but|since|for|with (?:\w+ )?(?:kids|children)|now|to (?=[A-Z]|my (?:\w+ )?(?:wife|husband|partner|friend|love|sweetheart|soulmate)\b|the love|an? (?:\w+ )?(?:man|woman|doctor|nurse|teacher|lawyer|engineer|guy)\b)|at the moment|again|last|in [A-Z\d])))"
 )
-_GENDER = re.compile(
+_GENDER = regex(
     r"(?:an? )?(trans(?:gender)? (?:wo)?man|woman|man|girl|guy|female|male|boy|non-?binary)\b(?=\s*(?:[,.;!)]|$|(?:and|but|so)\b|in my (?:twenties|thirties|forties|fifties|sixties)))"
 )
-_TEMPER = re.compile(
+_TEMPER = regex(
     r"(?:an? |very |quite |pretty |a bit of an? |such an? |a total |a real |more of an? )?(introvert(?:ed)?|extrovert(?:ed)?|extravert(?:ed)?|outgoing person|perfectionist|night owl|early bird|morning person)\b(?=\s*(?:[,.;!)]|$|(?:and|but|so|by)\b))"
 )
 
 _END = r"(?=\s*(?:[,.;!)]|$|(?:and|but|so|now|since)\b))"
-_RELIGION = re.compile(
+_RELIGION = regex(
     rf"(?:Catholic|Christian|Muslim|Jewish|Buddhist|Hindu|Sikh|Protestant|Lutheran|Mormon|Quaker|Orthodox Christian|atheist|agnostic){_END}"
 )
-_HEIGHT_BARE = re.compile(
+_HEIGHT_BARE = regex(
     r"(?:\d ?(?:m|metres?|meters?) ?\d{2}|\d\.\d{1,2} ?(?:m|metres?|meters?)|\d{3} ?(?:cm|centimetres?|centimeters?)|\d ?(?:'|ft|feet|foot) ?\d{0,2}(?:\"|''| ?in(?:ches)?)?)(?!\w)"
 )
-_HEIGHT = re.compile(rf"({_HEIGHT_BARE.pattern}) tall\b")
-_PHONE = re.compile(r"[+(]?\d[\d ()./-]{5,18}\d")
-_EMAIL = re.compile(r"[\w.+-]{1,40}@[\w-]{1,40}(?:\.[a-z]{2,10}){1,3}", re.IGNORECASE)
-_PRONOUNS = re.compile(r"(?:she|he|they|ze)/\w+(?:/\w+)?", re.IGNORECASE)
-_DEGREE = re.compile(
+_HEIGHT = regex(rf"({_HEIGHT_BARE.pattern}) tall\b")
+_PHONE = regex(r"[+(]?\d[\d ()./-]{5,18}\d")
+_EMAIL = regex(r"[\w.+-]{1,40}@[\w-]{1,40}(?:\.[a-z]{2,10}){1,3}", re.IGNORECASE)
+_PRONOUNS = regex(r"(?:she|he|they|ze)/\w+(?:/\w+)?", re.IGNORECASE)
+_DEGREE = regex(
     r"(?:my )?((?:an? )?(?:(?:master|bachelor|associate)'?s(?: degree)?|PhD|doctorate|MBA|law degree|degree|nursing degree|diploma)(?: (?:in|of) [A-Za-z]+(?: (?!from\b|at\b|and\b|last\b|in\b|but\b)[A-Za-z]+)?)?)(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|from|at|last|in \d|years?)\b)"
 )
-_TITLED = re.compile(rf"(?:Dr|Prof|Mr|Mrs|Ms)\.? {CAP}(?=\s*(?:[,.;!)]|$|(?:please|and|instead)\b))")
+_TITLED = regex(rf"(?:Dr|Prof|Mr|Mrs|Ms)\.? {CAP}(?=\s*(?:[,.;!)]|$|(?:please|and|instead)\b))")
 
 
 def _read_any_name(sentence: str, pos: int) -> Value | None:
@@ -124,7 +125,7 @@ def _read_capital_name(sentence: str, pos: int) -> Value | None:
 
 ENDED: Final = (
     rule("marital_status", NO_LONGER, read_group(_MARITAL, 1), retracts=True),
-    rule("marital_status", rf"{IM}not (?={ANY_MORE})", read_group(re.compile(r"(married|single|engaged)(?= any)"), 1), retracts=True),
+    rule("marital_status", rf"{IM}not (?={ANY_MORE})", read_group(regex(r"(married|single|engaged)(?= any)"), 1), retracts=True),
 )  # fmt: skip
 RULES: Final = (
     rule("name", r"[Mm]y (?:full |real |first )?name(?: is|'s) (?:\")?", read_name),
@@ -134,7 +135,7 @@ RULES: Final = (
     rule("nickname", r"[Mm]y (?:friends|family) call me ", _read_capital_name),
     rule("nickname", r"[Mm]y nickname(?: is|'s) ", read_name),
     rule("gender", IM, read_group(_GENDER, 1)),
-    rule("gender", r"[Aa]s an? (?=(?:wo)?man, I\b)", read_group(re.compile(r"(woman|man)(?=,)"), 1)),
+    rule("gender", r"[Aa]s an? (?=(?:wo)?man, I\b)", read_group(regex(r"(woman|man)(?=,)"), 1)),
     rule("temperament", IM, read_group(_TEMPER, 1)),
     rule("birth_year", r"(?:[Ii] was|[Ii]'m) born in ", read_group(_YEAR)),
     rule("birthday", r"[Ii] was born on ", read_group(_DATE)),
@@ -143,8 +144,8 @@ RULES: Final = (
     rule("grew_up_in", rf"[Ii] {ADV}grew up in ", read_place),
     rule("age", IM, read_age(AGE_OLD)),
     rule("age", rf"[Ii] {ADV}(?:just )?turned ", read_age(_AGE)),
-    rule("age", r"[Ii]'m (?=\d\d(?:\s*[;!]|[.,](?!\d)(?! ?\d\d\b)|\s*$| and (?!a half|\d)))", read_age(re.compile(r"(\d\d)\b"))),
-    rule("age", rf"{IM}an? (?=\d{{1,3}}-years?-old\b)", read_age(re.compile(r"(\d{1,3})-years?-old"))),
+    rule("age", r"[Ii]'m (?=\d\d(?:\s*[;!]|[.,](?!\d)(?! ?\d\d\b)|\s*$| and (?!a half|\d)))", read_age(regex(r"(\d\d)\b"))),
+    rule("age", rf"{IM}an? (?=\d{{1,3}}-years?-old\b)", read_age(regex(r"(\d{1,3})-years?-old"))),
     rule("religion", IM + r"(?:an? )?(?:practi[cs]ing |devout )?", read_group(_RELIGION)),
     rule("height", rf"{IM}", read_group(_HEIGHT, 1)),
     rule("height", r"[Mm]y height is ", read_group(_HEIGHT_BARE)),
@@ -154,6 +155,6 @@ RULES: Final = (
     rule("education", rf"[Ii] {ADV}(?:have|hold|got|earned|did|completed|finished) (?=(?:an?|my) )", read_group(_DEGREE, 1)),
     rule("nationality", IM, read_group(NATIONALITY)),
     rule("marital_status", IM, read_group(_MARITAL, 1)),
-    rule("marital_status", rf"(?:[Ii]|[Ww]e) {ADV}got ", read_group(re.compile(r"(married|divorced|engaged)(?=\s*(?:[,.;!]|$|(?:in|last|on|this|yesterday|to [A-Z]|two|three|a few)\b))"), 1)),
-    rule("marital_status", IVE + r"been (?:happily )?", read_group(re.compile(r"(married)(?= (?:for|since)\b)"), 1)),
+    rule("marital_status", rf"(?:[Ii]|[Ww]e) {ADV}got ", read_group(regex(r"(married|divorced|engaged)(?=\s*(?:[,.;!]|$|(?:in|last|on|this|yesterday|to [A-Z]|two|three|a few)\b))"), 1)),
+    rule("marital_status", IVE + r"been (?:happily )?", read_group(regex(r"(married)(?= (?:for|since)\b)"), 1)),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
+from embermem.core.patterns import regex
 from embermem.languages.en.clauses.times import timed
 from embermem.languages.en.vocabulary import MONTH_NAMES
 from embermem.languages.facts.finding import USER, Finding, When
@@ -31,7 +32,7 @@ _NO_NAME = "never call them "
 
 # ------------------------------------------------------------------------------------------------------- the guards
 
-_NOT_OWN = re.compile(
+_NOT_OWN = regex(
     r"\b(?:said|says|saying|told|tells|wrote|writes|texted|replied|reads|according to|quote[sd]?|quoting|motto|slogan|proverb|saying|lyrics?|forwarded|pasted|copied|screenshot|transcript|prompt|system message|developer|assistant:|user:|jailbreak|you(?: are|'re) (?:an? |now )|your (?:task|role|job|goal) is|act as"
     r"|ignore (?:all|any|the|your|previous|prior)|my (?:boss|manager|teacher|coach|doctor|therapist|mom|mum|mother|dad|father|wife|husband|sister|brother|friend|client|customer)s?(?:'s)? (?:rule|advice|always|never|wants?|likes?|insists?|asks?|asked)"
     r"|(?:got|received|found|read|saw|here(?:'s| is| are)|this|the following|from (?:my|the|our|a)|(?:the|an?|my|our|their|his|her) (?:new |old |company |school )?(?=(?:policy|handbook|manual|guidelines?|rulebook|sign|poster|notice)\b)) ?(?:[\w'-]+ ){0,3}?(?:e-?mails?|mail|letter|messages?|memo|notes?|notice|text|articles?|posts?|docs?|documents?|pages?|manual|handbook|rules?|rulebook|policy|policies|guidelines?|instructions|poster|sign|recipe|song|poem|book|quote|template|brief|review|description|tips|advice)"
@@ -40,13 +41,13 @@ _NOT_OWN = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A message that says any of this may hold words that are not the speaker's own wish."""
-_ONCE = re.compile(
+_ONCE = regex(
     r"\b(?:today|tonight|tomorrow|for now|right now|now|this|these|that|those|just once|for once|for (?:a|one) (?:\w+ )?(?:bit|while|moment|minute|second|sec|week|day|hour|month|change|test)|for (?:the )?(?:rest|remainder)|remainder|until (?:i|you|we|then)|first|next|below|above|following|here|there"
     r"|it|he|she|him|her|his|hers|they|them|their|one|ones|so|same|such|which|what|who|you|yourself|yours|everyone|everybody|people|kids|children|each other)\b",
     re.IGNORECASE,
 )
 """What makes an order one of the moment, of a thing at hand, or not to be understood alone."""
-_TASK = re.compile(
+_TASK = regex(
     r"\bthe (?:\w+ ){0,2}(?:story|letter|e-?mail|essay|code|text|script|poem|article|document|report|presentation|draft|summary|list|table|plan|message|post|paragraph|section|chapter|function|file|speech|song|blog|proposal|resume|cv|sentence|title|task|question|questions|problem|exercise|data|output)\b",
     re.IGNORECASE,
 )
@@ -56,11 +57,11 @@ _TASK = re.compile(
 
 _FILLER = r"(?:(?:and|but|so|also|then|ok|okay|oh|hey|hi|hello|well|btw|by the way|actually|please|pls|kindly|just|again|still|yes|yeah|no|thanks|thank you|great|good|alright|right|sorry|ps|note|reminder|a (?:small |quick )?(?:request|favou?r)|one (?:more |last |small )?(?:thing|request))\b[\s,:!.]+)*"
 _LASTING_LEAD = r"(?:from (?:now|today|here|this point|tomorrow)(?: on(?:wards?)?| forward| out)?|in (?:the )?future|going forward|moving forward|starting (?:now|today)|as of (?:now|today)|every time|each time|(?:for|in) all (?:of )?(?:your|my|our) (?:future )?(?:answers|replies|responses|conversations|chats|messages))"
-_LASTING = re.compile(
+_LASTING = regex(
     rf"\b(?:{_LASTING_LEAD}|every time|at all times|all the time|in (?:all|every|each) (?:of )?(?:your |our )?(?:answers?|repl(?:y|ies)|responses?|messages?|conversations?)|with every (?:answer|reply|response|message)|as a rule|by default)\b",
     re.IGNORECASE,
 )
-_UNTIL = re.compile(
+_UNTIL = regex(
     r"\b(?:until|till|through|for the (?:next|coming)|all|this(?= (?:week|month|year|summer|winter|spring|autumn|fall)\b))\b(?P<t>(?: (?:the|end|of|next|this|coming|week|month|year|summer|winter|spring|autumn|fall|weekend|days?|weeks?|months?|\d{1,4}(?:st|nd|rd|th)?,?|one|two|three|four|five|six|ten|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|new year))+)(?=\s*(?:[,.;!]|$|please\b|and\b))",
     re.IGNORECASE,
 )
@@ -68,34 +69,34 @@ _ASKS = r"(?:(?:could|can|would|will) you (?:please )?|i(?:'d| would)? (?:really
 _NEVER = (
     r"(?:never(?: ever)?|i (?:don't|do not) want you to(?: ever)?|don't ever|do not ever|don't|do not|not to|no longer)"
 )
-_HEAD = re.compile(
+_HEAD = regex(
     rf"{_FILLER}(?:(?P<lead>{_LASTING_LEAD})\b[\s,:]*(?:you (?:can|may) )?)?(?:please[\s,]+)?(?P<asks>{_ASKS})(?:please[\s,]+)?(?P<adverb>(?:always|{_NEVER}|stop|no more)\b[\s,]*)?(?:please[\s,]+)?",
     re.IGNORECASE,
 )
-_START = re.compile(
+_START = regex(
     r"^|(?<=[.!?;,:—–])\s+|\s-\s|\s(?:and|but|so)\s(?=(?:please|always|never|don't|do not|from now|in (?:the )?future|stop)\b)",
     re.IGNORECASE,
 )
-_END = re.compile(
+_END = regex(
     r"(?<!\b[DM]r)(?<!\bMs)(?<!\bMrs)(?<!\bProf)\.|[!?;:()—–]|\s-\s|,\s*(?=(?:because|since|as|so|but|please|thanks|thank|ok(?:ay)?|not|never|always|don't|no|that|it|which|i|i'm|i've|you|we|and (?:please|always|never|don't|stop|i|you|not)|yes|right|would|could|can)\b)"
     r"|\s(?:because|since|so that|so i|as i|as it|but|if (?:possible|you can|that's ok(?:ay)?)|thanks|thank you|and (?:please|always|never|don't|stop|i|you)|or i'll|or else|ok\?|okay\?|will you|would you)\b",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"(?:^|[,;]\s*)(?:please |and |but |so |also )*(?:(?P<when>(?:when(?:ever)?|if) I (?:ask|want|need|write|tell|send|talk|say)\b[^,;]{3,60})|(?:when(?:ever)?|if|unless|for|in|on|at|during|before|after|once|as)\b[^,;]*),\s*$",
     re.IGNORECASE,
 )
-_SPARE_END = re.compile(
+_SPARE_END = regex(
     r"[\s,]+(?:please|pls|thanks|okay|ok|though|too|as well|then|whenever you can|when you can|for me|at all)$",
     re.IGNORECASE,
 )
-_TO_ME = re.compile(
+_TO_ME = regex(
     r"(?<!\bspeak) (?:with me|when(?:ever)? (?:you )?(?:talk|speak|writ|reply|answer|chat)\w*(?: (?:to|with))? me)$",
     re.IGNORECASE,
 )
 """What adds nothing to an order: it is meant for the agent's replies anyway."""
-_UNLESS = re.compile(r"\b(?:unless|except|when|whenever|if) I\b.*", re.IGNORECASE)
-_AGAIN = re.compile(r"[\s,]+(?:(?:ever )?again|any ?more|any longer|at all)$", re.IGNORECASE)
+_UNLESS = regex(r"\b(?:unless|except|when|whenever|if) I\b.*", re.IGNORECASE)
+_AGAIN = regex(r"[\s,]+(?:(?:ever )?again|any ?more|any longer|at all)$", re.IGNORECASE)
 
 # ------------------------------------------------------------------------------------------------------ what it says
 
@@ -105,15 +106,15 @@ _ANSWER = r"(?:answer|reply|respond|explain things|explain|write|speak|talk|text
 _SAY = rf"(?:{_ANSWER}|use|give(?: me)?|stick (?:to|with)|show|provide|keep|make|switch(?: back)? to|change (?:back )?to|go back to|convert)"
 _SHORT = r"(?:very |really |nice and |more )?(?:short(?:er)?|brief|concise|succinct|terse|simple|simpler|to the point|long(?:er)?|detailed|thorough|in[- ]depth|under \d+ (?:words|sentences|lines)|(?:to|at|within) (?:\d+|one|two|three|a few) (?:words?|sentences?|lines?|paragraphs?))"
 _IN_SHORT = r"(?:briefly|shortly|concisely|in (?:more )?detail|at length|in short|in brief|with (?:more|less) detail|in (?:at most |no more than |only |just )?(?:\d+|one|two|three|a few|short) (?:words?|sentences?|lines?|paragraphs?))"
-_LANGUAGE = re.compile(
+_LANGUAGE = regex(
     rf"(?:{_ANSWER}|keep (?:your |the )?{_ANSWERS}|give (?:me )?(?:your |all )?{_ANSWERS}|stick|switch(?: back)?|change(?: back)?|go back|use)(?: only| just| back)?(?: in| to)?(?: only)? (?P<v>{_LANGUAGES})(?: only)?(?: (?:with|to) (?:me|us))?(?: only| instead| by default)?(?P<unless> (?:unless|except) .{{3,50}})?",
     re.IGNORECASE,
 )
-_WITH_ME = re.compile(
+_WITH_ME = regex(
     rf"(?:speak(?: in)?|talk in|chat in|talk|text in|write in) {_LANGUAGES} (?:with|to) (?:me|us)|(?:speak|talk|write|chat) (?:with|to) (?:me|us) in {_LANGUAGES}",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     r"(?:address|greet|refer to) me (?:as|by|with|using) .+|call me by .+|use my (?:first|last|full|middle|sur|family) ?name|use (?:he|she|they|ze|xe)/\w+(?:/\w+)?(?: pronouns)?(?: for me)?",
     re.IGNORECASE,
 )
@@ -132,19 +133,17 @@ _MATTERS: Final = (
     ("pace", r"(?:explain|go|give|walk me|take me)\b.{0,30}\b(?:step by step|one step at a time)"),
 )  # fmt: skip
 """Matters on which one instruction holds at a time, beside the language: the newer ends the older."""
-_OF_MATTERS = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _MATTERS)
+_OF_MATTERS = tuple((name, regex(pattern, re.IGNORECASE)) for name, pattern in _MATTERS)
 _THING = r"(?P<v>(?!(?:any|some|no|every)thing|stuff|things)(?:my|our) (?:[\w-]+(?:'s)? ?){1,4}|[A-Z][\w-]+(?: [A-Z][\w-]+)?|(?:the )?(?:politics|religion|work|sex|death|god|money|food|alcohol|weight|diets?|calories|spoilers|breakup|divorce|accident|war|news|sports?|horoscopes?|astrology|therapy))"
-_MENTION = re.compile(
-    rf"(?:mention|bring up|talk(?: to me)? about|remind me (?:of|about)|refer to) {_THING}", re.IGNORECASE
-)
-_ASK_ABOUT = re.compile(rf"ask(?: me)? about {_THING}", re.IGNORECASE)
+_MENTION = regex(rf"(?:mention|bring up|talk(?: to me)? about|remind me (?:of|about)|refer to) {_THING}", re.IGNORECASE)
+_ASK_ABOUT = regex(rf"ask(?: me)? about {_THING}", re.IGNORECASE)
 _PET_NAMES = r"(?:sir|ma'am|madam|mate|buddy|dear|honey|hon|sweetie|sweetheart|darling|bro|dude|miss|boss|names|babe|friend|champ|love)"
 _NOT_A_NAME = r"(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|June|July|August|September|October|November|December|I\b)"
-_CALL = re.compile(
+_CALL = regex(
     rf"(?i:call me) (?P<v>\"?{_NOT_A_NAME}[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\"?|(?:by )?my [\w ]{{3,20}}name|{_PET_NAMES})"
 )
 _NOUNS = r"(?:sources?|examples?|links?|references?|citations?|options?|steps|numbers|quantities|measurements|units|calories|prices?|reasons?|feedback|suggestions?|details|answers?|summar(?:y|ies)|recipes?|definitions?|translations?|hints?|solutions?|code|trigger warnings?|spoilers?|disclaimers?|compliments?|(?:unsolicited )?advice)"
-_GENERIC = re.compile(
+_GENERIC = regex(
     r"(?:answer|reply|respond)(?: (?:to )?(?:me|my (?:questions|messages)))? (?:in|with|as|like|without|only|using|directly|honestly|politely|kindly|truthfully)\b.{2,}"
     r"|(?:recommend|suggest)\b.{0,50}\b(?:me|my)\b.{0,40}"
     r"|(?:tell|ask|remind|greet|warn|challenge|interrupt|lecture|flatter|address|flirt with|lie to|swear at|talk down to|argue with|quiz|correct|treat) me\b.{3,}|(?:interrupt|lecture|flatter|flirt with|lie to|swear at|quiz|correct) me|apologi[sz]e to me"
@@ -156,27 +155,27 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 """What is asked of one who answers, about matters of which several instructions may hold."""
-_IDIOM = re.compile(
+_IDIOM = regex(
     r"(?:remember|forget|give up|stop|let|believe|trust|follow|look|dream|mind|worry|feel|know|say never|be yourself|tell me (?:about|how|what|why|where|when|who|if|more)|ask me how|ask me why|(?:talk|speak|write) (?:to|with) me$|show me (?:how|what)|give me (?:up|a (?:break|hug|call|ring|shout|hand))|mention it)\b",
     re.IGNORECASE,
 )
-_PREFERS = re.compile(
+_PREFERS = regex(
     rf"i(?:'d| would)? (?:always |generally |usually |really |much )?(?:prefer|want|like|need) (?:to (?:get|have|receive) |getting |having )?(?:(?:my|your|the|all) ){{0,2}}(?:(?P<how>{_SHORT}|{_LANGUAGES}|(?:in)?formal|metric|imperial) (?P<what>answers|replies|responses|explanations|units|measurements)|(?P<what2>answers|replies|responses|explanations|measurements|temperatures|distances|prices|recipes) (?:to be )?(?P<how2>{_SHORT}|{_IN_SHORT}|in [\w ]{{3,20}}))$",
     re.IGNORECASE,
 )
-_MAY = re.compile(
+_MAY = regex(
     r"(?:and |but |also |ok,? |okay,? |actually,? )*(?:you (?:can|may)|it(?:'s| is) (?:ok|okay|fine|all right|alright) (?:if you|to|for you to)|feel free to) (?P<p>.+?)(?: (?P<again>again|now|from now on|after all))+$",
     re.IGNORECASE,
 )
-_NEED_NOT = re.compile(
+_NEED_NOT = regex(
     r"(?:and |but |also |so |ok,? |okay,? |actually,? |please )*(?:(?P<need>you (?:don't|do not|no longer) (?:have|need) to|you needn't|(?:there(?:'s| is) )?no (?:more )?need to)|you can stop|you may stop|(?:(?:can|could|would|will) you )?(?:please )?(?:stop|quit)) (?:always )?(?P<p>.+?)(?: (?:any ?more|any longer|now|again|all the time|from now on))*$",
     re.IGNORECASE,
 )
-_NO_MORE = re.compile(
+_NO_MORE = regex(
     r"(?:and |but |so |also )*(?:please )?no more (?P<v>emojis?|emoticons|smileys|bullet points|bullets|markdown)",
     re.IGNORECASE,
 )
-_ING = re.compile(r"[A-Za-z]+ing\b")
+_ING = regex(r"[A-Za-z]+ing\b")
 _BASES = {
     "using": "use", "giving": "give", "writing": "write", "making": "make", "citing": "cite", "quizzing": "quiz",
     "including": "include", "being": "be", "putting": "put", "ending": "end", "apologizing": "apologize",

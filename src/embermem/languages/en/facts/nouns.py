@@ -7,16 +7,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.phrases import GONE
 from embermem.languages.en.verbs import gerund, verb
 from embermem.languages.facts.finding import Finding
 from embermem.languages.facts.rules import Value
 
 _MAX_WORDS = 8
-_LIST = re.compile(
+_LIST = regex(
     r"((?:,\s+(?!and\b)[^\s,.;!?()]+(?: [^\s,.;!?()]+){0,3}){0,8}),?\s+and\s+([^\s,.;!?()]+(?: [^\s,.;!?()]+){0,3})(?=\s*(?:[.;!]|$))"
 )
-_FINITE = re.compile(
+_FINITE = regex(
     r"'(?:re|s|m|ve|d|ll|t)\b|\b(?:is|are|was|were|am|has|have|had|do|does|did|gets?|makes?|keeps?|gives?|loves?|likes?|hates?|can|will|takes?|helps?|feels?)\b",
     re.IGNORECASE,
 )
@@ -36,29 +37,29 @@ NP_FIRST_DENIED = frozenset(
 _NP_DENIED = frozenset(
     "you your yours it it's him her them that this these those here there me us we he she they i i'm i've its everyone yourself".split()
 )
-_THE = re.compile(
+_THE = regex(
     r"the (?:ocean|sea|beach|mountains|outdoors|countryside|rain|snow|cold|heat|winter|summer|autumn|spring|piano|violin|guitar|cello"
     r"|cinema|theater|theatre|opera|city|gym|(?:smell|sound|taste) of (?!that\b|this\b|it\b|your\b|my\b)[a-z]+(?: [a-z]+)?|[A-Z]\w+(?: [A-Z]\w+){0,3})(?=\s*(?:[,.;!)]|$|(?:and|but|because|so|in)\b))"
 )
-_RESTRICTED = re.compile(r"\s+(?:that|who|which|where|whose|I|we|you)\b")
+_RESTRICTED = regex(r"\s+(?:that|who|which|where|whose|I|we|you)\b")
 """People who lie are not people: what is narrowed down in a clause of its own is not taken."""
-_INTENSITY = re.compile(r" (?:the (?:most|best)|a lot|very much|so much|a bit|a ton|now and then|best|most)$")
-_MEASURE = re.compile(r"\s+(?:lot|bit|ton|much)\b(?! of)")
-_TOKEN = re.compile(r"\s*([^\s,.;!?():\ue000]+)")
-_LIKED_TO = re.compile(
+_INTENSITY = regex(r" (?:the (?:most|best)|a lot|very much|so much|a bit|a ton|now and then|best|most)$")
+_MEASURE = regex(r"\s+(?:lot|bit|ton|much)\b(?! of)")
+_TOKEN = regex(r"\s*([^\s,.;!?():\ue000]+)")
+_LIKED_TO = regex(
     r"to (?=(?:cook|bake|read|paint|draw|dance|sing|travel|swim|run|hike|garden|knit|sew|ski|surf|fish|camp|climb|write|play"
     r"|collect|ride|cycle|jog|sketch|code|listen to|watch)\b)"
 )
-_WATCHES = re.compile(
+_WATCHES = regex(
     r"(?:watching|making|taking|trying|going on|going to|living)\s+(?!it\b|you|that\b|this\b|the\b|them\b|my\b|her\b|him\b|to\b|in\b|here\b|with\b|sure\b)[a-z]"
 )
 _CUTS = frozenset("in at with for on by about during from every and or".split())
 """Words before which a long phrase may be cut."""
 _NO_END = frozenset("and or to of the a my with in is was".split())
-_PRIVATE = re.compile(r"\s+(?:my|me|him|her|them|you|us|our|the (?:morning|evening|afternoon|weekend))\b")
+_PRIVATE = regex(r"\s+(?:my|me|him|her|them|you|us|our|the (?:morning|evening|afternoon|weekend))\b")
 """What follows "with" or "in" where more is said than what is liked: "with my sister", "in my free time"."""
-_CAPITAL = re.compile(r"\s+[A-Z]")
-_CLAUSE = re.compile(
+_CAPITAL = regex(r"\s+[A-Z]")
+_CLAUSE = regex(
     r"\s+(?:i|i'm|i've|we|you|he|she|it|it's|they|my|that|this|would|have|want|am|is|was|had|also|then|my|our|how|what|hate|love|like|don't|do|did|can|could|the|so|not)\b",
     re.IGNORECASE,
 )

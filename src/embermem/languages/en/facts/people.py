@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.health import DIET, read_allergen
 from embermem.languages.en.facts.identity import AGE_OLD, NO_NAME, read_age, read_name
 from embermem.languages.en.facts.nouns import read_noun_phrase
@@ -17,21 +18,21 @@ from embermem.languages.en.facts.work import read_job, read_occupation, read_org
 from embermem.languages.facts.finding import Finding
 from embermem.languages.facts.rules import Value
 
-_PET_NAMED = re.compile(r"(?P<kind>[a-z ]+) (?P<name>[A-Z][a-z]+)")
+_PET_NAMED = regex(r"(?P<kind>[a-z ]+) (?P<name>[A-Z][a-z]+)")
 _LIST_PETS = r"dogs?|cats?|pupp(?:y|ies)|kittens?|hamsters?|parrots?|rabbits?|bunn(?:y|ies)|goldfish|fish|turtles?|tortoises?|snakes?|lizards?|guinea pigs?|ferrets?|horses?|pon(?:y|ies)|birds?|chickens|geckos?|budgies?|canar(?:y|ies)|iguanas?|hedgehogs?"
 _COUNT = r"(?:an?|one|two|three|four|five|six|\d)"
-_PETS = re.compile(
+_PETS = regex(
     rf"(?:{_COUNT} (?:[a-z-]+ ){{0,3}}?(?:{_LIST_PETS})\b)(?P<names>,? (?:named|called) {CAP}(?:(?:, |,? and ){CAP}){{0,3}}|, {CAP}(?:(?:, |,? and ){CAP}){{0,3}}(?=\s*[.!;]|$))?"
 )
-_CHILDREN = re.compile(
+_CHILDREN = regex(
     rf"(?:{_COUNT} (?:[a-z-]+ ){{0,2}}?(?:kids?|children|child|sons?|daughters?|brothers?|sisters?|siblings|twins|grandchildren|grandsons?|granddaughters?|nieces?|nephews?)\b)(?P<names>,? (?:named|called) {CAP}(?:(?:, |,? and ){CAP}){{0,3}}|, {CAP}(?:(?:, |,? and ){CAP}){{0,3}}(?=\s*[.!;]|$))?"
 )
-_PET_END = re.compile(
+_PET_END = regex(
     r"\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|at home|named|called|too|now|as (?:well|pets?|a pet)|yesterday|today|last|this (?:week|month|year|summer|spring|morning)|(?:two|three|four|a few|\d+|an?) (?:days?|weeks?|months?|years?)"
     r"|who|that (?:loves?|likes?|sleeps?|barks?|is|are|I|we)|with|from|for (?:the|over|about|almost|\d|two|three|four|many|my)|already|whom|which|of my own|in (?:the|my|our) (?:house|home|apartment|flat|garden|yard)|when|while|these days|recently|any ?more|any longer|together|I|we|in (?:\d{4}|[A-Z]\w+))\b"
 )
 """A pet is one only where its noun phrase ends: "a dog day" and "a dog in this fight" are none."""
-_NOT_MINE = re.compile(
+_NOT_MINE = regex(
     r"\b(?:isn't|aren't|is not|are not|not)(?: \w+)? (?:mine|ours|my own|real)\b|\bbelongs?\b|\bmy neighbou?r's\b|\bcosplay"
 )
 _KIN = (
@@ -43,7 +44,7 @@ _MY_KIN = (
     rf"[Mm]y (?:older |elder |younger |little |big |eldest |youngest |baby )?(?P<kin>{_KIN})(?:,? (?P<who>{CAP}))?,? "
 )
 _MY_KIN_S = rf"[Mm]y (?:older |elder |younger |little |big |eldest |youngest |baby )?(?P<kin>{_KIN})"
-_DEAD_PET = re.compile(
+_DEAD_PET = regex(
     rf"(?P<kind>{_LIST_PETS}),? (?P<name>[A-Z][a-z]+),? (?:has |was |had to be |is )?(?:just |sadly |finally |already )?"
     r"(?:died|dead|passed (?:away|on)|put (?:down|to sleep))(?=\s*(?:[,.;!)]|$)|\s+(?:last|yesterday|today|this|on|in|at|two|three|a|an|\d+|and|of|peacefully|suddenly)\b)"
 )

@@ -7,13 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.goals import lasting, of_them
 from embermem.languages.facts.rules import Rule, Value
 
 Read = Callable[[str, int], "Value | None"]
 """Reads a value at a position of a sentence."""
 
-GONE = re.compile(r"\s+(?:anymore|any more|any longer|these days|now)\b", re.IGNORECASE)
+GONE = regex(r"\s+(?:anymore|any more|any longer|these days|now)\b", re.IGNORECASE)
 CAP = r"[A-ZÀ-ÖØ-Þ][\w'.&-]*(?<!\.)"
 ADV = r"(?:(?:really|absolutely|also|just|actually|currently|now|still|truly|totally|recently|finally|already|even|do|both|certainly|definitely|especially|personally|simply|mostly|usually|all|always|generally|originally|only|so|sure|quite|particularly|genuinely|officially|presently|much|kind of|sort of) ){0,2}"
 I_OR_WE = rf"(?:[Ii]|[Ww]e) {ADV}"

@@ -7,38 +7,39 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.phrases import ADV, CAP, I_OR_WE, IM, IVE, clause_rest, rule
 from embermem.languages.facts.rules import Value
 from embermem.languages.language import words_of
 
-_AWAY = re.compile(
+_AWAY = regex(
     r"\b(?:and|but|before|then)(?: i| we)?(?: later| then| soon| have since|'ve since| eventually)? "
     r"(?:left\b(?! (?:my|the|our|an?|some|behind)\b)|(?:moved|moving) (?:to|on|away|out|again)\b|returned|returning|(?:came|went|going|coming|moved)? ?back\b|(?:go|come|move) back\b)"
     r"|\b(?:until|till|otherwise|temporarily|briefly|part of the year|half (?:of )?the (?:year|time)|most of the (?:year|time)|on (?:weekends|weekdays)|during the (?:week|summer|winter))\b"
     r"|\b(?:summers?|winters?|season|weekends?|week|year|time|moment|now) only\b|^ only\b",
     re.IGNORECASE,
 )
-_STAY = re.compile(
+_STAY = regex(
     r"(?:^|\s)(?:just )?for (?:only |just |about |almost )?(?:an?|one|two|three|four|five|six|\d+|a few|a couple of|the|some|several) (?:\w+ )?"
     r"(?:days?|weeks?|months?|years?|weekends?|summer|winter|spring|autumn|semester|term|season|holidays?|while|bit)\b(?! now| already| so far)",
     re.IGNORECASE,
 )
-_IN_SEASON = re.compile(r"^ in (?:the )?(?:summers?|winters?)\b", re.IGNORECASE)
-_PLACE = re.compile(
+_IN_SEASON = regex(r"^ in (?:the )?(?:summers?|winters?)\b", re.IGNORECASE)
+_PLACE = regex(
     rf"(?:the )?{CAP}(?:(?: (?:of|de|la|le|upon|and|on|du|del|al|the|&))? {CAP}){{0,4}}(?:, {CAP}(?: {CAP})?)?"
 )
-_LOWER_PLACE = re.compile(r"[a-z]+(?: [a-z]+)?")
+_LOWER_PLACE = regex(r"[a-z]+(?: [a-z]+)?")
 NO_PLACE = frozenset(
     """mars venus january february march april may june july august september october november december monday tuesday wednesday thursday
     friday saturday sunday christmas easter halloween i i'm i've i'll i'd my hell heaven god peace fear love windows english french german
     spanish italian chinese japanese russian aunt uncle mom mum dad grandma grandpa dr mr mrs ms the therapy church no yes it he she
     they we you and but so because this that there here thanks oh well prison bed denial town""".split()
 )
-_CAMEL = re.compile(r"[a-z][A-Z]")
+_CAMEL = regex(r"[a-z][A-Z]")
 _INITIALS = frozenset("UK US USA UAE NYC LA DC SF".split())
-_FROM_PLACE = re.compile(rf"\s+from ({CAP}(?: {CAP})?)")
-_CAME_FROM = re.compile(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?) to $")
-_HOMELY = re.compile(
+_FROM_PLACE = regex(rf"\s+from ({CAP}(?: {CAP})?)")
+_CAME_FROM = regex(r"\bfrom ([A-Z][\w-]+(?: [A-Z][\w-]+)?) to $")
+_HOMELY = regex(
     r"\b(?:city|town|village|apartment|flat|house|neighbou?rhood|rent|suburbs?|countryside|mortgage|landlord|roommates?)\b"
     r"|\bwith my (?:\w+ )?(?:family|wife|husband|kids|parents|partner|boyfriend|girlfriend|mom|mum|dad|fiancée?)\b"
 )
@@ -158,7 +159,7 @@ def read_new_home(sentence: str, pos: int) -> Value | None:
     return None
 
 
-_VISITING = re.compile(
+_VISITING = regex(
     r"\b(?:vacation|holidays?|trip|visit(?:ing)?|business|conference|layover|airport|hotel|weekend|tonight|today|travell?ing|tour|hospital|meeting|for (?:a|the|two|three|\d) )",
     re.IGNORECASE,
 )

@@ -7,11 +7,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.goals import FOODS, HABITS, goal, named_goal
 from embermem.languages.en.facts.phrases import ADV, ANY_MORE, FIRM, read_lasting, read_nothing, rule
 from embermem.languages.facts.rules import Value
 
-_LEFT_OUT = re.compile(
+_LEFT_OUT = regex(
     rf"(?:{FOODS}|{HABITS})(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|because|so|for good|completely|entirely|since)\b)"
 )
 _MONEY = r"(?:[$€£¥] ?\d[\d,.]*\d?k?|\d[\d,.]*k? ?(?:euros?|dollars|bucks|pounds|yuan|yen|francs|kronor|rupees|EUR|USD|GBP|CNY|RMB|€|\$|£))"
@@ -20,21 +21,21 @@ _TEST = (
     r"(?:[A-Za-z'-]+ ){0,2}?(?:exams?|finals|midterms|driving test|bar(?: exam)?|SATs?|GRE|GMAT|LSAT|MCAT|TOEFL|IELTS|HSK|JLPT|A-levels|certification|citizenship test"
     r"|marathon|half[- ]marathon|triathlon|ultramarathon|ironman|10k|5k)"
 )
-_TEST_END = re.compile(
+_TEST_END = regex(
     rf"(?:(?:my|the|an?|our) )?(?P<v>(?!(?:next|last|today|imaginary|fake|mock)\b){_TEST})(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|in|next|this|at|right|because|with|since|these|now)\b)"
 )
-_SAVED_FOR = re.compile(
+_SAVED_FOR = regex(
     r"(?P<v>(?:retirement|college|university|(?:an?|my|our|the) (?:(?:new|own|first|big|better|used|second|trip|dream) ){0,2}(?:house|home|flat|apartment|car|bike|motorbike|laptop|computer|phone|camera|wedding|honeymoon|holiday|vacation|trip|boat|van|guitar|piano|business|deposit|down payment|degree|education)(?: (?:to|in) [A-Z]\w+)?))"
     r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|in|next|with|now|this)\b)"
 )
-_DIET_NAMED = re.compile(
+_DIET_NAMED = regex(
     r"an? (?P<v>(?:(?:strict|very|new|special|restricted) )?(?:(?:(?:low|high)[- ](?:carb|fat|sodium|salt|sugar|calorie|fodmap|protein|fib(?:re|er))|keto(?:genic)?|paleo|mediterranean|vegan|vegetarian|gluten[- ]free|dairy[- ]free|sugar[- ]free|diabetic|liquid|renal|dash) )?diet)\b"
     r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|to|for|now|right|these|at the moment|this)\b)",
     re.IGNORECASE,
 )
 
-_SUM = re.compile(rf"{_MONEY}{_EACH}(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|at most|max|in total)\b)")
-_QUIT = re.compile(
+_SUM = regex(rf"{_MONEY}{_EACH}(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|at most|max|in total)\b)")
+_QUIT = regex(
     rf"(?P<v>quit {HABITS})(?=\s*(?:[.;!]|$)|\s+(?:for good|last|in \d|two|three|a few|\d+|years|completely|and I feel)\b)"
 )
 
@@ -72,7 +73,7 @@ def _read_learned(sentence: str, pos: int) -> Value | None:
 
 
 _read_budget = read_lasting(
-    re.compile(
+    regex(
         rf"an? (?:very )?(?:(?:tight|small|limited|strict|shoestring|low|student) )?budget(?: of (?:about |around |only )?{_MONEY}{_EACH})?"
         r"(?=\s*(?:[,.;!)]|$)|\s+(?:and|but|so|because|since|these|this|at|now|right)\b)"
     )

@@ -6,20 +6,20 @@ from __future__ import annotations
 
 import re
 
+from embermem.core.patterns import regex
+
 _ASKS = (
     r"(?:any(?:one|body|thing)?|what(?:'s)?|how(?:'s)?|where|when|who|which|why|do|does|did|is|are|was|were|can|could|would|will|should|shall|have|has|got|thoughts|ideas|recommendations|suggestions"
     r"|tips|advice|don't|isn't|aren't|can't|know of|wanna|want to|care to|mind|ever|need|fancy|ready|and you|you)\b"
 )
-_TURN = re.compile(
+_TURN = regex(
     rf"(?:\s*[,;:–—]|\s+-|\.{{2,}}|\s(?=(?:and|but|so) ))\s*(?:(?:and|but|so|then|also) )?(?={_ASKS})", re.IGNORECASE
 )
-_TAG = re.compile(
+_TAG = regex(
     r"(?:(?:is|are|do|does|did|was|were|have|has|had|can|could|would|will|should|am)(?:n't| not)? (?:i|you|it|he|she|they|we|that|there)|right|huh|eh|ok|okay|no|yes|correct|true|innit|remember|you know|know what i mean|deal|yeah)\W*$",
     re.IGNORECASE,
 )
-_ASKING = re.compile(
-    rf"\W*(?:(?:so|and|but|well|hey|hi|oh|ok|okay|also|then)\W+)*(?:{_ASKS}|if\b|whether\b)", re.IGNORECASE
-)
+_ASKING = regex(rf"\W*(?:(?:so|and|but|well|hey|hi|oh|ok|okay|also|then)\W+)*(?:{_ASKS}|if\b|whether\b)", re.IGNORECASE)
 
 
 def declared(sentence: str) -> str:

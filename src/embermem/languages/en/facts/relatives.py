@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from embermem.core.patterns import regex
 from embermem.languages.en.clauses.words import ADVERBS, BEFORE_CLAUSE, KIN, KIN_BEFORE, RELATED
 from embermem.languages.en.facts.identity import NO_NAME
 from embermem.languages.en.facts.places import NO_PLACE
@@ -25,12 +26,12 @@ _KIN = "|".join(
         key=lambda word: (-len(word), word),
     )
 )
-_MINE = re.compile(
+_MINE = regex(
     rf"\b(?:[Mm]y|[Oo]ur) (?:two |three |late )?{_BEFORE}(?P<kin>{_KIN})\b(?!-)(?P<own>'s\b)?(?:,? (?:named |called |is called |is named )?(?P<name>{_NAME})\b(?! (?:is not|isn't) (?:my|a)))?"
 )
-_NAMED = re.compile(rf"\b(?P<name>{_NAME}), my {_BEFORE}(?P<kin>{_KIN})\b(?!'|-)")
-_IS_NAME = re.compile(rf"\b[Mm]y {_BEFORE}(?P<kin>{_KIN})'s name is (?P<name>{_NAME})\b")
-_MANY = re.compile(
+_NAMED = regex(rf"\b(?P<name>{_NAME}), my {_BEFORE}(?P<kin>{_KIN})\b(?!'|-)")
+_IS_NAME = regex(rf"\b[Mm]y {_BEFORE}(?P<kin>{_KIN})'s name is (?P<name>{_NAME})\b")
+_MANY = regex(
     rf"\b(?:[Mm]y|[Oo]ur) (?:(?:two|three|four|five|\d) )?(?P<kin>kids|children|sons|daughters|sisters|brothers|twins|boys|girls|grandkids),? (?P<names>{_NAME}(?:, {_NAME})*,? and {_NAME})\b"
 )
 _NO_NAMES = (

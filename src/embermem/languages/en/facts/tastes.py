@@ -7,18 +7,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.nouns import NP_FIRST_DENIED, read_noun_phrase
 from embermem.languages.en.facts.phrases import ADV, ANY_MORE, IM, read_group, rule
 from embermem.languages.facts.rules import Value
 
-_LANGUAGES = re.compile(
+_LANGUAGES = regex(
     r"(?:(?:fluent|some|a little|a bit of|basic|native|good|conversational) )?(?:English|French|German|Spanish|Italian|Portuguese|Mandarin|Cantonese|Chinese|Japanese|Korean|Russian|Arabic|Hindi|Turkish|Dutch|Swedish|Norwegian|Danish|Finnish|Polish|Czech|Greek|Hebrew|Vietnamese|Thai|Hungarian|Romanian|Ukrainian|Urdu|Bengali|Tamil|Swahili|Persian|Farsi|Catalan|Irish|Welsh|Latin|ASL|sign language)\b"
 )
-_LANGUAGE_LIST = re.compile(
+_LANGUAGE_LIST = regex(
     rf"{_LANGUAGES.pattern}(?:(?:, |,? and ){_LANGUAGES.pattern}){{0,4}}(?! (?:teacher|tutor|class|food|course|homework|cuisine|culture|history))",
     re.IGNORECASE,
 )
-_SKILLS = re.compile(
+_SKILLS = regex(
     r"(?:the )?(?:piano|violin|guitar|bass guitar|bass|cello|drums|flute|ukulele|saxophone|trumpet|clarinet|harp|harmonica|chess|tennis|football|soccer|basketball|baseball|volleyball|badminton|cricket|rugby|golf|hockey|table tennis|squash|video games|board games|Minecraft|poker|ping pong)\b(?:(?:,| and) (?:the )?(?:piano|violin|guitar|drums|chess|tennis|basketball|football|soccer)\b)?(?! (?:role|part|card|music))"
 )
 _KINDS = "color|colour|food|movie|film|book|song|band|singer|author|season|sport|animal|dish|game|city|fruit|drink|flower|subject|country|dessert|team|artist|genre|composer|painter|cuisine|hobby|show|tv show|ice cream|instrument|holiday"
@@ -63,7 +64,7 @@ ENDED: Final = (
 )  # fmt: skip
 RULES: Final = (
     rule("native_language", r"[Mm]y (?:native|first) language is |[Mm]y mother tongue is ", read_group(_LANGUAGES)),
-    rule("native_language", IM + r"a native ", read_group(re.compile(r"(\w+)(?= speaker\b)"), 1)),
+    rule("native_language", IM + r"a native ", read_group(regex(r"(\w+)(?= speaker\b)"), 1)),
     rule("speaks", rf"(?:[Ii]|[Ii] can) {ADV}speak ", read_group(_LANGUAGE_LIST)),
     rule("speaks", IM + r"fluent in ", read_group(_LANGUAGE_LIST)),
     rule("learns", rf"(?:[Ii]'m|[Ii] am|[Ii]'ve been) {ADV}(?:learning|studying) (?:to (?:speak|play) |how to play )?", _read_learnt),
@@ -78,5 +79,5 @@ RULES: Final = (
     rule("plays", rf"(?:[Ii]|[Ii] can) {ADV}play ", read_group(_SKILLS)),
     rule("plays", r"[Ii]'ve (?:been playing |played (?=the ))", read_group(_SKILLS)),
     rule("collects", rf"[Ii] {ADV}collect ", read_noun_phrase),
-    rule("drives", rf"[Ii] {ADV}drive (?=an? )", read_group(re.compile(r"an? (?:[a-z0-9]+ ){0,2}[A-Z][\w-]+(?: [A-Z\d][\w-]*)?"))),
+    rule("drives", rf"[Ii] {ADV}drive (?=an? )", read_group(regex(r"an? (?:[a-z0-9]+ ){0,2}[A-Z][\w-]+(?: [A-Z\d][\w-]*)?"))),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.en.facts.phrases import (
     ADV,
     ANY_MORE,
@@ -25,29 +26,29 @@ from embermem.languages.facts.finding import Finding, When
 from embermem.languages.facts.rules import Value
 from embermem.languages.language import words_of
 
-_AGED = re.compile(r"(?:-years?-old)? ")
+_AGED = regex(r"(?:-years?-old)? ")
 _SECOND = {
-    "works_as": ("works_at", re.compile(r"\s+(?:at|for|with)\s+")),
-    "studies": ("studies_at", re.compile(r"\s+at\s+")),
+    "works_as": ("works_at", regex(r"\s+(?:at|for|with)\s+")),
+    "studies": ("studies_at", regex(r"\s+at\s+")),
 }
 _INSTITUTIONS = frozenset(
     """hospital bank school university college restaurant startup start-up library bakery cafe café museum company firm hotel clinic shop
     store bookstore bookshop agency factory nonprofit non-profit charity lab laboratory kindergarten gym zoo theater theatre
     newspaper magazine supermarket pharmacy nursery salon studio brewery airline airport studio institute ministry""".split()
 )
-_ORG_LOWER = re.compile(
+_ORG_LOWER = regex(
     r"(?:an?|the|our) (?:[a-z-]+ ){0,3}?([a-zé-]+)\b(?! (?:school|center|centre|firm|company|agency|store))"
 )
-_FIELDS = re.compile(
+_FIELDS = regex(
     r"(?:marketing|finance|sales|tech|IT|it support|advertising|education|healthcare|health care|hospitality|retail|logistics|construction|law"
     r"|real estate|software|accounting|banking|insurance|publishing|journalism|media|human resources|HR|customer service|public relations|PR"
     r"|research|consulting|engineering|manufacturing|tourism|agriculture|fashion|film|cybersecurity|data science|architecture|nursing)\b"
     r"(?=\s*(?:[,.;!)]|$|(?:and|but|in|at|for|now|since|because)\b))"
 )
-_OCC = re.compile(
+_OCC = regex(
     r"an? ((?:[A-Za-z-]+ ){0,3}?[A-Za-z-]+)(?=\s*(?:[,.;!)]|$)|\s+(?:at|in|for|by|now|too|here|with|working|from|and|who|since|but|because|so|specializing|specialising|on|last|yesterday|any ?more|any longer)\b)"
 )
-_SHOUTED = re.compile(r"\b(?!CEO|CTO|CFO|COO|HR|IT|UX|UI|QA|ER|ICU|EMT)[A-Z]{3,}\b")
+_SHOUTED = regex(r"\b(?!CEO|CTO|CFO|COO|HR|IT|UX|UI|QA|ER|ICU|EMT)[A-Z]{3,}\b")
 """A role that is shouted is one given to a model."""
 _NOT_OCC = frozenset(
     """bad good great terrible horrible decent fast slow big quick lifelong visual former ex aspiring future wannabe would-be amateur lousy
@@ -55,7 +56,7 @@ _NOT_OCC = frozenset(
     struggling second-rate mediocre pretty awful excellent amazing fantastic happy poor role homebody messy picky heavy hopeless brilliant
     wonderful fellow non fictional home""".split()
 )
-_JOB_END = re.compile(
+_JOB_END = regex(
     r"(?:er|or|ist|ian|ant|ent|man|woman|person|eer|ess|tech|rep|lead|hand|aide|clerk|head|officer|sitter|au pair|apprentice|consul|fellow|dj|DJ|ceo|cto|cfo|coach|host|maid|volunteer|cop|sommelier|temp|steward)$"
 )
 _NOT_JOB = frozenset(

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from embermem.core.patterns import regex
+
 _END: Final = r"(?:んです|んだ|です|だ)?(?:[よねなわさぞー〜～!！笑♪w]|けど|けれど|から|ので|んで|が|し)*$"
 _SURU: Final = (
     "結婚|離婚|婚約|転職|退職|就職|入社|昇進|昇格|異動|転勤|卒業|入学|進学|合格|留学|独立|起業|開業|出産|妊娠|入院|退院|手術|骨折|捻挫|引っ越し|転居|移住|帰国|帰省|受賞|優勝|準優勝|完走|登頂|出場|参加|"
@@ -40,7 +42,7 @@ _POLITE: Final = {
 }  # fmt: skip
 _OBJECT: Final = r"(?P<o>(?:[^は、]{0,20}?(?:に|で|を|から|へ|の|が|と))?)"
 DID: Final = tuple(
-    re.compile(rf"{_OBJECT}(?P<stem>{stem})(?:た|だ|ました|てしまった|てしまいました|ちゃった|ちゃいました|たん){_END}")
+    regex(rf"{_OBJECT}(?P<stem>{stem})(?:た|だ|ました|てしまった|てしまいました|ちゃった|ちゃいました|たん){_END}")
     for stem, _ in _TABLE
 )
 _DUE: Final = (
@@ -52,22 +54,22 @@ _MASU: Final = {
     "会う": "会い", "登る": "登り", "開く": "開き", "産む": "産み", "走る": "走り", "辞める": "辞め", "買う": "買い",
     "迎える": "迎え", "生まれる": "生まれ", "始まる": "始まり", "来る": "来",
 }  # fmt: skip
-_WILL: Final = re.compile(rf"(?P<v>{_OBJECT}(?:{_DUE})){_END}")
-_SETTLED: Final = re.compile(
+_WILL: Final = regex(rf"(?P<v>{_OBJECT}(?:{_DUE})){_END}")
+_SETTLED: Final = regex(
     rf"(?P<v>[^は、]{{0,20}}?(?:{_DUE}|{_SURU}|[うくすつぬむぶぐる]))(?:予定|つもり|ことにし(?:た|ました|て)|ことにな(?:った|りました|って|ってる|っている|っています)|ことが決ま(?:った|りました)){_END}"
 )
-_TRIP: Final = re.compile(
+_TRIP: Final = regex(
     rf"(?P<v>[^はがを、]{{1,16}}?(?:旅行|出張|手術|面接|結婚式|試験|検査|引っ越し|帰省|受験|発表会|ライブ|コンサート|合宿|研修|大会|健康診断)){_END}"
 )
-_WISH: Final = re.compile(
+_WISH: Final = regex(
     rf"(?P<v>[^はが、]{{0,18}}?[いきしちにみりえけせてねべめれぎじび]たい)(?:と|なと|なって)思って(?:い)?(?:る|ます){_END}|(?:将来の?)?夢は(?P<w>[^はが、]{{2,18}}?)こと(?:です|だ)?{_END}"
 )
-_OFTEN: Final = re.compile(
+_OFTEN: Final = regex(
     rf"(?P<v>(?:毎日|毎朝|毎晩|毎週|毎月|週に?[0-9０-９一二三四五六]回?|月に[0-9０-９一二三]回|平日は|休日は|週末は|(?:毎週)?[月火水木金土日]曜(?:日)?は)(?:の?[月火水木金土日]曜日?)?(?:に|は|、)?[^はが、]{{2,20}}?(?:て|で))(?:い)?(?:る|ます){_END}"
 )
-_OFTEN_SO: Final = re.compile("よく(?=.)|いつも|たまに|時々|ときどき|毎[日朝晩週月年回]|しょっちゅう|だいたい|基本")
+_OFTEN_SO: Final = regex("よく(?=.)|いつも|たまに|時々|ときどき|毎[日朝晩週月年回]|しょっちゅう|だいたい|基本")
 """What is so again and again is no plan."""
-_EMPTY: Final = re.compile(
+_EMPTY: Final = regex(
     r"それ|これ|あれ|その|この|あの|そこ|ここ|そう|何|誰|どこ|どう|みんな|さん(?:が|は)|彼(?!氏|女と)|あなた|[？?]"
 )
 

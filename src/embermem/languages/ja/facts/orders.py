@@ -14,6 +14,7 @@ from datetime import datetime, time, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.orders import told
@@ -24,19 +25,19 @@ __all__ = ["instruction", "instructions"]
 _LONGEST_TEXT, _LONGEST_CLAUSE = 400, 50
 _HIDDEN: Final = "\ue000"
 _NO_NAME: Final = "呼ばない："
-_KANA: Final = re.compile("[ぁ-ん]")
-_NOT_OWN: Final = re.compile(
+_KANA: Final = regex("[ぁ-ん]")
+_NOT_OWN: Final = regex(
     r"(?:って|と)(?:言われ|言って|言った|怒られ|注意され|書いて|頼まれ)|らしい|って(?:さ|よ)[。！]|そうです|(?:上司|先生|部長|課長|店長|母|父|妻|夫|友達|彼女?|客|医者)(?:が|は|から|に)|規則|マニュアル|ルール|規約|メール|通知|お知らせ|記事|翻訳|小説|台本|役|キャラ|プロンプト|もし|例えば|たとえば|https?://|[{}<>]"
 )
-_SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*")
-_ONCE: Final = re.compile(
+_SENTENCE: Final = regex(r"[^。！？!?\n]+[。！？!?]*")
+_ONCE: Final = regex(
     r"今回|この(?:文|件|問題|質問|メール|話|場合|部分|レシピ|本)|その|それ|これ(?!から)|さっき|今日は|今だけ|一回|一度|明日|ちょっと待|さっきの|上の|次の"
 )
-_LASTING: Final = re.compile(
+_LASTING: Final = regex(
     r"これからは?|今後は?|以後は?|いつも|毎回|常に|絶対に?|ずっと|必ず|二度と|もう(?=[^い]{0,14}(?:ないで|やめて))"
 )
 _PLEASE: Final = r"(?:ください|下さい|ほしい(?:です)?|欲しい(?:です)?|くれ(?:る|ない|ますか|ると(?:嬉しい|助かる|ありがたい)(?:です)?)?|もらえる(?:と(?:嬉しい|助かる|ありがたい)(?:です)?)?|もらえますか|お願い(?:します|ね)?|頂戴|ちょうだい)?(?:[なねよわ〜ー!！]|です)*$"
-_LEAD: Final = re.compile(
+_LEAD: Final = regex(
     r"^(?:(?:あと|それと|それから|ねえ|ねぇ|あの|できれば|できるだけ|なるべく|お願い(?:なん(?:だ|です)(?:けど|が))?|(?:私|僕|俺)(?:に|と|へ)(?:は|の)?|(?:私|僕|俺)との会話では|話すとき(?:は|に)?|これからは?|今後は?|以後は?|いつも|毎回|常に|ずっと|もう|必ず|絶対に?|二度と)[、 ]?)+"
 )
 _LANGUAGE: Final = r"(?:日本語|英語|中国語|韓国語|フランス語|ドイツ語|スペイン語|イタリア語|ポルトガル語|ロシア語|関西弁|大阪弁|標準語)"
@@ -49,27 +50,27 @@ _STANDING: Final = (
     ("length", r"(?:返事|回答|答え|返信)(?:は|を)?(?:もっと|なるべく)?(?:詳しく|長め(?:に|で)|長く)(?:答えて|して|返して|お願い(?:します)?)"),
     ("emojis", r"(?:絵文字|顔文字|スタンプ)(?:は|を|も)?(?:もう)?(?:使わないで|やめて|なしで(?:お願い(?:します)?|返事して|返して|話して|答えて)?|つけないで|いらない|要らない|控えて|使って|つけて)"),
 )  # fmt: skip
-_OF_MATTERS: Final = tuple((matter, re.compile(pattern + _PLEASE)) for matter, pattern in _STANDING)
-_SPOKEN: Final = re.compile(rf"(?P<l>{_LANGUAGE})(?:だけ)?で{_SAY}{_PLEASE}")
-_CALL: Final = re.compile(
+_OF_MATTERS: Final = tuple((matter, regex(pattern + _PLEASE)) for matter, pattern in _STANDING)
+_SPOKEN: Final = regex(rf"(?P<l>{_LANGUAGE})(?:だけ)?で{_SAY}{_PLEASE}")
+_CALL: Final = regex(
     rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)呼んで(?P<please>.*)$"
 )
-_NO_CALL: Final = re.compile(
+_NO_CALL: Final = regex(
     rf"(?:(?:私|僕|俺)のこと(?:は|を)?)?(?P<v>{NAME}(?:さん|ちゃん|くん|君|様)?)(?:と|って)(?:は)?(?:もう)?呼ばないで{_PLEASE}"
 )
-_TOPIC: Final = re.compile(
+_TOPIC: Final = regex(
     rf"(?P<v>[^はがを、]{{1,12}}?)の(?:話|話題|こと)(?:は|を|には)(?:もう)?(?:しないで|出さないで|聞かないで|触れないで|やめて){_PLEASE}"
 )
-_GENERAL: Final = re.compile(
+_GENERAL: Final = regex(
     r"(?P<v>[^、]{2,34}?(?:(?:教え|説明し|答え|返し|書い|まとめ|提案し|付け|つけ|添え|確認し|聞い|励まし|直し|訂正し|指摘し|使っ|出し|入れ|示し|挙げ|伝え|話し|呼ん|褒め|始め|終わっ|終え|避け|控え)[てで](?!い)|(?:教え|説明し|答え|謝ら|聞か|書か|使わ|出さ|入れ|言わ|勧め|提案し|褒め|まとめ|付け|つけ|説教し|否定し|急かさ)ないで))"
     + _PLEASE
 )
 _BACK: Final = (
-    ("formality", re.compile(r"(?:もう|やっぱり|また)敬語(?:で|に|を)?(?:戻して|使って(?:も)?いい|話して(?:も)?いい|もいい|やめていい|でなくてもいい)" + _PLEASE)),
-    ("emojis", re.compile(r"(?:もう|やっぱり|また)?(?:絵文字|顔文字)(?:を)?(?:使って(?:も)?(?:いい|大丈夫)|解禁)" + _PLEASE)),
-    ("length", re.compile(r"(?:もう|やっぱり)?(?:短く|簡潔に)(?:しなくて|答えなくて)(?:も)?(?:いい|大丈夫)" + _PLEASE)),
+    ("formality", regex(r"(?:もう|やっぱり|また)敬語(?:で|に|を)?(?:戻して|使って(?:も)?いい|話して(?:も)?いい|もいい|やめていい|でなくてもいい)" + _PLEASE)),
+    ("emojis", regex(r"(?:もう|やっぱり|また)?(?:絵文字|顔文字)(?:を)?(?:使って(?:も)?(?:いい|大丈夫)|解禁)" + _PLEASE)),
+    ("length", regex(r"(?:もう|やっぱり)?(?:短く|簡潔に)(?:しなくて|答えなくて)(?:も)?(?:いい|大丈夫)" + _PLEASE)),
 )  # fmt: skip
-_UNTIL: Final = re.compile(r"(?P<t>[^、。]{2,12})まで(?:は|に)?[、]?")
+_UNTIL: Final = regex(r"(?P<t>[^、。]{2,12})まで(?:は|に)?[、]?")
 
 
 def instructions(text: str, said_at: datetime) -> Iterator[Finding]:

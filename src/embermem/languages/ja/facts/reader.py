@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import DateSpan, date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Rule, implied, matched
@@ -26,52 +27,52 @@ from embermem.languages.ja.facts.values import NAME, known_name
 from embermem.languages.ja.statements import THINGS
 from embermem.languages.language import kin_of, words_of
 
-_SENTENCE: Final = re.compile(r"[^。！？!?\n]+[。！？!?]*")
-_KANA: Final = re.compile("[ぁ-ん]")
+_SENTENCE: Final = regex(r"[^。！？!?\n]+[。！？!?]*")
+_KANA: Final = regex("[ぁ-ん]")
 _HIDDEN: Final = "\ue000"
 _SENTENCE_CHARS: Final = 200
 _LONGEST_CLAUSE: Final = 50
-_CUT: Final = re.compile(
+_CUT: Final = regex(
     r"[、,，…♪～〜\s　]+|(?<=[だすたるいん])(?:けれども|けれど|けども|けど)(?=.)|(?<=[だすたるいんな])ので(?=.)|(?<=[だすたるい])から(?=.)(?![^、。]{0,2}(?:引|来|始|通|ずっと|[0-9]))|(?<=んだ)が(?=、)|(?<=[身住]で)(?=.)"
 )
-_FREE: Final = re.compile(r"(?:けれども|けれど|けども|けど|ので|から|のに|が|し)$")
+_FREE: Final = regex(r"(?:けれども|けれど|けども|けど|ので|から|のに|が|し)$")
 """A clause that ends so is not under what the end of the sentence says."""
 _REPORT: Final = r"(?:って|と|とは|だって)(?:[^、]{0,6})?(?:言|いっ(?:て|た)|聞|話し|書い|教え|伝え|うわさ|噂|答え|返事)|とのこと|によると|いわく|曰く|に聞いた|そうで(?:す|した)|そうだ|だって(?:さ|よ)?[〜ー]*$|(?<=[るただすくうむぶ])って(?:さ|よ|ば)?$|だとさ|らしい|みたい|っぽい|ようだ|ようで"
 _DOUBT: Final = r"かも|だろう|でしょう|はず|かな|かしら|気が(?:する|し)|(?<!たい)と(?:は)?思(?:う|い|っ)|予感|べき|(?:ほう|方)がいい|ましょう|(?:よ|お|こ|ろ|も)う(?:か|かな|よ|ね|と|っ)|じゃ(?:ない|ん)(?:か|です|の)|っけ|てみたい|なければ|たかった|ところだった|そうにな|ふりを|冗談|うそ|嘘|もしかし|ひょっと|たぶん|多分|おそらく|きっと|どうせ|まるで"
-_UNREAL: Final = re.compile(
+_UNREAL: Final = regex(
     rf"{_REPORT}|{_DOUBT}|{_HIDDEN}|(?:の|です|ます|でした|ました)?か$|(?:て|で)(?:ください|下さい|ほしい|欲しい|くれ|ちょうだい)|だったら|いつか"
 )
-_SUPPOSED: Final = re.compile(
+_SUPPOSED: Final = regex(
     r"^もし|もしも|仮に|例えば|たとえば|(?:たら|だら|れば|なら|ならば|としたら|とすれば)$|(?:たら|れば|なら)(?:いい|良い|な|どう)|夢(?:を見|の中|で(?!は))|ゲーム(?:の|内|で)|(?:ドラマ|映画|漫画|小説|アニメ)(?:の|で|では|によ)|主人公|キャラ"
 )
-_WHEN: Final = re.compile(r"(?:た|だ)ら$")
-_PAST_END: Final = re.compile(r"(?<!よかっ)(?<!のに)(?:た|だ|ました|でした)(?:んです|んだ)?[よねなわ]*$")
+_WHEN: Final = regex(r"(?:た|だ)ら$")
+_PAST_END: Final = regex(r"(?<!よかっ)(?<!のに)(?:た|だ|ました|でした)(?:んです|んだ)?[よねなわ]*$")
 """A clause in たら says when something was, if the sentence ends in the past."""
-_ONCE: Final = re.compile(
+_ONCE: Final = regex(
     r"昔(?!から)|以前|かつて|(?:子ども|子供|小さい|若い|幼い)(?:の)?(?:頃|ころ|時|とき)(?!から)|学生時代|当時|(?<!名)前は|前まで|(?:だ|して|て)い?た(?:頃|ころ|時|とき)"
 )
-_OTHERS: Final = re.compile(
+_OTHERS: Final = regex(
     rf"(?:さん|ちゃん|くん|君|先生|先輩|部長|課長|社長|店長|彼|彼女|あいつ|あの人|あの子|この子|その子|うちの子|友達|友だち|友人|同僚|上司|後輩|ママ友|知り合い|隣の人|みんな|お客さん|犬|猫|ねこ|ペット|{'|'.join(sorted(kin_of('ja'), key=len, reverse=True))})(?:たち|達|ら)?(?:の[^はがも、]{{1,8}})?(?:は|が|も|って)"
 )
-_ANIMAL: Final = re.compile("飼って|飼い始め|犬|猫")
-_ME: Final = re.compile(
+_ANIMAL: Final = regex("飼って|飼い始め|犬|猫")
+_ME: Final = regex(
     r"(?:私|わたし|わたくし|あたし|僕|ぼく|俺|おれ|うち|自分)(?:はね?、?|は実は|も|が|って|的には|としては|、)"
 )
-_MINE: Final = re.compile(r"(?:私|わたし|あたし|僕|ぼく|俺|おれ|うち|自分|我が家)の(?!(?:母|父|姉|兄|妹|弟))")
-_LEAD: Final = re.compile(
+_MINE: Final = regex(r"(?:私|わたし|あたし|僕|ぼく|俺|おれ|うち|自分|我が家)の(?!(?:母|父|姉|兄|妹|弟))")
+_LEAD: Final = regex(
     r"(?:うん|ううん|はい|いや|ええと|えっと|えー|あの|あのね|ねえ|ねぇ|あ|そう|そうそう|実は|ちなみに|そういえば|ところで|でも|だけど|あと|あとは|また|それで|それに|それから|そして|なので|だから|ただ|正直|まあ|やっと|ついに|とうとう|ようやく|先ほど|さっき|このたび|この度|無事に?|急に|今は|いまは|今(?![年月日週朝晩夜度回])|いま|現在は?|最近は?|ずっと|もう(?!す)|もともと|昔から|子どもの頃から|小さい頃から|普段は?|いつも|主に|一応|とりあえず|初めまして|はじめまして|こんにちは|こんばんは|おはよう(?:ございます)?|報告(?:です)?|ご報告|近況報告|結局|結果|今度|本当は|本当に|すごく|とても|めっちゃ|とにかく|年明けに|新しく|なんと|晴れて|夫婦で|家族で|一人で)(?=[^ぁ-ん]|[ぁ-ん])"
 )
-_KIN: Final = re.compile(
+_KIN: Final = regex(
     rf"(?:(?:私|わたし|あたし|僕|ぼく|俺|うち)の)?(?P<kin>{'|'.join(sorted(kin_of('ja'), key=lambda word: (-len(word), word)))})(?!さん|ちゃん|様|方|語|系|妹|弟|子|上|型|車|国)(?:の(?P<name>[^、。\s]{{1,8}}?)(?=[はがもとを、]))?"
 )
-_HERS: Final = re.compile(r"(?P<topic>(?:は|が|も)[、 ]?|の(?=(?:誕生日|趣味|職業|仕事|名前|出身|勤務先|愛車)は))")
-_NAMED: Final = re.compile(
+_HERS: Final = regex(r"(?P<topic>(?:は|が|も)[、 ]?|の(?=(?:誕生日|趣味|職業|仕事|名前|出身|勤務先|愛車)は))")
+_NAMED: Final = regex(
     rf"の名前は(?P<name>{NAME}(?:さん|ちゃん|くん)?)(?:です|だ|といい|と言い|って|で|$)|は(?P<named>{NAME})(?:と(?:いい|言い)|って(?:いい|言い|名前))"
 )
-_EXISTS: Final = re.compile(
+_EXISTS: Final = regex(
     r"(?:が|も|は(?=[0-9一二三四五六七八九十]))(?:[0-9一二三四五六七八九十]?人)?(?:い(?:る|ます|て|まして)|でき(?:た|ました))(?:んです|んだ|です)?(?:[よねけどがのでから]|)*$"
 )
-_PET_NAMED: Final = re.compile(
+_PET_NAMED: Final = regex(
     rf"[、。！!\s]*名前は(?P<name>{NAME}(?:ちゃん|くん)?)(?:です|だよ|って|といい|と言い|と名付け|にし|。|！|、|$)"
 )
 _OWN_ENOUGH: Final = frozenset({"partner", "child", "sibling"})
@@ -80,14 +81,14 @@ _INTRODUCES: Final = frozenset({"name", "age"})
 """Who says so tells of themselves: what follows without a subject is theirs."""
 _OF_KIN: Final = frozenset({"生まれた", "産まれた", "亡くなった"})
 """What is told of relatives only."""
-_EVERY: Final = re.compile("毎[日朝晩週月]|(?:毎週)?[月火水木金土日]曜日?は")
-_GREETS: Final = re.compile(r"^(?:初め|はじめ)まして|よろしくお願い(?:いた)?します[。！]?$")
+_EVERY: Final = regex("毎[日朝晩週月]|(?:毎週)?[月火水木金土日]曜日?は")
+_GREETS: Final = regex(r"^(?:初め|はじめ)まして|よろしくお願い(?:いた)?します[。！]?$")
 _FIRST: Final = 2
 """Sentences in which a name given without 私は is the speaker's."""
 _UNDATED: Final = frozenset(
     "age phone email height comes_from name nickname born_in grew_up_in birthday birth_year".split()
 )
-_AFTER_NUMBER: Final = re.compile(r"^(?:に|は|から|の|も|、|で|より|ごろ|頃|くらい|ぐらい|ころ|まで|までに|、)+")
+_AFTER_NUMBER: Final = regex(r"^(?:に|は|から|の|も|、|で|より|ごろ|頃|くらい|ぐらい|ころ|まで|までに|、)+")
 _KINS: Final = kin_of("ja")
 
 
@@ -310,7 +311,7 @@ def _statement(
     return []
 
 
-_AGED: Final = re.compile(r"(?P<age>[0-9]{1,3})[歳才]の")
+_AGED: Final = regex(r"(?P<age>[0-9]{1,3})[歳才]の")
 
 
 def _besides(clause: _Clause, subject: _Subject, rule: Rule, match: re.Match[str], body: str) -> Iterator[Finding]:

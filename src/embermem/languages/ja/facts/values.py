@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.language import words_of
 from embermem.languages.zh.numbers import number
 
@@ -15,18 +16,18 @@ Check = Callable[[str], "str | None"]
 
 HAN: Final = "一-龠々〆ヶ"
 NAME: Final = rf"(?:[{HAN}]{{1,4}}[ 　]?[{HAN}ぁ-んァ-ヶー]{{1,5}}?|[ァ-ヶー・]{{2,14}}|[ぁ-ん]{{2,5}}?|[A-Z][A-Za-z]{{1,14}}|[{HAN}])"
-_TITLE = re.compile("(?:さん|ちゃん|くん|君|様|さま)$")
-_POINTS = re.compile(
+_TITLE = regex("(?:さん|ちゃん|くん|君|様|さま)$")
+_POINTS = regex(
     r"これ|それ|あれ|どれ|この|その|あの|ここ|そこ|あそこ|こう|そう|何|なに|誰|だれ|どこ|いつ|どう|彼|あなた|君|お前|自分|みんな|さん|ちゃん|くん|同じ|[？?]|(?:こと|もの|ところ|とき|時)$"
 )
-_NO_PLACE = re.compile(
+_NO_PLACE = regex(
     r"実家|近所|都会|田舎|寮|同じ|隣町|この|その|今の|地元|近く|辺り|海外|外国|都市|都内$|市内$|[^ぁ-ん]*(?:商店街|団地)"
 )
-_SUFFIXED = re.compile(rf"[{HAN}ァ-ヶー]{{1,8}}(?:[都道府県市区町村島郡州])")
-_ORG = re.compile(
+_SUFFIXED = regex(rf"[{HAN}ァ-ヶー]{{1,8}}(?:[都道府県市区町村島郡州])")
+_ORG = regex(
     r"[^はがをに、]{0,14}?(?:会社|企業|病院|医院|クリニック|大学|高校|中学校?|小学校|学校|銀行|信用金庫|工場|図書館|市役所|区役所|県庁|役所|役場|郵便局|ホテル|旅館|レストラン|カフェ|喫茶店|書店|本屋|スーパー|コンビニ|薬局|保育園|幼稚園|塾|予備校|研究所|研究室|事務所|出版社|新聞社|商社|メーカー|美容室|美容院|劇場|美術館|博物館|動物園|水族館|農園|牧場|パン屋|花屋|居酒屋|食堂|NPO|スタートアップ|センター|施設|消防署|警察署|印刷|商事|建設|工業|製薬|電機|自動車|不動産|百貨店|デパート|空港|放送局|テレビ局)|[A-Z][A-Za-z0-9]{1,20}社?|[ァ-ヶー]{2,12}社"
 )
-_NO_ORG = re.compile(
+_NO_ORG = regex(
     r"同じ|この|その|あの|今の|前の|別の|違う|どの|ある|うち|自分|小さ|大き|近くの|新しい|家の|^(?:会社|企業|学校|施設|スーパー|大学)$"
 )
 _PETS: Final = r"犬|猫|ねこ|いぬ|わんこ|にゃんこ|子犬|子猫|うさぎ|ウサギ|ハムスター|インコ|文鳥|オウム|金魚|熱帯魚|メダカ|亀|カメ|ヤモリ|トカゲ|フェレット|モルモット|チンチラ|ハリネズミ|鳥|小鳥|トイプードル|柴犬|チワワ|ダックスフント|ミニチュアダックス|コーギー|ゴールデンレトリバー|ラブラドール|プードル|ポメラニアン|秋田犬|三毛猫|黒猫|白猫|保護猫|保護犬|キジトラ|茶トラ|スコティッシュフォールド|マンチカン|馬|ヤギ|ニワトリ"
@@ -128,7 +129,7 @@ def _count(value: str) -> int | None:
     return int(value) if value.isdecimal() else number(value)
 
 
-_NOT_LIKED = re.compile(
+_NOT_LIKED = regex(
     r"^(?:の|こと|(?:やる|する|いる|ある|なる|見る|行く)こと|人|方|時|ところ|あなた|みんな|今|一番|本当|たぶん|もう)$|[私僕俺母父姉兄妹弟娘夫妻嫁]|彼|友達|先生|子(?:の|が|は)|人$|息子|旦那|部分|感じ|ほう$|方$|今日|明日|昨日|さっき|気持ち"
 )
 
@@ -142,7 +143,7 @@ def liked(value: str) -> str | None:
     return None if re.search(r"これ|それ|あれ|この|その|あの|何|誰|さん|ちゃん|くん|同じ", value) else value
 
 
-_NO_ALLERGEN = re.compile(r"^(?:何|特に|食物|食べ物|重度|軽度|ひどい|少し|私|僕|俺|うち|金)$|[はがを]")
+_NO_ALLERGEN = regex(r"^(?:何|特に|食物|食べ物|重度|軽度|ひどい|少し|私|僕|俺|うち|金)$|[はがを]")
 
 
 def allergen(value: str) -> str | None:
@@ -150,9 +151,7 @@ def allergen(value: str) -> str | None:
     return None if not value or _NO_ALLERGEN.search(value) else plain(12)(value)
 
 
-_NOT_EATEN = re.compile(
-    r"何|今日|今は|まだ|もう|ご飯|ごはん|朝食|昼食|夕食|それ|これ|全部|一口|あまり|そんな|人前|夜|残"
-)
+_NOT_EATEN = regex(r"何|今日|今は|まだ|もう|ご飯|ごはん|朝食|昼食|夕食|それ|これ|全部|一口|あまり|そんな|人前|夜|残")
 
 
 def left_out(value: str) -> str | None:

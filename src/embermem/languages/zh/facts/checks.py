@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.rules import Rule, Value
 from embermem.languages.language import words_of
 from embermem.languages.zh.facts.phrases import FAMILY, OTHERS, TAIL
@@ -15,29 +16,29 @@ from embermem.languages.zh.numbers import number
 
 Check = Callable[[str], "str | None"]
 
-_PRONOUN = re.compile(r"[你您她它咱这那]|(?<!吉)他|们|自己|别人|大家|人家|某|什么|怎么")
+_PRONOUN = regex(r"[你您她它咱这那]|(?<!吉)他|们|自己|别人|大家|人家|某|什么|怎么")
 _SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段雷钱汤尹黎易常武乔贺赖龚文欧阳司马诸葛上官慕容"
 )
-_NOT_IN_NAME = re.compile(
+_NOT_IN_NAME = regex(
     r"[你您他她它我们了外卖车来去过不没醒住停着吗的得地吃喝走起帮做是在有给把被叫]|保安|医生|老板|师傅|服务|妈|爸|爷|奶|警|救命|朋友|家人"
 )
-_NO_NAME_END = re.compile(r"[人年月日天时候一二三四五]$")
-_NO_NAME = re.compile(
+_NO_NAME_END = regex(r"[人年月日天时候一二三四五]$")
+_NO_NAME = regex(
     r"常常|刚刚|天天|偏偏|仅仅|渐渐|往往|明明|好好|慢慢|早早|老家|老是|老公|老婆|老板|大学|大概|大约|大多|小学|小区|小孩|小时|高中|高兴|常年|马上|方才|万一|于是|从|和|[我你您她他它不没未别也都还才只就又再很并曾已说是在住想要会可能最真太更的跟与给让去叫有对做当上]"
 )
-_PLACE_END = re.compile(r"[一-鿿]{1,8}(?:市|省|区|县|镇|乡|村|州|岛)$")
-_NOT_PLACE = re.compile(
+_PLACE_END = regex(r"[一-鿿]{1,8}(?:市|省|区|县|镇|乡|村|州|岛)$")
+_NOT_PLACE = regex(
     r"超市|夜市|早市|菜市|股市|都市|家里|学校|宿舍|这里|那里|这儿|那儿|附近|旁边|酒店|宾馆|楼(?![区市县])|层|隔壁|公司|单位|市区|郊区|市中心|小区|山区|地区|农村|乡下|城里|城市|医院|新家|一起|心里|梦"
 )
-_INSTITUTION = re.compile(
+_INSTITUTION = regex(
     r"[一-鿿A-Za-z0-9]{1,14}(?:公司|医院|大学|学院|中学|小学|学校|银行|酒店|餐厅|工厂|研究所|研究院|幼儿园|超市|书店|咖啡店|咖啡馆|律所|事务所|图书馆|出版社|报社|电视台|机场|药店|"
     r"集团|诊所|政府|法院|设计院|博物馆|事业单位|国企|外企|互联网公司)$"
 )
 _COMPANIES = frozenset(
     "腾讯 阿里 阿里巴巴 百度 华为 字节跳动 字节 京东 美团 小米 网易 滴滴 微软 谷歌 苹果公司 拼多多 快手 小红书 比亚迪 特斯拉 顺丰 中兴 联想 银行 医院 学校 互联网公司 外企 国企 咖啡店 书店 餐厅 部队 超市 工厂 幼儿园 法院 政府 药店 公安局 派出所 邮局 酒店 机场 铁路 工地 图书馆 研究所".split()
 )
-_LIKED_NO = re.compile(
+_LIKED_NO = regex(
     r"^(?:的|上了|过|到|了|着|和|跟|被|把|给|让|不|没|说|是|有|在|我|一个人(?!旅行|独处|看|待|去)|谁|某|如此|这样|那样|一下|死|得|极|莫|哭|莫能助|怎|多|就|就好)|我|时候|其中|某个|有个|一个人$|老师$|妈|爸|宝贝|老婆|老公|女孩|男孩|女生|男生|的人$|上班族|死了|很久|了$|的样子|的感觉|的声音"
 )
 _GENDERS = {"女的": "女", "女生": "女", "女性": "女", "女孩": "女", "女孩子": "女", "女人": "女", "女士": "女",
@@ -207,7 +208,7 @@ def allergen(value: str) -> str | None:
     return plain(12)(value)
 
 
-_NO_ALLERGEN = re.compile(
+_NO_ALLERGEN = regex(
     r"皮肤|鼻子|[脸身手]|季节|今天|昨天|天天|有点|容易|最近|又|一直|好像|药物测试|不|没|会|是|严重|[了着过]"
 )
 
@@ -217,7 +218,7 @@ def bare_allergen(value: str) -> str | None:
     return None if _NO_ALLERGEN.search(value) else plain(6)(value)
 
 
-_NOT_EATEN = re.compile(r"^(?:亏|苦|饭|东西|太|多|饱|完|下|了|那|这|到|上|得|力|醋|老本|一?[点口些]|酸$)|[了着过的]$")
+_NOT_EATEN = regex(r"^(?:亏|苦|饭|东西|太|多|饱|完|下|了|那|这|到|上|得|力|醋|老本|一?[点口些]|酸$)|[了着过的]$")
 
 
 def left_out(value: str) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.finding import USER
 from embermem.languages.zh.facts.checks import is_name
 from embermem.languages.zh.facts.phrases import FAMILY, FEMALE_KIN, FULL_KIN, OTHERS, TIME
@@ -44,46 +45,44 @@ class Clause:
     is_carried: bool
 
 
-_CLAUSE = re.compile(r"[^，,、：:。！？!?；;\s~～…—]+(?:、[^，,、：:。！？!?；;\s]+)*")
+_CLAUSE = regex(r"[^，,、：:。！？!?；;\s~～…—]+(?:、[^，,、：:。！？!?；;\s]+)*")
 _RUN_ON = 16
 """A clause that is longer was spoken without punctuation, and is cut where a new one seems to begin."""
-_CUT = re.compile(
+_CUT = regex(
     r"(?<=.{4})(?=(?:然后|所以|但是|因为|而且|不过|结果|后来)我?|(?<![和跟给让叫对帮把被替向比陪为由等找问说觉的是像在])我(?=[得就要想们又还也都跟和在昨今上下每妈爸哥姐弟妹儿女老]|现在|最近|打算|准备|刚))|(?=医生说|大夫说)|(?<=[了啦吧])(?=[你他她]说)|(?<=孩子|儿子|女儿)(?=大的|老大|一个)"
 )
-_SENTENCE_UNREAL: Final = re.compile(
+_SENTENCE_UNREAL: Final = regex(
     r"\ue000|难道|你是我的|我是你的|你来当|你当|你演|我演|我扮|[叫让]我当|才怪|个屁|下辈子|上辈子|要不是|如果.{0,8}就好|恨不得|开玩笑|骗你|逗你|狗头|doge|滑稽|🐶|游戏里|电影里|戏里|歌里|书里|梦里|小说里"
 )
-_FROM_HERE: Final = re.compile(
+_FROM_HERE: Final = regex(
     r"如果|要是|假如|假设|假装|倘若|若是|万一|只要|除非|想象|幻想|希望|但愿|梦见|梦到|做梦|说不定|据说|听说|以为|告诉|问我|的话$"
     r"|(?<![能会我])(?<!老实)(?<!话)(?<!来)说(?!实话|话|来|起|不定|好了?|走就走|法|普|英|中|[一-鿿]语)|(?:他|她|他们|你|人家|有人|妈|爸)(?:老)?说"
 )
 """What follows in the sentence is not the speaker's own statement of how things are."""
-_UNREAL: Final = re.compile(
+_UNREAL: Final = regex(
     r"可能|也许|大概(?!\d)|或许|差点|几乎|险些|考虑|好像|仿佛|似乎|好比|例如|比如|等于|真想|要不(?!是)|怀疑|相信|觉得|感觉|认为|装作|就像|像是|(?<!预)算是|其实不|有一天|的时候$|的时候(?!我)"
     r"|什么|怎么|谁|哪(?!怕)|为啥|干嘛|[吗么]$|是否|几点|几号|多少|该不该|([一-鿿])不\1|有没有|没有?.{0,8}吧$|应该|不如|还是(?!在|很|会|要|喜|觉)"
 )
-_PAST: Final = re.compile(r"小时候|以前|曾经|从前|当年|本来|原来|那时候?|那会儿|之前(?=在|是|住|做)")
-_PLAN: Final = re.compile(
+_PAST: Final = regex(r"小时候|以前|曾经|从前|当年|本来|原来|那时候?|那会儿|之前(?=在|是|住|做)")
+_PLAN: Final = regex(
     r"打算|计划|想要|准备|决定(?=.*去)|将来|以后|未来|明年|后年|下个?(?:月|周|星期|礼拜|学期)|下周|明天|后天|长大后|马上(?=要)|快要?(?=.*了$)|即将|我们?(?:还)?(?:真)?想(?![到起通])|年底之?前|将要"
 )
-_TAGS: Final = re.compile(
-    r"(?:对吗|是吗|对吧|对不对|是不是|不是吗|真的吗|没错吧|好笑吧|你信吗|才怪|他说|她说)[的吧啊呢]*$"
-)
+_TAGS: Final = regex(r"(?:对吗|是吗|对吧|对不对|是不是|不是吗|真的吗|没错吧|好笑吧|你信吗|才怪|他说|她说)[的吧啊呢]*$")
 """Clauses that ask whether the one before is so, or whose word it is."""
-_LEAD: Final = re.compile(
+_LEAD: Final = regex(
     rf"(?:嗯|哦|噢|啊|呃|哎|唉|诶|哈{{1,6}}|嘿|对了|其实|另外|顺便说一下|话说|你好|您好|大家好|恭喜(?:啊|你)?|因为|所以|但是|但|可是|不过|而且|然后|还有|并且|同时|结果|后来|现在|目前|最近|那|可惜|不瞒你说|跟你说|我跟你[说讲](?:啊|哦)?|被裁之后|"
     rf"{TIME}|平时|一直以来|说实话|老实说|没错|是的|对|好的|从小|自从|刚刚?|终于|以后|将来|毕业后|长大后|退休后){{0,3}}(?:的时候)?"
 )
-_OTHER_SUBJECT: Final = re.compile(
+_OTHER_SUBJECT: Final = regex(
     r"[你您它咱这那]|他们|她们|大家|人家|别人|有人|有个|有一个|谁|医生|老师|老板|公司|我们?(?:公司|老板|领导|学校|小区|家楼)"
 )
-_KIN_HERE: Final = re.compile(rf"(?P<mine>(?:我们?|俺)(?:的|家的?|最好的|亲)?)?(?P<kin>{FAMILY}|{OTHERS})")
-_BARE_OTHERS: Final = re.compile(rf"(?:{OTHERS}|叔叔|伯伯|太太)$")
+_KIN_HERE: Final = regex(rf"(?P<mine>(?:我们?|俺)(?:的|家的?|最好的|亲)?)?(?P<kin>{FAMILY}|{OTHERS})")
+_BARE_OTHERS: Final = regex(rf"(?:{OTHERS}|叔叔|伯伯|太太)$")
 """Who is named so may be nobody's relative."""
-_I: Final = re.compile(
+_I: Final = regex(
     r"我(?!们?(?:公司|老板|领导|学校|朋友的|这|那))|咱|俺|叫我|可以叫我|你们?可以叫我|大家|朋友|作为|(?:医生|大夫)(?:不让|不许|禁止|叫我别|让我别|不准)"
 )
-_HIS: Final = re.compile(r"[他她](?![们的])")
+_HIS: Final = regex(r"[他她](?![们的])")
 
 
 def clauses_of(sentence: str) -> list[Clause]:
@@ -169,8 +168,8 @@ def _kin(text: str, at: int) -> tuple[str, str, int] | None:
     return kin, "", end
 
 
-_GONE: Final = re.compile("去世|过世|病逝|走了(?=.{1,3}年)")
+_GONE: Final = regex("去世|过世|病逝|走了(?=.{1,3}年)")
 """After a death the speaker tells of themselves."""
-_LATIN: Final = re.compile(r"[A-Z][A-Za-z]{1,14}")
-_CONNECTIVE: Final = re.compile(r"(?:但是?|而且|然后|所以|可是|结果|因为)")
+_LATIN: Final = regex(r"[A-Z][A-Za-z]{1,14}")
+_CONNECTIVE: Final = regex(r"(?:但是?|而且|然后|所以|可是|结果|因为)")
 _AFTER_NAME: Final = frozenset("是在住叫去也今昨上刚从对有会喜养学考每最特很")

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.finding import When
 from embermem.languages.zh.facts.checks import begins_with_noun
 from embermem.languages.zh.facts.frames import EMPTY, FRAMES, Frame
@@ -26,21 +27,21 @@ _WILL = r"(?:要|会|想|得|将)(?:要|在)?"
 _WITHOUT_MEANING = r"(?:也|都|就|还|又|已经|刚刚?|刚才|终于|总算|其实|最近|现在|目前|正式|一起|专门|自己|主要|顺便|顺利|成功|特意|首次|后来|便|竟然|居然|突然|只|第一次|在你们[^，买订预]{0,6}|好不容易|一个人|当|(?:之前|前))"
 _HERE = r"(?:去(?![了过年世])|在|从|坐|开车|自驾|骑车|坐高铁|坐飞机|把|用|为了?|因为)(?!我|你|他|她|家$)[^，的了我你他她]{0,10}?(?:上|里|那边)?+"
 _VERB = "|".join(frame.verbs for frame in FRAMES)
-_AT_VERB = re.compile(_VERB)
-_ELEMENT = re.compile(
+_AT_VERB = regex(_VERB)
+_ELEMENT = regex(
     rf"(?P<time>{_OFTEN}|{TIME}的?|{_DAY_PART})|{_PLAN}|{_WITHOUT_MEANING}"
     rf"|(?P<told>(?:{COMPANY}|{_HERE})(?={_OFTEN}|{TIME}|{_PLAN}|{_WITHOUT_MEANING}|{_WILL}|[在从]|{_VERB}))|{_WILL}"
 )
 """What stands before the verb; whom and where up to the first verb or other such element."""
 _MOST_ELEMENTS = 8
-_OFTEN_FOUND, _PLAN_FOUND, _WILL_FOUND = re.compile(_OFTEN), re.compile(_PLAN), re.compile(_WILL)
-_TODAY = re.compile(r"今晚|今早|待会|一会儿|马上|这就|等下|刚才|今天(?=.*(?:吃|喝|看|玩))")
-_OPENING = re.compile(f"{TIME}|{_OFTEN}|{_WITHOUT_MEANING}")
-_DAYTIME = re.compile("早上|早晨|上午|中午|下午|晚上|周末|睡前")
-_JUST = re.compile("刚|终于|总算")
-_PARTICLES = re.compile(r"(?:啦|呀|哦|啊|呢|哈|嘛|吧|~|～|的)+$")
-_MY_KIN = re.compile(rf"我(?:的|们家|家)?(?P<kin>{FAMILY})")
-_DENIED = re.compile(r"[没未别]|不(?!锈|倒)|差点|可能|也许|应该|好像|想不想|要不")
+_OFTEN_FOUND, _PLAN_FOUND, _WILL_FOUND = regex(_OFTEN), regex(_PLAN), regex(_WILL)
+_TODAY = regex(r"今晚|今早|待会|一会儿|马上|这就|等下|刚才|今天(?=.*(?:吃|喝|看|玩))")
+_OPENING = regex(f"{TIME}|{_OFTEN}|{_WITHOUT_MEANING}")
+_DAYTIME = regex("早上|早晨|上午|中午|下午|晚上|周末|睡前")
+_JUST = regex("刚|终于|总算")
+_PARTICLES = regex(r"(?:啦|呀|哦|啊|呢|哈|嘛|吧|~|～|的)+$")
+_MY_KIN = regex(rf"我(?:的|们家|家)?(?P<kin>{FAMILY})")
+_DENIED = regex(r"[没未别]|不(?!锈|倒)|差点|可能|也许|应该|好像|想不想|要不")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from embermem.core.fields import Field
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.fields import called, parts
 from embermem.languages.facts.finding import USER, Finding
@@ -18,15 +19,15 @@ from embermem.languages.zh.facts.clauses import Mood, clauses_of
 from embermem.languages.zh.facts.phrases import TAIL
 from embermem.languages.zh.facts.script import simplified
 
-_SENTENCE: Final = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]*")
+_SENTENCE: Final = regex(r"[^。！？!?\n；;]+[。！？!?；;]*")
 _SENTENCE_CHARS: Final = 200
 _NOW: Final = "(?:现在|目前|今年|暂时)?"
 _IS: Final = "(?:就|还|已经)?(?:是|为|定在|有)"
-_OWNED: Final = re.compile("我(?:的|们的)?")
-_LATIN: Final = re.compile(r"[A-Z][\w'&.-]*(?: [A-Z][\w'&.-]*){0,3}|[A-Z]{1,3}\d{1,4}")
+_OWNED: Final = regex("我(?:的|们的)?")
+_LATIN: Final = regex(r"[A-Z][\w'&.-]*(?: [A-Z][\w'&.-]*){0,3}|[A-Z]{1,3}\d{1,4}")
 _NOUNS: Final = ("n", "vn", "eng", "j", "l")
 _A_DAY: Final = datetime(2024, 1, 3, tzinfo=UTC)
-_TELLS: Final = re.compile("[我你您他她它谁哪什怎么不没很太最更都也还就]|比较|非常|挺")
+_TELLS: Final = regex("[我你您他她它谁哪什怎么不没很太最更都也还就]|比较|非常|挺")
 
 
 def of_fields(text: str, said_at: datetime, fields: Sequence[Field]) -> Iterator[Finding]:

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
+
+from embermem.core.patterns import regex
 
 _MEASURED = r"(?:[一二两三四五六七八九十\d]{1,3}|新|了?一?)(?:台|辆|套|部|架|栋|间|把|张|双|块)"
 
@@ -97,7 +98,7 @@ FRAMES: Final = (
 )  # fmt: skip
 """Verbs of events, habits and plans; the first frame whose complement fits has the clause."""
 
-EMPTY: Final = re.compile(
+EMPTY: Final = regex(
     r"^了?[的才就]|就.*了$|才发现|[你您她它咱这那某]|(?<!吉)他|什么|怎么|东西$|事情?$|一下$|一会儿?$|看看$|[吗么]$|试试|玩玩|随便|不少$|很多$|几次|一遍|罪|死了|得[很不要]|太[一-鿿]|多了$|不[了起到]|没[有了]|出来$|起来$|下去$"
 )
 """What makes an event not worth telling, or not understood alone."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.zh.facts.checks import occupation, plain, rule
 from embermem.languages.zh.facts.phrases import ADV
 
@@ -19,8 +20,8 @@ GOAL = (
     r"|(?:存钱|攒钱)(?:买房|买车|旅行|留学|结婚)?|省钱|买房|还清(?:贷款|房贷|债|债务)|换工作|转行|创业|(?:出国)?留学|跑(?:完)?(?:一次|一场|一个)?(?:全程|半程)?(?:马拉松|半马|全马)|写(?:一本|一部)?(?:小说|书))"
 )  # fmt: skip
 """What is wanted for weeks, as it stands after 我想, 我要, 我在 …"""
-_TODAY = re.compile(r"今晚|今天|今早|明天|明早|后天|这会儿|这次|一会儿|马上|待会|周末|下午|晚上|昨天")
-_WAVERS = re.compile(r"放弃|算了|失败|没成|又不|不知道|再说|随便|不想|不打算")
+_TODAY = regex(r"今晚|今天|今早|明天|明早|后天|这会儿|这次|一会儿|马上|待会|周末|下午|晚上|昨天")
+_WAVERS = regex(r"放弃|算了|失败|没成|又不|不知道|再说|随便|不想|不打算")
 
 
 def lasting(sentence: str) -> bool:

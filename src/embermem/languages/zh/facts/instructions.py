@@ -14,6 +14,7 @@ from datetime import datetime, time, timedelta
 from typing import Final
 
 from embermem.core.attributes import INSTRUCTION_PREFIX
+from embermem.core.patterns import regex
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.orders import told
@@ -24,26 +25,26 @@ _LONGEST_TEXT, _LONGEST_CLAUSE = 400, 40
 _HIDDEN = "\ue000"
 _NO_NAME = "不要叫我"
 """Who says so has that nickname no longer."""
-_NOT_OWN = re.compile(
+_NOT_OWN = regex(
     r"说[：:「“\"]|[他她它](?:们)?(?:总是?|一直|经常)?(?:说|让|叫|要求|告诉|写)|(?:老板|领导|老师|医生|教练|妈|爸|同事|朋友|客户)[们]?(?:总是?|一直|经常|都)?(?:说|让|叫|要求|告诉|写)|写着|写道|据说|原文|转发|收到|邮件|短信|通知|公告|规定|规则|守则|手册|指南|文章|文件|文档|提示词|系统|扮演|角色|故事|小说|剧本|台词|假装|假如|假设|如果你是|想象|开玩笑|你是一[个名位]|翻译|这[封段篇首句]|以下|下面|上面|如下|https?://|[{}<>]",
 )
-_SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]*")
-_ONCE = re.compile(
+_SENTENCE = regex(r"[^。！？!?\n；;]+[。！？!?；;]*")
+_ONCE = regex(
     r"这次|这个|这种|这些|这样|那个|那些|那样|今天|今晚|明天|现在(?!开始|起)|刚才|一下|一会儿|暂时|下次|它|他|她|大家|孩子"
 )
-_SPEAKER = re.compile("^(?:我(?!希望|想要?你|要你|需要你)|我们|咱们|他|她)")
+_SPEAKER = regex("^(?:我(?!希望|想要?你|要你|需要你)|我们|咱们|他|她)")
 _LEAD: Final = r"(?:以后|今后|往后|从现在(?:起|开始)|从今(?:天|以后|往后)(?:起|开始)?|每次|今后|之后)"
-_LASTING = re.compile(rf"{_LEAD}|永远|一直|总是|一律|统一|每次|都(?=[用要给请])")
-_FILLER = re.compile(
+_LASTING = regex(rf"{_LEAD}|永远|一直|总是|一律|统一|每次|都(?=[用要给请])")
+_FILLER = regex(
     rf"^(?:那|对了|还有|另外|好的?|嗯|哦|麻烦|请|拜托|希望|我(?:希望|想要?|要|需要)(?=你|您)|你|您|能不能|可不可以|可以|{_LEAD}|在?跟我聊天时|回答(?:我|问题)(?:的)?时候?|我们|咱们|都|就|也|要|得|必须|尽量|应该|永远|一直|总是|一律|统一|全部?|，|,)+"
 )
-_TAIL = re.compile(r"(?:好吗|行吗|可以吗|好不好|行不行|谢谢(?:你|您)?|吧|啊|哦|呀|呢|啦|哈|嘛|[。！？!?；;~～\s])+$")
+_TAIL = regex(r"(?:好吗|行吗|可以吗|好不好|行不行|谢谢(?:你|您)?|吧|啊|哦|呀|呢|啦|哈|嘛|[。！？!?；;~～\s])+$")
 _LANGUAGES = r"(?:(?:简体|繁体)?中文|汉语|普通话|粤语|英[文语]|法[文语]|德[文语]|日[文语]|韩[文语]|西班牙[文语]|俄[文语]|意大利[文语]|葡萄牙[文语]|阿拉伯[文语]|越南[文语]|泰[文语])"
 _SAY = r"(?:回答|回复|答复|回应|交流|交谈|沟通|聊天?|说话?|对话|写|讲)"
-_LANGUAGE = re.compile(
+_LANGUAGE = regex(
     rf"(?:只)?用(?P<a>{_LANGUAGES})(?:来)?(?:[跟和与]我)?{_SAY}?(?:我)?(?:的问题)?|(?:[跟和与]我)(?:只)?(?:说|讲|用)(?P<b>{_LANGUAGES})(?:{_SAY})?|(?:只)?(?:说|讲)(?P<c>{_LANGUAGES})"
 )
-_WITH_ME = re.compile(rf"[跟和与]我(?:只)?(?:说|讲){_LANGUAGES}|用{_LANGUAGES}[跟和与]我{_SAY}")
+_WITH_ME = regex(rf"[跟和与]我(?:只)?(?:说|讲){_LANGUAGES}|用{_LANGUAGES}[跟和与]我{_SAY}")
 _MATTERS: Final = (
     ("units", r"(?:使?用)(?:公制|英制)(?:单位)?"),
     ("temperature", r"(?:温度)?(?:使?用)(?:摄氏度?|华氏度?)(?:表示)?"),
@@ -52,19 +53,19 @@ _MATTERS: Final = (
     ("emojis", r"(?:使?用|发|加|带)(?:任何)?(?:表情(?:符号|包)?|颜文字|emoji)"),
     ("address", r"(?:使?用|称)(?:您|你)(?:来)?(?:称呼)?我?|称呼我(?:为|叫)?[一-鿿A-Za-z]{1,8}"),
 )  # fmt: skip
-_OF_MATTERS = tuple((name, re.compile(pattern)) for name, pattern in _MATTERS)
+_OF_MATTERS = tuple((name, regex(pattern)) for name, pattern in _MATTERS)
 _NEVER = r"(?:不要|别|不许|不准|千万别|不用|不能|请勿|甭)"
-_TOPIC = re.compile(
+_TOPIC = regex(
     rf"^{_NEVER}(?P<again>再)?(?:[跟和]我)?(?P<verb>提起?|提到|说起|叫我|称呼我|问我?(?=关于|我的))(?P<v>[^，。！？]{{1,12}}?)(?:这件?事|的事情?)?(?P<le>了)?$"
 )
-_CALLED = re.compile(
+_CALLED = regex(
     r"[小老阿大][一-鿿]|[A-Z][A-Za-z]+|宝贝|宝宝|亲爱的|亲|老师|先生|女士|小姐|[哥姐叔]|老板|主人|大人|您|[一-鿿]{1,2}(?:哥|姐|总|老师|先生|女士|小姐)"
 )
 """How somebody is called: the rest is called to."""
-_ORDER = re.compile(
+_ORDER = regex(
     r"(?:先)?(?:告诉我|提醒我|问我|回答|回复|推荐|建议|给我(?:列|附|给出|举|解释|讲|总结|推荐|建议|说明|来源|例子)|给出|列出|附上|标明|注明|说明|解释|称呼我|纠正我|道歉|加上).{1,20}|(?:纠正我|打断我|道歉|说教|骗我|敷衍我)|用[^，。]{1,10}(?:回答|回复|解释)(?:我)?|把.{1,10}(?:换算|转换|翻译)成.{1,8}"
 )
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = regex(
     r"^(?:现在|以后|那)?(?:你|您)?(?:(?P<need>不用再?|不必再?|不需要再?|不要再|别再)(?P<p>(?:一直|总是|都)?[^，。]{2,16}?)|(?P<may>又?可以(?:再|重新|继续)?|能再)(?P<q>[^，。]{2,16}?))了$"
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.zh.facts.checks import known_place, origin, place, plain, rule
 from embermem.languages.zh.facts.phrases import ADV, ME, NUM
 
@@ -42,7 +42,7 @@ OF_RELATIVES: Final = (rule("lives_in", rf"我{ADV}在(?P<v>[一-鿿]{{2,6}}?)",
 """A son "in Canada" lives there; a speaker may be there for a day."""
 TOWN: Final = rule("lives_in", r"我(?:现在|目前)?(?:人)?在(?P<v>[一-鿿]{2,5}?)", known_place)
 """A home where the next clause says what somebody does there."""
-LASTING_STAY: Final = re.compile(r"搬(?:过)?来|过敏|不吃|吃素|吃清真|定居|上班|工作|读书|上学|读[一-鿿]{1,4}专业|做|当")
+LASTING_STAY: Final = regex(r"搬(?:过)?来|过敏|不吃|吃素|吃清真|定居|上班|工作|读书|上学|读[一-鿿]{1,4}专业|做|当")
 CANCELLED: Final = (
     rule("plans", r"(?:我们?|咱们?)?(?:还是|最后)?(?:不去|去不了|去不成)(?P<v>[一-鿿]{2,8})了", _went, retracts=True),
     rule(

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from embermem.core.attributes import FAVORITE_PREFIX, standing
+from embermem.core.patterns import regex
 from embermem.languages.facts.finding import USER, Finding, When
 from embermem.languages.facts.rules import Rule, implied, matched
 from embermem.languages.language import words_of
@@ -33,25 +34,25 @@ from embermem.languages.zh.facts.times import past
 from embermem.languages.zh.facts.work import SECOND
 from embermem.languages.zh.patterns import SCREENING
 
-_SENTENCE = re.compile(r"[^。！？!?\n；;]+[。！？!?；;]*")
+_SENTENCE = regex(r"[^。！？!?\n；;]+[。！？!?；;]*")
 _SENTENCE_CHARS = 200
 _LONGEST_CLAUSE = 40
-_PET_NAMED = re.compile(r"(?:它)?(?:名字)?叫([一-鿿]{1,4}|[A-Za-z]{2,12})" + TAIL)
-_WHOLE = re.compile(SCREENING.whole)
-_IS_OTHER = re.compile(OTHERS)
+_PET_NAMED = regex(r"(?:它)?(?:名字)?叫([一-鿿]{1,4}|[A-Za-z]{2,12})" + TAIL)
+_WHOLE = regex(SCREENING.whole)
+_IS_OTHER = regex(OTHERS)
 _UNDATED: Final = frozenset({"age", "phone", "email", "height", "comes_from", "name", "nickname", "gender"})
 _IDENTITY: Final = frozenset(
     {"name", "nickname", "gender", "age", "comes_from", "lives_in", "works_as", "works_at", "studies", "studies_at"}
 )
 _OF_ANOTHER: Final = frozenset({"has_pet", "has_relative"})
 """What the next clause without a subject tells more of: an animal or a child, not the speaker."""
-_HAS_ONE: Final = re.compile(r"有.{0,4}[个位只条名对]|^我们?(?:家|的)(?![住在有养])|我[猫狗]")
+_HAS_ONE: Final = regex(r"有.{0,4}[个位只条名对]|^我们?(?:家|的)(?![住在有养])|我[猫狗]")
 """Clauses that bring somebody or something else up, of which the next may tell."""
-_AT_LAST: Final = re.compile("终于|总算")
+_AT_LAST: Final = regex("终于|总算")
 """What was planned is done."""
-_MANY: Final = re.compile("朋友|同事|同学|邻居")
+_MANY: Final = regex("朋友|同事|同学|邻居")
 """Without a name they may be another each time."""
-_DEATH: Final = re.compile("去世|过世|病逝|走了(?=.{1,3}年)")
+_DEATH: Final = regex("去世|过世|病逝|走了(?=.{1,3}年)")
 
 
 class _Last(NamedTuple):
