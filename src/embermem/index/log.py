@@ -246,8 +246,12 @@ class Log:
         """The vectors at these places, shape (len(slots), dim)."""
         parts = [self.vectors.data[slots] * self.scales.data[slots, None]]
         if self.first_dim < self.dim:
-            parts.append(self.second.data[slots] * self.second_scales.data[slots, None])
+            parts.append(self.second_of(slots))
         return np.hstack(parts) if len(parts) > 1 else parts[0]
+
+    def second_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
+        """The same by the second encoder's part alone."""
+        return np.asarray(self.second.data[slots] * self.second_scales.data[slots, None])
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows, those of documents too."""

@@ -352,6 +352,14 @@ class Snapshot:
         vectors[known] = self._log.vectors_of(slots[known] - 1)
         return vectors
 
+    def second_of(self, rows: NDArray[np.integer[Any]]) -> Vectors:
+        """The same, of a pair, by the second encoder's part alone (len(rows), dim − first_dim)."""
+        slots = self._log.slots.data[rows]
+        known = (slots > 0) & (slots <= self._vectors)
+        vectors = np.zeros((len(slots), self.dim - self.first_dim), dtype=np.float32)
+        vectors[known] = self._log.second_of(slots[known] - 1)
+        return vectors
+
     @property
     def first_dim(self) -> int:
         """How many numbers of a vector are the first encoder's of a pair; all of them, where there is no pair."""

@@ -34,6 +34,7 @@ from embermem.core.types import (
     Tier,
 )
 from embermem.core.vectors import page_vector
+from embermem.index.channels import speaker
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
@@ -335,7 +336,7 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier | None
 
 
 def _ranked(view: View, first: int | None = None) -> Ranking:
-    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first or view.settings.hits)
+    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first)
 
 
 def _ablated(settings: Settings) -> Settings:
@@ -382,8 +383,9 @@ def _packed(
 # ------------------------------------------------------------------------------------------------ preset `default`
 
 
-def _rank(view: View, first: int) -> Ranking:
+def _rank(view: View, wanted: int | None) -> Ranking:
     settings, texts = view.settings, view.texts
+    first = wanted or settings.hits
     fused, plan = planned(view, fuse(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
@@ -403,7 +405,9 @@ def _rank(view: View, first: int) -> Ranking:
     scores = (fused.scores[best] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
+    # Of hits alone, what completes exchanges says no more than whose words they are (confidence.py).
+    is_packed = wanted is None or speaker(view) is not view.nothing
+    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])) if is_packed else ():
         if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))
