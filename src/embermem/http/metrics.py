@@ -94,6 +94,7 @@ class _OfMemory(Collector):
                 stats.webhooks_retrying,
             ),
             ("ember_webhooks_stopped", "Webhooks that were stopped after their last attempt.", stats.webhooks_stopped),
+            ("ember_store_unreachable", "Nodes of the database that do not answer.", len(stats.unreachable)),
         ):
             yield _gauge(name, told, value)
         if lag_s is not None:

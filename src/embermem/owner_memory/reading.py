@@ -609,8 +609,9 @@ class Reading(Handle):
             return People(self.owner, self._persona_then(as_of))
         state, kept = self.state(), self._parts.people
         known = kept.pop(self.owner.id, None)
-        if known is None or known[0] != state:
-            known = state, self._people_now()
+        at = "" if state is None else self._parts.store.delta(self.owner.id, state.seq, state.revision, "", 0).mark
+        if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
+            known = (state, at), self._people_now()
         kept[self.owner.id] = known
         for old in list(kept)[:-PEOPLE_KEPT]:
             kept.pop(old, None)
