@@ -77,7 +77,7 @@ def test_a_file_holds_decisions_packed_and_every_reader_sees_their_text(tmp_path
         alice.settle()
         page = alice.pages()[0]
         assert any(page.id in str(change.decisions) for change in alice.changes())
-        assert alice.why(page.id) is not None
+        assert alice.why(alice.segments()[0].id) is not None
     with closing(sqlite3.connect(file)) as c:
         kinds = {kind for (kind,) in c.execute("SELECT DISTINCT typeof(decisions) FROM change")}
         assert "blob" in kinds
