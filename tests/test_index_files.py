@@ -148,6 +148,7 @@ def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_no
     assert holds(path, *WORDS) == []
 
 
+@pytest.mark.engines
 def test_a_folder_of_this_machine_serves_every_engine(opened: Opener, tmp_path: Path) -> None:
     folder = tmp_path / "indexes"
     settings = {**SETTINGS, "index_cache": str(folder)}
