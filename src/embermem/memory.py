@@ -414,11 +414,10 @@ class Memory(Overseeing, Owners):
 
         The lines of the usage log go too where a memory holds nothing, of `default` and of every agent in the store.
         """
-        owners = self.owners()
-        mine = [owner for owner in owners if owner.user == user]
+        mine, agents = self._store.owners(user), self._store.agents()
         done = {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
         if not dry_run:
-            for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
+            for agent in sorted({"default", *agents} - done.keys()):
                 self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
             self._store.forget_shares(user, None)
         return done

@@ -94,6 +94,7 @@ def _of_stats(stats: Stats) -> Sequence[tuple[str, str, float]]:
         ("ember_webhooks", "Webhooks.", stats.webhooks),
         ("ember_webhooks_retrying", "Webhooks whose last attempt failed and is made again.", stats.webhooks_retrying),
         ("ember_webhooks_stopped", "Webhooks that were stopped after their last attempt.", stats.webhooks_stopped),
+        ("ember_store_unreachable", "Nodes of the database that do not answer.", len(stats.unreachable)),
     )
 
 

@@ -609,10 +609,11 @@ class Reading(Handle):
 
         moment = self._moment(as_of)
         state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
+        at = "" if state is None else self._parts.store.delta(self.owner.id, state.seq, state.revision, "", 0).mark
         known = kept.pop(key, None)
-        if known is None or known[0] != state:
+        if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
             persona = None if moment.is_now else self._store.persona(self.owner.id, moment)
-            known = state, self._people_now() if persona is None else People(self.owner, persona)
+            known = (state, at), self._people_now() if persona is None else People(self.owner, persona)
         kept[key] = known
         for old in list(kept)[:-PEOPLE_KEPT]:
             kept.pop(old, None)

@@ -36,7 +36,7 @@ def owners(
     real_owners: Annotated[int, typer.Option(min=2, help="Owners on whom the simulated memory is tested.")] = 2000,
     unit_pages: Annotated[int, typer.Option(min=1, help="Pages that measure what a page costs.")] = 100,
     asks: Annotated[int, typer.Option(min=2, help="Recalls for which memory is simulated.")] = 1_000_000,
-    embedder: Annotated[str, typer.Option(help="The embedder of what a page costs.")] = "hashed",
+    embedder: Annotated[str, typer.Option(help="The embedder of what a page costs.")] = "auto",
     pages_a_day: Annotated[float, typer.Option(min=0.01, help="Pages of an owner a day, on average.")] = 5.0,
     recalls_a_day: Annotated[float, typer.Option(min=0.0, help="Recalls of an owner a day, on average.")] = 5.0,
     zipf: Annotated[float, typer.Option(min=0.0, help="Exponent of the owners' popularity.")] = 0.7,

@@ -31,6 +31,9 @@ from embermem.cli.commands.common import (
 if TYPE_CHECKING:
     from embermem.protocols import DiskUsage
 
+_MOST_OWNERS = 100
+"""Owners that `stats` lists; with --json it lists all."""
+
 
 def recall(
     ctx: typer.Context,
@@ -254,7 +257,10 @@ def stats(
         for sentence in waiting.sentences(own.waiting, datetime.now(UTC)):
             render.print_text(f"  {sentence}")
     if len(owners) > 1 or own is None:
-        render.table("owners", ("user", "agent"), [(render.cut(o.user), render.cut(o.agent)) for o in owners])
+        shown = [(render.cut(o.user), render.cut(o.agent)) for o in owners[:_MOST_OWNERS]]
+        render.table("owners", ("user", "agent"), shown)
+        if len(owners) > _MOST_OWNERS:
+            render.print_text(f"  and {len(owners) - _MOST_OWNERS} more")
 
 
 def _bytes(usage: DiskUsage, as_json: bool) -> None:

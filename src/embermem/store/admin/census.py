@@ -132,7 +132,8 @@ def _named(text: str) -> list[ColumnElement[bool]]:
 
 
 def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
-    """What owners are ordered by, and whether what is greater comes first."""
+    """What owners are ordered by, and whether what is greater comes first. Utterances and pages are looked up of all
+    owners only where nothing else says who comes first: among a million that takes seconds."""
     owner, said, page = schema.owner, schema.utterance, schema.page
     newest = select(func.max(said.c.recorded_at)).where(said.c.owner_id == owner.c.owner_id).scalar_subquery()
     last = func.coalesce(newest, owner.c.created_at)
@@ -145,9 +146,11 @@ def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
         case OwnerOrder.NAME:
             return (owner.c.user, owner.c.agent), False
         case OwnerOrder.SIZE:
-            return (owner.c.pages, last, owner.c.owner_id), True
-        case OwnerOrder.TROUBLE:
-            return (owner.c.failures + failed, last, owner.c.owner_id), True
+            return (owner.c.pages, owner.c.created_at, owner.c.owner_id), True
+        case OwnerOrder.TROUBLE:  # of owners with nothing due nothing has failed
+            failures = case((owner.c.due_at.is_(None), owner.c.failures), else_=owner.c.failures + failed)
+            since = case((failures > 0, last), else_=owner.c.created_at)
+            return (failures, since, owner.c.owner_id), True
         case _:
             return (last, owner.c.owner_id), True
 

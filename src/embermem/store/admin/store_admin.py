@@ -81,6 +81,12 @@ class Whole(Transactions):
             rows = c.execute(query if user is None else query.where(owner.c.user == user))
             return tuple(reads.owner_from(row) for row in rows)
 
+    def agents(self) -> tuple[str, ...]:
+        """The agents of all owners, each once."""
+        agent = schema.owner.c.agent
+        with self._read() as c:
+            return tuple(c.scalars(select(agent).distinct().order_by(agent)))
+
     @over_owners
     def stats(self, now: datetime, short: int, *, estimated: bool = False) -> Stats:
         """Return counts of the whole store; with `estimated`, of its largest tables what the engine's planner takes

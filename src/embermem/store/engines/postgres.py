@@ -82,6 +82,8 @@ _FULL = ("too many clients", "too many connections", "remaining connection slots
 """What a server says to one connection too many; one that speaks another language is merely unreachable."""
 _CUT = ("could not commit transaction for shard", "failure on connection marked as essential")
 """What Citus says, without a code of its own, of a node that did not answer to the end."""
+_POOLER = "unsupported startup parameter"
+"""What PgBouncer says to a connection that brings settings."""
 _LAG = """
     SELECT CASE
         WHEN NOT pg_is_in_recovery() THEN NULL
@@ -577,5 +579,10 @@ def _ours(place: str, error: Exception) -> StoreError:
         told = " ".join(str(cause).split())
         if any(words in told for words in _FULL):
             return StoreBusy(f"{place}: the server takes no more connections; try again, or raise max_connections")
+        if _POOLER in told:
+            return StoreUnreachable(
+                f"{place}: this is a pooler, such as PgBouncer, that takes no settings with a connection: add "
+                "pool_mode=transaction to the URL (postgresql://…?pool_mode=transaction)"
+            )
         return StoreUnreachable(f"{place}: the server cannot be reached, or takes no connection ({told})")
     return StoreError(f"{place}: the database reported an error ({said})")
