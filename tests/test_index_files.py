@@ -20,6 +20,7 @@ from embermem.index import mapped
 from embermem.protocols import Standing
 from forgotten import SECRET, WORDS, found_by, holds, lived
 from proofs import bounded
+from scripted import Opener
 
 SETTINGS: dict[str, Any] = {"embedder": "hashed", "background": False, "index_cache_from": 1}
 QUESTIONS = ("Where do I live?", "What did I see on the lake?", "What does my sister do?", "Which tea do I like?")
@@ -27,7 +28,7 @@ QUESTIONS = ("Where do I live?", "What did I see on the lake?", "What does my si
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def opened(path: Path, **settings: Any) -> Memory:
+def at(path: Path, **settings: Any) -> Memory:
     return Memory(path, **{**SETTINGS, **settings})
 
 
@@ -39,7 +40,7 @@ def files(path: Path) -> list[Path]:
 def path(tmp_path: Path) -> Path:
     """A store that was lived in and closed: it has a file."""
     path = tmp_path / "memory.db"
-    with opened(path) as memory:
+    with at(path) as memory:
         lived(memory.of("alice"))
         found_by(memory.of("alice"), *QUESTIONS)
     assert len(files(path)) == 1
@@ -51,10 +52,10 @@ def secret_page(alice: OwnerMemory) -> str:
 
 
 def test_what_is_recalled_is_the_same_with_a_file_and_without(path: Path) -> None:
-    with opened(path, index_cache="off") as memory:
+    with at(path, index_cache="off") as memory:
         without = found_by(memory.of("alice"), *QUESTIONS)
         assert memory.mapped_bytes == 0
-    with opened(path) as memory:
+    with at(path) as memory:
         assert found_by(memory.of("alice"), *QUESTIONS) == without
         assert 0 < memory.mapped_bytes <= memory.resident_bytes
 
@@ -67,9 +68,9 @@ def test_what_was_said_since_a_file_was_written_is_recalled_with_it(path: Path) 
     copy = path.parent / "copy" / "memory.db"
     copy.parent.mkdir()
     shutil.copy(path, copy)
-    with opened(copy, index_cache="off") as memory:
+    with at(copy, index_cache="off") as memory:
         without = added(memory)
-    with opened(path) as memory:
+    with at(path) as memory:
         assert memory.of("alice").recall("Ana?").text
         assert memory.mapped_bytes > 0
         found = added(memory)
@@ -83,12 +84,12 @@ def test_a_file_is_for_its_makers_eyes_only_and_may_be_removed(path: Path) -> No
     (file,) = files(path)
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.parent.stat().st_mode & 0o777 == 0o700
-    with opened(path) as memory:
+    with at(path) as memory:
         before = found_by(memory.of("alice"), *QUESTIONS)
         shutil.rmtree(file.parent)
         assert found_by(memory.of("alice"), *QUESTIONS) == before
     assert files(path) == []
-    with opened(path) as memory:
+    with at(path) as memory:
         assert found_by(memory.of("alice"), *QUESTIONS) == before
     assert len(files(path)) == 1
 
@@ -96,7 +97,7 @@ def test_a_file_is_for_its_makers_eyes_only_and_may_be_removed(path: Path) -> No
 def test_small_memories_and_stores_that_are_only_read_have_no_file(path: Path) -> None:
     shutil.rmtree(f"{path}-cache")
     for settings in ({"index_cache_from": 1000}, {"index_cache": "off"}, {"read_only": True}):
-        with opened(path, **settings) as memory:
+        with at(path, **settings) as memory:
             assert memory.of("alice").recall("tea?").hits
         assert files(path) == []
 
@@ -106,7 +107,7 @@ def test_a_folder_that_cannot_be_written_is_logged_once_and_does_no_harm(
 ) -> None:
     shutil.rmtree(f"{path}-cache")
     Path(f"{path}-cache").write_text("not a folder")
-    with caplog.at_level(logging.WARNING, "embermem"), opened(path) as memory:
+    with caplog.at_level(logging.WARNING, "embermem"), at(path) as memory:
         for _ in range(3):
             memory.of("alice").add("It rains again.")
             assert memory.of("alice").recall("tea?").hits
@@ -127,7 +128,7 @@ def forgets_the_owner(alice: OwnerMemory) -> None:
 def test_no_file_outlives_what_is_forgotten_in_whatever_process(
     path: Path, forgets: Callable[[OwnerMemory], None], settings: dict[str, Any]
 ) -> None:
-    with opened(path) as reader, opened(path, **settings) as other:
+    with at(path) as reader, at(path, **settings) as other:
         assert SECRET in found_by(reader.of("alice"), *QUESTIONS)
         forgets(other.of("alice"))
         assert files(path) == []
@@ -138,19 +139,35 @@ def test_no_file_outlives_what_is_forgotten_in_whatever_process(
 
 def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_not_know_of_it(path: Path) -> None:
     folder = path.parent / "elsewhere"
-    with opened(path, index_cache=str(folder)) as memory:
+    with at(path, index_cache=str(folder)) as memory:
         found_by(memory.of("alice"), *QUESTIONS)
     assert len([*folder.rglob("*.index")]) == 1
-    with opened(path) as other:
+    with at(path) as other:
         forgets_a_page(other.of("alice"))
     assert [*folder.rglob("*.index")] == []
     assert holds(path, *WORDS) == []
 
 
+@pytest.mark.engines
+def test_a_folder_of_this_machine_serves_every_engine(opened: Opener, tmp_path: Path) -> None:
+    folder = tmp_path / "indexes"
+    settings = {**SETTINGS, "index_cache": str(folder)}
+    with opened(**settings) as memory:
+        lived(memory.of("alice"))
+        before = found_by(memory.of("alice"), *QUESTIONS)
+    assert len([*folder.rglob("*.index")]) == 1
+    with opened(**settings) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == before
+        assert memory.mapped_bytes > 0
+        forgets_a_page(memory.of("alice"))
+        assert [*folder.rglob("*.index")] == []
+        assert SECRET not in found_by(memory.of("alice"), *QUESTIONS)
+
+
 def test_verify_and_doctor_see_what_a_file_holds_that_was_brought_back(path: Path) -> None:
     (file,) = files(path)
     old = file.read_bytes()
-    with opened(path) as memory:
+    with at(path) as memory:
         alice = memory.of("alice")
         receipt = alice.forget(page=secret_page(alice))
         assert alice.verify(receipt).ok
@@ -161,7 +178,7 @@ def test_verify_and_doctor_see_what_a_file_holds_that_was_brought_back(path: Pat
         memory.repair()
         assert alice.verify(receipt).ok
         assert holds(path, *WORDS) == []
-    with opened(path) as memory:
+    with at(path) as memory:
         file.write_bytes(old)
         assert SECRET not in found_by(memory.of("alice"), *QUESTIONS)
 
@@ -171,13 +188,13 @@ def test_a_file_of_another_copy_of_the_store_is_not_used(path: Path, tmp_path: P
     old.parent.mkdir()
     shutil.copy(path, old)
     for copy, line in ((path, "I bought a canoe."), (old, "I sold my piano.")):
-        with opened(copy) as memory:
+        with at(copy) as memory:
             memory.of("alice").add(line, at="2026-06-01T10:00:00+00:00")
             memory.of("alice").settle()
             found_by(memory.of("alice"), *QUESTIONS)
         assert len(files(copy)) == 1
     shutil.copy(old, path)
-    with opened(path) as memory:
+    with at(path) as memory:
         found = found_by(memory.of("alice"), "What did I buy or sell?")
         assert "piano" in found
         assert "canoe" not in found
@@ -185,7 +202,7 @@ def test_a_file_of_another_copy_of_the_store_is_not_used(path: Path, tmp_path: P
 
 def made_again(path: Path) -> tuple[Memory, OwnerId, Standing, Callable[[BinaryIO], None]]:
     """What a process does when a file is due: of an owner who is held, what would be written, and where it stands."""
-    memory = opened(path)
+    memory = at(path)
     owner = memory.of("alice").owner.id
     memory.of("alice").recall("tea?")
     snapshot = memory._parts.system._residents.snapshot(owner)
@@ -197,7 +214,7 @@ def made_again(path: Path) -> tuple[Memory, OwnerId, Standing, Callable[[BinaryI
 
 def test_no_file_is_made_of_what_stood_before_a_forgetting(path: Path) -> None:
     memory, owner, standing, write = made_again(path)
-    with memory, opened(path) as other:
+    with memory, at(path) as other:
 
         def while_it_is_written(file: BinaryIO) -> None:
             write(file)
@@ -224,7 +241,7 @@ def write_again_and_again(path: Path) -> None:
 @needs_fork
 @pytest.mark.proof
 def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file_or_none(path: Path) -> None:
-    with opened(path) as memory:
+    with at(path) as memory:
         before = found_by(memory.of("alice"), *QUESTIONS)
     moment = random.Random(3)
     for _ in range(bounded(6, proofs=30)):
@@ -235,7 +252,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file_or_none(pa
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         assert [file.suffix for file in files(path)] in ([], [".index"])
-        with opened(path) as memory:
+        with at(path) as memory:
             assert found_by(memory.of("alice"), *QUESTIONS) == before
 
 
@@ -250,7 +267,7 @@ def test_one_process_forgets_while_another_writes_and_is_killed(path: Path) -> N
         if child == 0:
             write_again_and_again(path)
         time.sleep(0.3 + moment.uniform(0, 0.2))
-        with opened(path) as memory:
+        with at(path) as memory:
             forgets_a_page(memory.of("alice"))
             assert holds(path, *WORDS) == [] or files(path) == []
             os.kill(child, signal.SIGKILL)

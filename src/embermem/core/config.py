@@ -480,7 +480,7 @@ class Settings:
     )
     index_cache_from: int = _number(
         1000,
-        "utterances from which an owner's index is kept: with fewer it is worked out within 0.2 s",
+        "utterances from which an owner's index is kept in a file; with fewer it is soon worked out",
         low=1,
     )
 
