@@ -16,7 +16,15 @@ from embermem import languages
 from embermem.languages import Language
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.parts import NEVER
-from embermem.languages.words import date_words, name_of, runs, terms, words_to_match
+from embermem.languages.words import (
+    content_words,
+    date_words,
+    has_content_words,
+    name_of,
+    runs,
+    terms,
+    words_to_match,
+)
 
 SAID = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
@@ -235,3 +243,14 @@ def test_a_language_of_its_own_signs_finds_no_event_in_a_text_without_them(text:
         if language.signs:
             for part in ("since", "until", "between"):
                 assert re.search(getattr(language.questions, part), text, re.IGNORECASE) is None
+
+
+@given(
+    st.text(alphabet="abc 東京コ'é.", max_size=40),
+    st.integers(0, 5),
+    st.frozensets(st.sampled_from("abc東"), max_size=2),
+)
+def test_a_text_is_read_no_further_than_its_content_words_are_counted(
+    text: str, count: int, besides: frozenset[str]
+) -> None:
+    assert has_content_words(text, count, besides) == (len(content_words(text) - besides) >= count)

@@ -50,6 +50,8 @@ TOLD = "told"
 """Coverage's name among the channels: index/coverage.py."""
 RANKER = "ranker"
 """The learned correction's name among the channels."""
+_ROUNDING = 1e-9
+"""What scores differ by that are the same: a channel taken away leaves a trace of itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +94,7 @@ class Fused:
         All places are by score alone, before coverage, but for `told`'s own, which is that place with all channels.
         """
         if name == TOLD:
-            return 1 + int(np.count_nonzero(self.scores > self.scores[row]))
+            return 1 + int(np.count_nonzero(self.scores > self.scores[row] + _ROUNDING))
         k = self.names.index(name)
         scores = self.scores - self.weights[k] * self.normalised[k]
         if name in EVIDENCE_NAMES:
@@ -100,7 +102,7 @@ class Fused:
             silent = self.weights[k] * self.normalised[k]
             for other, weight, near in neighbours(self.view, silent):
                 scores -= weight * near if other in self.names else 0.0
-        return 1 + int(np.count_nonzero(scores > scores[row]))
+        return 1 + int(np.count_nonzero(scores > scores[row] + _ROUNDING))
 
 
 class _Shares(Mapping[str, ChannelScore]):
@@ -296,10 +298,9 @@ def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
         return raw, raw
     if channel.among is not None:
         return _measured_among(view, channel.among, raw)
-    silent = np.isnan(raw)
-    if not silent.any():
-        silent = None
-    elif silent.all():
+    unsaid = np.isnan(raw)
+    silent = unsaid if unsaid.any() else None
+    if unsaid.all():
         return view.nothing, view.nothing
     normal = _spread(view, raw, silent) if channel.spread else raw
     if normal is raw and (silent is not None or view.allowed is not None):

@@ -78,7 +78,7 @@ def highest(values: Floats, k: int) -> NDArray[np.int64]:
         above = np.flatnonzero(values >= np.partition(sample, len(sample) - guessed)[len(sample) - guessed])
         if len(above) >= k:
             among = values[above]
-            return above[among >= np.partition(among, len(above) - k)[len(above) - k]]
+            return np.asarray(above[among >= np.partition(among, len(above) - k)[len(above) - k]])
     return np.flatnonzero(values >= np.partition(values, len(values) - k)[len(values) - k])
 
 
