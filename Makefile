@@ -46,6 +46,11 @@ define STYLE
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check --no-cache .
 endef
+# Where EMBERMEM_TEST_CITUS names a cluster, the tests of the store and of workers run on it too (tests/citus.py).
+define ON_CITUS
+	@if [ -n "$$EMBERMEM_TEST_CITUS" ]; then $(PYTEST) --proofs --engine citus $(ARGS); else \
+	echo "not run on Citus: EMBERMEM_TEST_CITUS names no cluster (docs/operations/postgresql.md)"; fi
+endef
 # Each user of a machine has a folder for the stores of tests. Those of the quick run lie in memory where there are 4 GB
 # of it: no machine loses power in a test.
 DISK := $(or $(TMPDIR),/tmp)
@@ -58,6 +63,7 @@ test: dev  ## Formatting, lint, types, and a bounded part of every kind of test,
 proofs: dev  ## The same with all tests: long lives, every benchmark once, more examples; frameworks; other Pythons.
 	$(STYLE)
 	$(call TESTED,--proofs,$(DISK))
+	$(ON_CITUS)
 	@$(MAKE) --no-print-directory frameworks ARGS=
 	@$(PY) scripts/try_wheel.py --locked --others
 

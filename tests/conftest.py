@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,13 @@ hypothesis.settings.register_profile("here", deadline=None, max_examples=40, der
 hypothesis.settings.register_profile(PROOFS, deadline=None, max_examples=400)
 
 TESTS = Path(__file__).parent
-ENGINES = ("sqlite", "postgresql")
+ENGINES = ("sqlite", "postgresql", "citus")
 PROOF_TIMEOUT_S = 3600
 """The limit of a test with `--proofs`, which does up to ten times as much; it only ends what hangs."""
 ALONE = {"real_model": "--real-model", "frameworks": "--frameworks"}
 """Rooms whose tests run by themselves, each with its option."""
+ON_CITUS = ("test_workers.py", "test_processes.py")
+"""What runs on Citus besides the tests of the store."""
 APPLICATIONS = ("bench", "cli", "client", "http", "mcp_server")
 
 
@@ -50,7 +52,8 @@ def clock() -> Clock:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--engine postgresql` runs the tests on a real PostgreSQL; `--proofs` runs all of them, with more examples;
+    """`--engine postgresql` runs the tests on a real PostgreSQL, `--engine citus` those of the store and of workers on
+    the cluster that EMBERMEM_TEST_CITUS names; `--proofs` runs all of them, with more examples;
     `--real-model` runs those against a real language model, and no others (`make model-test`); `--frameworks` those of
     agent frameworks that have an environment of their own, and no others (`make frameworks`)."""
     parser.addoption("--engine", choices=ENGINES, default="sqlite", help="what memories are kept in")
@@ -62,6 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The number of examples is known before any test module is imported."""
     hypothesis.settings.load_profile(PROOFS if config.getoption("--proofs") else "here")
+    if config.getoption("--engine") == "citus":
+        import citus
+
+        if not citus.URL:
+            raise pytest.UsageError(f"--engine citus needs {citus.VARIABLE}: the URL of a coordinator; tests/citus.py")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,6 +78,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if any(collection_path.match(f"{room}/test_*.py") != config.getoption(only) for room, only in ALONE.items()):
         return True
+    if config.getoption("--engine") == "citus":
+        return not on_citus(collection_path) or None
     quick_on_a_server = config.getoption("--engine") == "postgresql" and not config.getoption("--proofs")
     if not quick_on_a_server or of_the_store(collection_path):
         return None
@@ -102,6 +112,8 @@ def is_selected(item: pytest.Item, engine: str, *, proofs: bool) -> bool:
         return True
     room = item.path.relative_to(TESTS).parts[0]
     opens_a_store = "engine" in getattr(item, "fixturenames", ()) and room not in APPLICATIONS
+    if engine == "citus":
+        return opens_a_store and on_citus(item.path)
     return opens_a_store and (proofs or of_the_store(item.path) or item.get_closest_marker("engines") is not None)
 
 
@@ -109,6 +121,12 @@ def of_the_store(path: Path) -> bool:
     """Whether a file's tests are those of the store itself, which run on every engine."""
     room, *below = path.relative_to(TESTS).parts
     return room == "store" and below[0] != "admin"
+
+
+def on_citus(path: Path) -> bool:
+    """Whether a file's tests run on Citus: those of the store, its administration included, and of workers."""
+    room = path.relative_to(TESTS).parts[0]
+    return room == "store" or room in ON_CITUS
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -147,15 +165,33 @@ def place(
             if engine == "sqlite":
                 (tmp_path / file).parent.mkdir(exist_ok=True)
                 return tmp_path / file
-            import postgres
-
             if file not in made:
                 monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))  # where the key of forgotten values is kept
-                folder = request.getfixturevalue("server_folder")
-                made[file] = stack.enter_context(postgres.database(folder, template=postgres.MADE))
+                made[file] = stack.enter_context(database(request))
             return made[file]
 
         yield named
+
+
+def database(request: pytest.FixtureRequest) -> AbstractContextManager[str]:
+    """A database with an empty store, on this run's PostgreSQL or on the Citus cluster."""
+    if request.getfixturevalue("engine") == "citus":
+        import citus
+
+        request.getfixturevalue("cluster")
+        return citus.database()
+    import postgres
+
+    return postgres.database(request.getfixturevalue("server_folder"), template=postgres.MADE)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """The databases that tests make on the Citus cluster are dropped at the end."""
+    import citus
+
+    yield
+    citus.dropped()
 
 
 @pytest.fixture
@@ -180,8 +216,8 @@ def lived_once(
 ) -> Iterator[Callable[..., tuple[str | Path, Path, datetime]]]:
     """Stores that tests begin with, each made once a run: where it lies, closed, its key, and the time at its end."""
     had: dict[tuple[Life, str], tuple[str | Path, Path, datetime]] = {}
-    # Asked for now, so that the server outlives the databases that are dropped at the end.
-    server = Path() if engine == "sqlite" else request.getfixturevalue("server_folder")
+    if engine != "sqlite":  # asked for now, so that it outlives the databases that are given back at the end
+        request.getfixturevalue("cluster" if engine == "citus" else "server_folder")
     with ExitStack() as stack:
 
         def once(life: Life, **settings: Any) -> tuple[str | Path, Path, datetime]:
@@ -189,9 +225,7 @@ def lived_once(
                 folder, clock = tmp_path_factory.mktemp("lived"), Clock()
                 place: str | Path = folder / "memory.db"
                 if engine != "sqlite":
-                    import postgres
-
-                    place = stack.enter_context(postgres.database(server, template=postgres.MADE))
+                    place = stack.enter_context(database(request))
                 own = {"clock": clock, "forgotten_key_file": str(folder / "memory.db.key"), **SMALL, **settings}
                 with Memory(place, **own) as memory:
                     life(memory, clock)
@@ -203,12 +237,21 @@ def lived_once(
 
 @pytest.fixture
 def lived_in(
-    lived_once: Callable[..., tuple[str | Path, Path, datetime]], place: Place, tmp_path: Path, clock: Clock
+    lived_once: Callable[..., tuple[str | Path, Path, datetime]],
+    engine: str,
+    place: Place,
+    tmp_path: Path,
+    clock: Clock,
 ) -> Callable[..., str | Path]:
     """A store of the test's own that a life has filled already, with small capacities or settings of its own; the clock
     is at the life's end."""
 
     def filled(life: Life, file: str = "memory.db", **settings: Any) -> str | Path:
+        if engine == "citus":  # a database cannot be made like another: it lives anew
+            own = {"clock": clock, "forgotten_key_file": str(tmp_path / f"{file}.key"), **SMALL, **settings}
+            with Memory(place(file), **own) as memory:
+                life(memory, clock)
+            return place(file)
         made, key, clock.now = lived_once(life, **settings)
         if isinstance(made, Path):
             shutil.copyfile(made, place(file))

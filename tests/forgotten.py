@@ -44,7 +44,7 @@ def kept(place: str | Path) -> bytes:
         with looking(place) as look:
             tables = (f'SELECT t::text AS row FROM "{table.name}" t' for table in schema.metadata.sorted_tables)
             return "\n".join(row["row"] for table in tables for row in look(table)).encode()
-    return b"".join(path.read_bytes() for path in sorted(Path(place).parent.iterdir()) if path.is_file())
+    return b"".join(path.read_bytes() for path in sorted(Path(place).parent.rglob("*")) if path.is_file())
 
 
 def holds(place: str | Path, *words: str) -> list[str]:

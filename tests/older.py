@@ -9,8 +9,13 @@ from contextlib import closing
 from pathlib import Path
 
 from embermem import Memory
+from embermem.core.vector_codes import halves_of
 from embermem.store import migrations
 from embermem.store.engines import sqlite_file
+from embermem.store.engines.owner_alias import KEYS
+from embermem.store.engines.packed_text import PLAIN, plain_text
+from embermem.store.engines.packed_tokens import PackedTokens
+from embermem.store.engines.sqlite_file import AnyFile
 from net.stores import thaw
 from scripted import SMALL
 
@@ -32,18 +37,37 @@ def older(file: Path, revision: str) -> Path:
         for statement in made_by:
             c.execute(statement)
         c.execute(f"INSERT INTO {migrations.VERSION_TABLE} VALUES (?)", (revision,))
+        c.create_function(PLAIN, 1, plain_text)
+        c.create_function("halves", 1, halves_of)
+        c.create_function("codes", 1, lambda value: PackedTokens().process_result_value(value, AnyFile()))
         c.execute("ATTACH ? AS made", (str(made),))
         for (table,) in c.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall():
             if table != migrations.VERSION_TABLE:
-                columns = ", ".join(f'"{row[1]}"' for row in c.execute(f"PRAGMA main.table_info('{table}')"))
+                names = [row[1] for row in c.execute(f"PRAGMA main.table_info('{table}')")]
+                columns = ", ".join(f'"{name}"' for name in names)
+                then = ", ".join(_as_it_was(name) for name in names)
                 now = RENAMED.get(table, table)
-                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM made.{now}")
+                c.execute(f"INSERT INTO main.{table} ({columns}) SELECT {then} FROM made.{now}")
         _without_what_is_newer(c)
         c.commit()
         c.execute(f"PRAGMA application_id={sqlite_file.APPLICATION_ID}")
     file.chmod(0o600)
     made.unlink()
     return file
+
+
+def _as_it_was(name: str) -> str:
+    """A column in the form in which an older version had it."""
+    match name:
+        case "owner_id":
+            return f"(SELECT id FROM made.{KEYS} WHERE no = owner_id)"
+        case "tokens":
+            return "codes(tokens)"
+        case "data":
+            return "halves(data)"
+        case "decisions" | "proposals" | "parts" | "keywords":
+            return f"{PLAIN}({name})"
+    return f'"{name}"'
 
 
 def _without_what_is_newer(c: sqlite3.Connection) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from embermem import Memory, Tier
 from embermem.bootstrap import on_a_server
+from embermem.core.vector_codes import vector_of
 from embermem.store import schema
+from embermem.store.engines.owner_alias import KEYS
+from embermem.store.engines.packed_text import PLAIN, packed_columns, plain_text
 
 Rows = list[dict[str, Any]]
 Look = Callable[..., Rows]
@@ -37,14 +41,50 @@ def looking(place: str | Path) -> Iterator[Look]:
             server.execute("SET default_transaction_read_only = on")
 
             def ask(query: str, *values: object) -> Rows:
-                said = query.replace("%", "%%").replace("?", "%s")
+                said = query.replace("%", "%%").replace("?", "%s").replace(f"{PLAIN}(", "(")
                 return server.execute(said, values).fetchall()
 
             yield ask
         return
     with closing(sqlite3.connect(f"file:{place}?mode=ro", uri=True)) as file:
         file.row_factory = sqlite3.Row
-        yield lambda query, *values: [dict(row) for row in file.execute(query, values)]
+        file.create_function(PLAIN, 1, plain_text, deterministic=True)
+        yield lambda query, *values: _shown(file, file.execute(*_asked(file, query, values)))
+
+
+_OWNER_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def owner_numbers(file: sqlite3.Connection) -> dict[str, str]:
+    """The number of each owner's id in a file, if it has numbers (store/engines/owner_alias.py)."""
+    if not file.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone():
+        return {}
+    return {str(owner_id): str(no) for owner_id, no in file.execute(f"SELECT id, no FROM {KEYS}").fetchall()}
+
+
+def _asked(file: sqlite3.Connection, query: str, values: Sequence[object]) -> tuple[str, Sequence[object]]:
+    """A statement that names owners by their ids, as the file's tables name them."""
+    numbers = owner_numbers(file)
+    if not numbers:
+        return query, values
+    query = _OWNER_ID.sub(lambda found: numbers.get(found[0], found[0]), query)
+    return query, [numbers.get(one, one) if isinstance(one, str) else one for one in values]
+
+
+def _shown(file: sqlite3.Connection, found: Iterable[sqlite3.Row]) -> Rows:
+    """Rows with the ids of owners, and the texts of packed columns, as PostgreSQL has them."""
+    ids = {no: owner_id for owner_id, no in owner_numbers(file).items()}
+    made = [dict(row) for row in found]
+    for row in made:
+        for name, value in row.items():
+            if name == "owner_id":
+                row[name] = ids.get(str(value), value)
+            elif isinstance(value, bytes) and name in _PACKED:
+                row[name] = plain_text(value)
+    return made
+
+
+_PACKED = frozenset(name for table in schema.metadata.sorted_tables for name in packed_columns(table))
 
 
 def rows(place: str | Path, query: str, *values: object) -> Rows:
@@ -63,8 +103,9 @@ def meddle(place: str | Path, *statements: str) -> None:
                 server.execute(statement)
         return
     with closing(sqlite3.connect(place)) as file:
+        file.create_function(PLAIN, 1, plain_text, deterministic=True)
         for statement in statements:
-            file.execute(statement)
+            file.execute(*_asked(file, statement, ()))
         file.commit()
 
 
@@ -168,8 +209,8 @@ def assert_vectors_are_whole(look: Look, mine: str, seqs: list[int]) -> None:
 
 
 def length(vector: bytes | str) -> int:
-    """Of a vector as its column has it: numbers in half precision, or pgvector's own writing."""
-    return vector.count(",") + 1 if isinstance(vector, str) else len(vector) // 2
+    """Of a vector as its column has it: bytes, or pgvector's own writing."""
+    return vector.count(",") + 1 if isinstance(vector, str) else len(vector_of(vector))
 
 
 def assert_every_derived_row_says_where_it_comes_from(look: Look, mine: str, changes: dict[int, int]) -> None:
@@ -191,7 +232,7 @@ def assert_sources(look: Look, mine: str) -> None:
     keys = {
         "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
         "segment": """SELECT segment_id AS id, change_no FROM segment_text
-                      WHERE owner_id = ? AND parts LIKE '%"text":"_%'""",
+                      WHERE owner_id = ? AND ember_plain(parts) LIKE '%"text":"_%'""",
         "fact": """SELECT fact_id AS id, change_no FROM fact f WHERE owner_id = ? AND EXISTS
                    (SELECT 1 FROM change c WHERE c.owner_id = f.owner_id AND c.no = f.change_no
                     AND c.cause NOT IN ('import', 'correction', 'anew'))""",  # what callers bring rests on nothing said

@@ -30,7 +30,7 @@ ROOMS = (
     ("analysts", "embedders", "llms"),
     ("store",),
     ("bootstrap",),
-    ("arguments", "background", "chat", "api_keys", "webhooks"),
+    ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"),
     ("owner_memory",),
     ("memory", "system_memory"),
     ("aio", "client"),
@@ -154,7 +154,7 @@ def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 OF_ONE_ENGINE = {"sqlite3", "psycopg", "psycopg_pool", "pgvector", "asyncpg"}
 """Packages that speak to one engine."""
-NEUTRAL = {"database", "words", "copies", "vector_type"}
+NEUTRAL = {"backup_pages", "database", "words", "copies", "vector_type"}
 """Modules of `store/engines/` that say the same on each engine."""
 
 

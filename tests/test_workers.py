@@ -386,6 +386,15 @@ def test_stats_tell_how_long_the_oldest_pending_page_has_been_so(opened: Opener,
     assert (memory.stats().pending, memory.stats().oldest_pending_s) == (0, 0.0)
 
 
+def test_a_small_store_is_counted_exactly_where_an_estimate_would_do(opened: Opener) -> None:
+    memory = opened(short_term_pages=3)
+    filled(memory, "alice", 5)
+    memory.of("bob").add_document("Rent is due on the first.", title="Lease", source="file:lease.txt")
+    assert memory.stats(estimated=True) == memory.stats()
+    assert (memory.stats().utterances, memory.stats().pages, memory.stats().passages) == (10, 5, 1)
+    assert (memory.stats().due, memory.stats().pending, memory.stats().without_vector) == (2, 2, 11)
+
+
 # ----------------------------------------------------------------------------------------------------------- the model
 
 

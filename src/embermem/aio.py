@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.sensitive import Finder
     from embermem.memoryos.ingest.heat_sample import HeatSample
+    from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.protocols import LanguageModel
     from embermem.telemetry import Done
 
@@ -210,6 +211,11 @@ class AsyncMemory(_Async):
         return self._reached().resident_bytes
 
     @property
+    def mapped_bytes(self) -> int:
+        """As `Memory.mapped_bytes`."""
+        return self._reached().mapped_bytes
+
+    @property
     def pages_placed(self) -> int:
         """Pages that this object has placed into segments."""
         return self._reached().pages_placed
@@ -218,6 +224,16 @@ class AsyncMemory(_Async):
     def heat(self) -> HeatSample:
         """The heat of segments as the background work of this object saw it last."""
         return self._reached().heat
+
+    @property
+    def work_counts(self) -> WorkCounts:
+        """What the background work of this object has embedded, and where it failed."""
+        return self._reached().work_counts
+
+    @property
+    def deliveries(self) -> Done:
+        """How many deliveries to webhooks this object has made."""
+        return self._reached().deliveries
 
     def wake(self) -> None:
         """There may be work: the background thread looks, where it is switched on."""
@@ -248,6 +264,7 @@ class AsyncMemory(_Async):
     reindex = awaited("work", Memory.reindex)
     rebuild = awaited("work", Memory.rebuild)
     stats = awaited("read", Memory.stats)
+    disk_usage = awaited("read", Memory.disk_usage)
     replica_lag_s = awaited("read", Memory.replica_lag_s)
     calls = awaited("read", Memory.calls)
     call_sums = awaited("read", Memory.call_sums)
@@ -255,7 +272,10 @@ class AsyncMemory(_Async):
     model_breaker = awaited("read", Memory.model_breaker)
     work_state = awaited("read", Memory.work_state)
     leaving = awaited("read", Memory.leaving)
+    scrub_due = awaited("read", Memory.scrub_due)
+    last_backup_at = awaited("read", Memory.last_backup_at)
     copies = awaited("work", Memory.copies)
+    backup = awaited("work", Memory.backup)
     background_state = awaited("read", Memory.background_state)
     check = awaited("work", Memory.check)
     repair = awaited("work", Memory.repair)

@@ -239,6 +239,7 @@ _CHECKS: Mapping[str, _Check] = {
     "Callable[[], bool]": _function("a function without arguments", none=False),
     "Callable[[], datetime] | None": _function("a function that says the time, or None", none=True),
     "Callable[[int, int], None] | None": _function("a function of two numbers, or None", none=True),
+    "Callable[[str, int, int], None] | None": _function("a function of a step and two numbers, or None", none=True),
     "Callable[[Owner], None] | None": _function("a function of an owner, or None", none=True),
     "str | LanguageModel | None": _model,
     "Finder | None": _function("a function that finds what is sensitive, or None", none=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import logging
 import os
@@ -10,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from embermem import languages
@@ -35,7 +36,9 @@ from embermem.protocols import (
 )
 
 if TYPE_CHECKING:
+    from embermem.core.types import Backup, Restored
     from embermem.store.admin.copying import Copied, Progress
+    from embermem.store.cache_folder import CacheFolder
     from embermem.store.engines.database import Database
     from embermem.store.engines.postgres import Postgres
     from embermem.store.sql import SqlStore
@@ -62,6 +65,7 @@ def open_store(place: str | Path, settings: Settings, *, read_only: bool = False
     from embermem.store.sql import SqlStore
 
     database = _database(place, settings, read_only=read_only)
+    database.cache = _index_folder(database, settings)
     store = SqlStore(database)
     try:
         copying.refuse_unfinished(store.setting(copying.UNFINISHED), database.place)
@@ -69,6 +73,20 @@ def open_store(place: str | Path, settings: Settings, *, read_only: bool = False
         store.close()
         raise
     return store
+
+
+def _index_folder(database: Database, settings: Settings) -> CacheFolder | None:
+    """Where files of indexes are kept: in a folder that a setting names, each store has one of its own."""
+    from embermem.store.cache_folder import CacheFolder
+
+    beside = database.cache_beside
+    if settings.index_cache == "auto" or (beside is None and not on_a_server(database.place)):
+        return beside
+    if settings.index_cache == "off":
+        return None
+    place = database.place if on_a_server(database.place) else str(Path(database.place).resolve())
+    named = hashlib.blake2b(place.encode(), digest_size=8).hexdigest()
+    return CacheFolder(Path(settings.index_cache).expanduser().resolve() / named)
 
 
 def store_exists(place: str | Path, settings: Settings) -> bool:
@@ -104,6 +122,55 @@ def copy_store(
         with suppress(StoreError), closing(open_store(source, settings)) as store:  # not one that is read only
             store.remember_copy(ends[1])
     return done
+
+
+def back_up_store(
+    place: str | Path,
+    target: Path,
+    settings: Settings,
+    now: datetime,
+    told: Callable[[str, int, int], None],
+    **how: Any,
+) -> Backup:
+    """A backup of a store, which is neither migrated nor otherwise changed, and remembers it where it can; see
+    store/admin/backup.py, which has what `how` may be. Raises NotFound where there is no store, ConfigError,
+    InputError, StoreError."""
+    from embermem.store.admin.backup import back_up
+    from embermem.store.schema import HEAD
+
+    if not store_exists(place, settings):
+        raise NotFound(f"there is no store at {place}")
+    made = back_up(_database(place, settings), target, now=now, told=told, **how)
+    if made.schema == HEAD:
+        with suppress(StoreError), closing(open_store(place, settings)) as store:  # not one that may not be written
+            store.remember_backup(made)
+    return made
+
+
+def own_backup(place: str | Path, target: Path, settings: Settings) -> tuple[str, ...]:
+    """The commands of a server's own programs that back a store up to a place; none for a file. Raises ConfigError."""
+    return tuple(_database(place, settings).own_backup(str(target)))
+
+
+def restore_store(
+    backup: Path,
+    target: Path,
+    settings: Settings,
+    now: datetime,
+    told: Callable[[str, int, int], None],
+    *,
+    at: datetime | None = None,
+    replace: bool = False,
+) -> Restored:
+    """A store made from a backup; see store/admin/restore.py."""
+    from embermem.store.admin.restore import restore
+
+    def opened(place: Path) -> Database:
+        database = _database(place, settings)
+        database.cache = _index_folder(database, settings)
+        return database
+
+    return restore(backup, target, opened=opened, now=now, told=told, at=at, replace=replace)
 
 
 def on_a_server(place: object) -> bool:

@@ -27,11 +27,12 @@ from embermem.owner_memory.sharing import KnownElsewhere, SharedMemory
 if TYPE_CHECKING:
     from embermem.core.fields import Field
     from embermem.core.types import Background as BackgroundState
-    from embermem.core.types import Forgotten, Vectors
+    from embermem.core.types import Backup, Forgotten, Vectors
     from embermem.memoryos.ingest.heat_sample import HeatSample
+    from embermem.memoryos.ingest.work_watch import WorkCounts
     from embermem.memoryos.rebuild import Difference
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Bounds, Call, Finding, LanguageModel, Stats, Store
+    from embermem.protocols import Bounds, Call, DiskUsage, Finding, LanguageModel, Stats, Store
     from embermem.store.queries.keys import Keys
     from embermem.store.sql import SqlStore
 
@@ -118,7 +119,9 @@ class Memory(Overseeing, Owners):
             before_work=self._before_work,
         )
         self._background = Background(self._work_behind, self.settings.poll_s, self.settings.pause_s)
+        system.when_index_due(self._added)
         self._deliveries = Background(self._deliver_behind, self.settings.poll_s, 0.0)
+        self._delivered = telemetry.Done("delivered", "failed")
         if self.better_embedder() is not None:
             self._added()
 
@@ -153,9 +156,13 @@ class Memory(Overseeing, Owners):
                 self._parts.store.set_timezone(owner, timezone, self._parts.clock())
         return OwnerMemory(self._parts, owner, shared, elsewhere)
 
-    def owners(self) -> tuple[Owner, ...]:
-        """Return all owners in the store, those of spaces too (`Owner.space`)."""
-        return self._store.owners()
+    def owners(self, *, partly: bool = False) -> tuple[Owner, ...]:
+        """Return all owners in the store, those of spaces too (`Owner.space`).
+
+        Where the store is spread over nodes (Citus) and one does not answer, StoreUnreachable is raised, so that nobody
+        is left out unseen; with `partly` the owners of the other nodes are returned.
+        """
+        return self._store.owners(partly=partly)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -195,6 +202,12 @@ class Memory(Overseeing, Owners):
         return self._parts.done
 
     @property
+    def mapped_bytes(self) -> int:
+        """Bytes of `resident_bytes` that are mapped files (the setting `index_cache`): processes share them, and the
+        system may take them back."""
+        return self._parts.system.mapped_bytes
+
+    @property
     def resident_bytes(self) -> int:
         """Bytes of memory used by the owners' indexes now."""
         return self._parts.system.resident_bytes
@@ -213,6 +226,17 @@ class Memory(Overseeing, Owners):
         """The heat of segments as the background work of this object saw it last, and what that work has promoted and
         evicted. Asks nobody."""
         return self._parts.system.heat
+
+    @property
+    def work_counts(self) -> WorkCounts:
+        """What the background work of this object has embedded, where it failed, and the leases it holds. Asks
+        nobody."""
+        return self._parts.system.work_counts
+
+    @property
+    def deliveries(self) -> telemetry.Done:
+        """How many deliveries to webhooks this object has made: `delivered` and `failed`."""
+        return self._delivered
 
     def now(self) -> datetime:
         """The current time of this memory's clock."""
@@ -258,7 +282,8 @@ class Memory(Overseeing, Owners):
         threads and processes may call this at the same time. See docs/guides/changes.md."""
         from embermem.webhooks.delivery import Deliverer
 
-        return Deliverer(store=self._store, settings=self.settings, clock=self._parts.clock).run(stopping)
+        deliverer = Deliverer(store=self._store, settings=self.settings, clock=self._parts.clock, done=self._delivered)
+        return deliverer.run(stopping)
 
     def idle_s(self) -> float:
         """Seconds until `work` has something to do if nothing is added, at most `poll_s`."""
@@ -316,9 +341,17 @@ class Memory(Overseeing, Owners):
             failed=self._background.failed,
         )
 
-    def stats(self) -> Stats:
-        """Return counts of the whole store."""
-        return self._store.stats(self._parts.clock(), self.settings.short_term_pages)
+    def stats(self, *, estimated: bool = False) -> Stats:
+        """Return counts of the whole store.
+
+        With `estimated`, the utterances, pages and passages of a large store on PostgreSQL are what its planner
+        estimates, which takes milliseconds where counting takes minutes; the rest is exact.
+        """
+        return self._store.stats(self._parts.clock(), self.settings.short_term_pages, estimated=estimated)
+
+    def disk_usage(self) -> DiskUsage:
+        """Return what the tables and indexes of the store take on disk. It reads every page of an SQLite file."""
+        return self._store.disk_usage()
 
     def replica_lag_s(self) -> float | None:
         """The lag of a replica in seconds; None if the store is not a replica.
@@ -347,17 +380,44 @@ class Memory(Overseeing, Owners):
         """
         return self._store.repair(now=self._parts.clock(), bounds=self._bounds())
 
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        incremental: bool = False,
+        keep: int | None = None,
+        drop_forgotten: bool = False,
+        as_file: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Backup:
+        """Back the store up while it is in use: a consistent, checked copy in a new file, or in a folder of backups.
+
+        In a folder, `incremental` writes only what its backups do not have yet, where that is possible; `keep` removes
+        older ones but for so many, `drop_forgotten` those that may hold what was forgotten since. `as_file` copies a
+        store on a PostgreSQL server to an SQLite file, owner by owner. `progress` gets the step, how much of it is
+        done, and of how much. Raises InputError where the name is taken, StoreFull, StoreCorrupt, StoreError. See
+        docs/operations/backups.md.
+        """
+        return self._store.back_up(
+            Path(path).expanduser(),
+            now=self._parts.clock(),
+            told=progress or (lambda step, done, of: None),
+            incremental=incremental,
+            keep=None if keep is None else messages.whole(keep, "keep", 1),
+            drop_forgotten=drop_forgotten,
+            as_file=as_file,
+        )
+
     def forget_user(self, user: str, *, dry_run: bool = False) -> Mapping[str, Forgotten]:
         """Forget a user with all agents: every row of each memory. Returns the receipts by agent, none for an
         unknown user.
 
         The lines of the usage log go too where a memory holds nothing, of `default` and of every agent in the store.
         """
-        owners = self.owners()
-        mine = [owner for owner in owners if owner.user == user]
+        mine, agents = self._store.owners(user), self._store.agents()
         done = {owner.agent: self.of(owner.user, owner.agent).forget_owner(dry_run=dry_run) for owner in mine}
         if not dry_run:
-            for agent in sorted({"default", *(owner.agent for owner in owners)} - done.keys()):
+            for agent in sorted({"default", *agents} - done.keys()):
                 self._store.forget_owner(ids.owner_id(user, agent), self._parts.clock())
             self._store.forget_shares(user, None)
         return done
@@ -384,6 +444,8 @@ class Memory(Overseeing, Owners):
         close the store."""
         self._background.stop()
         self._deliveries.stop()
+        if not self.read_only:
+            self._parts.system.keep_indexes()
         self._scrub_if_due()
         self._store.close()
 
@@ -476,6 +538,7 @@ class Memory(Overseeing, Owners):
 
     def _work_behind(self) -> float:
         self._before_work()
+        self._parts.system.keep_indexes()
         self._parts.system.work(stopping=lambda: self._background.stopping)
         self._scrub_if_due()
         if self._store.has_webhooks():

@@ -25,11 +25,12 @@ _Made = TypeVar("_Made")
 
 
 class Done:
-    """How often each thing was done, in this process, since it was made. Safe for many threads."""
+    """How often each thing was done, in this process, since it was made; `names` are counted from 0 on. Safe for many
+    threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
         self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter(dict.fromkeys(names, 0))
 
     def add(self, name: str) -> None:
         """Once more."""

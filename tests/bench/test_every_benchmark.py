@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,12 +61,18 @@ COMMANDS = {
 """The arguments that make each of them small."""
 NEEDED = {"fit_ranker.sh": "lightgbm"}
 """What a script needs that is not among the tools of development: without it, the script is not called."""
+PROGRAMS = {"dashboard.py": "prometheus"}
+"""The same for programs."""
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
+    "footprint": "--quick --embedder hashed --part bytes --part settle",
+    "dashboard.py": "",
+    "owners": "--owners 20 --whole 5 --turns 5 --real-owners 5 --unit-pages 5 --asks 50 --hours 0.01",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
+    "recall_against.py": "{root} {talk} {threads}",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
@@ -86,6 +93,8 @@ COVERED_BY = {
     "report": "systems.sh",
     "paper": "paper",
     "calibration": "calibration",
+    "footprint": "footprint",
+    "owners": "owners",
     "understanding": "understanding",
     "year": "year",
 }
@@ -125,6 +134,7 @@ def places(tmp_path: Path) -> dict[str, str]:
         "gvd": str(gvd),
         "store": str(tmp_path / "store.db"),
         "out": str(tmp_path / "out"),
+        "root": str(BENCHMARKS.parents[1]),
     }
 
 
@@ -146,6 +156,8 @@ def ended(command: list[str | Path], server: ModelServer) -> subprocess.Complete
 def test_a_benchmark_runs_to_its_end(name: str, arguments: str, places: dict[str, str]) -> None:
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
+    if name in PROGRAMS and shutil.which(PROGRAMS[name]) is None:
+        pytest.skip(f"{PROGRAMS[name]} is not installed")
     if name.endswith(".sh"):
         command: list[str | Path] = [BENCHMARKS / name]
     elif name.endswith(".py"):

@@ -93,11 +93,24 @@ def test_a_system_that_fails_says_how_and_the_others_are_measured(tmp_path: Path
     assert "| BM25 alone | 100.0 |" in done.stdout
 
 
+@pytest.mark.proof
+def test_the_footprint_of_ember_alone_is_measured_and_the_others_are_named(tmp_path: Path) -> None:
+    done = run("--footprint", "--items", "100", "--only", "ember,chroma", "--folder", tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, _, ember, chroma = done.stdout.splitlines()[:4]
+    assert header.startswith("| store | items | add one, ms p50 |")
+    assert ember.startswith("| Ember | 100 |")
+    assert "| – |" not in ember
+    if find_spec("chromadb") is None:
+        assert "not installed" in chroma
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_connection_is_refused_and_noted() -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import socket, measure\n"
-        "refused = measure.refuse_network()\n"
+        "import socket, isolation\n"
+        "refused = isolation.refuse_network()\n"
         "try: socket.create_connection(('127.0.0.1', 9))\n"
         "except ConnectionRefusedError as error: print(error, refused)\n"
     )
@@ -116,6 +129,10 @@ def test_a_connection_is_refused_and_noted() -> None:
         ([], "usage:"),
         pytest.param(["nowhere.json"], "cannot read nowhere.json", marks=pytest.mark.proof),
         pytest.param([__file__], "not JSON", marks=pytest.mark.proof),
+        pytest.param(["--footprint", "--items", "3"], "expected numbers of 100 and more", marks=pytest.mark.proof),
+        pytest.param(
+            ["--footprint", "--only", "lucene"], "unknown store 'lucene'; known: ember", marks=pytest.mark.proof
+        ),
         (["{file}", "--only", "bm25,lucene"], "unknown system 'lucene'; known: bm25, dense, ember-paper"),
         pytest.param(["{file}", "--only", ","], "unknown system ','", marks=pytest.mark.proof),
     ],

@@ -18,13 +18,13 @@ from embermem.cli.main import app
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-UNIT = ROOT / "deploy" / "embermem.service"
+UNITS = sorted((ROOT / "deploy").glob("*.service"))
 
 
-def unit() -> configparser.SectionProxy:
+def unit(path: Path) -> configparser.SectionProxy:
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
-    parser.read(UNIT)
+    parser.read(path)
     return parser["Service"]
 
 
@@ -32,8 +32,8 @@ def commands() -> list[list[str]]:
     """Every embermem command that these files run."""
     cmd = re.search(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
     assert cmd is not None
-    execs = shlex.split(unit()["ExecStart"])[1:]
-    return [json.loads(cmd[1]), execs, *(service["command"] for service in COMPOSE["services"].values())]
+    execs = [shlex.split(unit(path)["ExecStart"].replace("%i", "9464"))[1:] for path in UNITS]
+    return [json.loads(cmd[1]), *execs, *(service["command"] for service in COMPOSE["services"].values())]
 
 
 def copied() -> list[str]:
@@ -74,9 +74,17 @@ def test_compose_gives_both_services_the_same_store_and_settings() -> None:
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
 
 
-def test_the_unit_keeps_its_store_where_the_service_may_write() -> None:
-    service = unit()
+def test_each_service_of_compose_has_a_check_of_its_own_that_asks_the_address_it_listens_on() -> None:
+    worker = COMPOSE["services"]["worker"]
+    address = worker["command"][worker["command"].index("--listen") + 1]
+    assert f"http://{address}/health" in " ".join(worker["healthcheck"]["test"])
+    assert "healthcheck" not in COMPOSE["services"]["server"]  # it has that of the image
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_each_unit_keeps_its_store_where_the_service_may_write(path: Path) -> None:
+    service = unit(path)
     store = re.search(r"EMBERMEM_STORE=(\S+)", service["Environment"])
     assert store is not None
     assert store[1].startswith(f"/var/lib/{service['StateDirectory']}/")
-    assert service["DynamicUser"] == "yes"
+    assert (service["DynamicUser"], service["User"]) == ("yes", "embermem")  # the same, so that they share the store

@@ -38,8 +38,8 @@ FILTERS = some.recursive(
 def test_the_rows_that_meet_a_filter_are_those_whose_metadata_do(rows: list[Any], wanted: Any, cut: int) -> None:
     clean = [checked(one, "metadata") for one in rows]
     made = Labels()
-    made.add_all(0, clean[:cut])
-    made.add_all(len(clean[:cut]), clean[cut:])
+    made.add_all(enumerate(clean[:cut]))
+    made.add_all(enumerate(clean[cut:], len(clean[:cut])))
     asked = checked_filter(wanted, "filter")
     for n in (len(clean), len(clean[:cut])):
         assert made.meeting(asked, n).tolist() == [matches(asked, one) for one in clean[:n]]
@@ -48,7 +48,7 @@ def test_the_rows_that_meet_a_filter_are_those_whose_metadata_do(rows: list[Any]
 def test_values_count_as_bytes_held() -> None:
     made = Labels()
     assert made.nbytes == 0
-    made.add_all(0, [{"ticket": "T-1"}])
+    made.add_all([(0, {"ticket": "T-1"})])
     one = made.nbytes
-    made.add_all(1, [{"ticket": "T-2"}])
+    made.add_all([(1, {"ticket": "T-2"})])
     assert made.nbytes > one > 0

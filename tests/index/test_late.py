@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.index.late import inverse_norms, max_sims, packed, stem_of
+from embermem.index.late import inverse_lengths, max_sims, packed, squares_of, stem_of
 from embermem.protocols import TokenVectors
 
 TOKEN_DIM = 128
@@ -24,7 +24,7 @@ def codes(data: bytes) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
 def test_half_a_byte_a_dimension_keeps_the_direction() -> None:
     said = tokens([f"heron{i}" for i in range(50)])
     kept = codes(packed(said))
-    sims = max_sims(kept, inverse_norms(kept), np.arange(50), said.vectors)
+    sims = max_sims(kept, inverse_lengths(squares_of(kept)), np.arange(50), said.vectors)
     assert np.diag(sims).min() > 0.98
     assert np.abs(sims - said.vectors @ said.vectors.T).max() < 0.05
 
@@ -37,7 +37,7 @@ def test_a_text_without_a_content_word_is_known_to_come_near_nothing() -> None:
     for nothing in (["the", "?"], []):
         kept = codes(packed(tokens(nothing)))
         assert kept.shape == (1, TOKEN_DIM // 2)
-        sims = max_sims(kept, inverse_norms(kept), np.array([0]), tokens(["heron"]).vectors)
+        sims = max_sims(kept, inverse_lengths(squares_of(kept)), np.array([0]), tokens(["heron"]).vectors)
         assert sims.tolist() == [[pytest.approx(0.0, abs=1e-6)]]
 
 
@@ -50,7 +50,9 @@ def test_a_chinese_character_is_a_word() -> None:
 def test_the_nearest_token_of_each_text_counts() -> None:
     here, there = tokens(["reed", "heron"], seed=1), tokens(["lake"], seed=2)
     kept = np.concatenate([codes(packed(here)), codes(packed(there))])
-    sims = max_sims(kept, inverse_norms(kept), np.array([0, 2]), np.stack([here.vectors[1], there.vectors[0]]))
+    sims = max_sims(
+        kept, inverse_lengths(squares_of(kept)), np.array([0, 2]), np.stack([here.vectors[1], there.vectors[0]])
+    )
     assert sims.shape == (2, 2)
     assert sims[0, 0] == pytest.approx(1.0, abs=0.02)
     assert sims[1, 1] == pytest.approx(1.0, abs=0.02)
@@ -64,6 +66,6 @@ def test_whatever_is_packed_has_cosines_within_one(rows: list[list[float]]) -> N
     kept = np.frombuffer(data, dtype=np.uint8).reshape(-1, 4)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     query = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-6)
-    sims = max_sims(kept, inverse_norms(kept), np.array([0]), query)
+    sims = max_sims(kept, inverse_lengths(squares_of(kept)), np.array([0]), query)
     assert np.isfinite(sims).all()
     assert np.abs(sims).max() <= 1.0 + 1e-4

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from embermem import languages
 from embermem.languages import Language
 from embermem.languages.dates.engine import date_spans
+from embermem.languages.parts import NEVER
 from embermem.languages.words import date_words, name_of, runs, terms, words_to_match
 
 SAID = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -169,3 +173,65 @@ def test_a_folder_is_a_language_and_nothing_else_lists_it(tmp_path: Path) -> Non
 
 def test_words_that_differ_by_an_accent_match() -> None:
     assert list(words_to_match("naïve")) == list(words_to_match("naive"))
+
+
+_ASKED_PARTS = (
+    "time",
+    "number",
+    "several",
+    "first",
+    "last",
+    "order",
+    "count",
+    "compare",
+    "advice",
+    "past",
+    "character",
+)
+_TEXTS = (
+    "When did we go to the lake, and how many of us?",
+    "what should I cook; which of them came first, the fair or the exam?",
+    "Was hast du mir über die Gärten gesagt, und wann?",
+    "¿Cuándo fue? ¿Cuántas veces? ¿Qué libros he leído?",
+    "Quand est-ce que j'ai dit ça, avant ou après le mariage ?",
+    "いつ会いましたか。どちらが先ですか。いくつありましたか。",
+    "什么时候去的？哪些朋友来了？先去公园还是先去学校？",
+    "somewhen another",
+    "",
+)
+
+
+@pytest.mark.parametrize("part", _ASKED_PARTS)
+def test_a_pattern_of_any_of_occurs_where_that_of_either_does(part: str) -> None:
+    def of(language: Language) -> str:
+        return str(getattr(language.questions, part))
+
+    one, other = languages.either(of), languages.any_of(of)
+    for text in (*_TEXTS, *(text.upper() for text in _TEXTS)):
+        assert (one.search(text) is None) == (other.search(text) is None), text
+
+
+def test_alternatives_in_groups_and_sets_stay_together() -> None:
+    pattern = languages.any_of(lambda one: r"\b(?:a|b|[|)]c)d|x\|y|[^]|]z" if one.code == "en" else NEVER)
+    assert [text for text in ("ad", "xad", "|cd", "e|cd", "x|y", "x", "]z", "qz") if pattern.search(text)] == [
+        "ad",
+        "e|cd",
+        "x|y",
+        "qz",
+    ]
+
+
+def test_the_words_of_themes_are_in_lower_case() -> None:
+    for language in languages.all():
+        for words in language.themes.values():
+            for pattern in (words.asked, words.told):
+                letters = re.sub(r"\\.", "", pattern)
+                assert letters == letters.lower()
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_a_language_of_its_own_signs_finds_no_event_in_a_text_without_them(text: str) -> None:
+    for language in languages.all():
+        if language.signs:
+            for part in ("since", "until", "between"):
+                assert re.search(getattr(language.questions, part), text, re.IGNORECASE) is None

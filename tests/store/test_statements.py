@@ -15,9 +15,11 @@ from sqlalchemy import FromClause, Table, UniqueConstraint
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 from sqlalchemy.sql import visitors
-from sqlalchemy.sql.elements import BinaryExpression, BindParameter, ColumnElement
+from sqlalchemy.sql.elements import BinaryExpression, BindParameter, ClauseElement, ColumnElement
 from sqlalchemy.sql.operators import eq
+from sqlalchemy.sql.selectable import SelectBase
 
+import citus
 from embermem import Memory, open_system
 from embermem.bootstrap import SYSTEMS, copy_store
 from embermem.core.config import load
@@ -45,7 +47,8 @@ BY_TIME = {"ix_owner_due": "finds due owners", "ix_call_at": "adds up a day's ca
 """Indexes that do not begin with the owner."""
 
 WHOLE: Mapping[str, str] = {
-    "store_admin.Whole.owners": "lists who has a memory here",
+    "store_admin.Whole._owners": "lists who has a memory here",
+    "store_admin.Whole.agents": "lists the agents of all users, for a user who is forgotten with all of them",
     "census.Owners.census": "counts over all owners, for those who run the store",
     "census.Owners.find_owners": "finds owners by name and in order, for those who run the store",
     "census._entries": "tells when owners that were found were active last",
@@ -177,6 +180,34 @@ def tied(statement: Any) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(named.values()), frozenset(name for one, name in named.items() if one not in known)
 
 
+def refused_by_citus(statement: Any) -> tuple[str, ...]:
+    """What Citus does not run in a statement, by its own restrictions: each by a few words."""
+    found = []
+    rows = [*getattr(statement, "_multi_values", ()), getattr(statement, "_values", None) or {}]
+    if getattr(statement, "is_insert", False) and statement.select is None and any(_selects(row) for row in rows):
+        found.append("a subquery within the values of an insert")
+    target = getattr(statement, "table", None)
+    is_update = getattr(statement, "is_update", False)
+    if is_update and isinstance(target, Table) and "owner_id" in {_name(key) for key in statement._values or ()}:
+        found.append("a new value of the owner's id")
+    if getattr(statement, "_for_update_arg", None) is not None and tied(statement)[1]:
+        found.append("rows held of more than one owner")
+    return tuple(found)
+
+
+def _name(key: Any) -> str:
+    return str(getattr(key, "key", key))
+
+
+def _selects(element: Any) -> bool:
+    """Whether a statement stands anywhere in some values."""
+    if isinstance(element, Mapping):
+        return any(_selects(one) for one in element.values())
+    if isinstance(element, list | tuple):
+        return any(_selects(one) for one in element)
+    return isinstance(element, ClauseElement) and any(isinstance(one, SelectBase) for one in visitors.iterate(element))
+
+
 def owner_of(side: ColumnElement[Any]) -> FromClause | None:
     return getattr(side, "table", None) if getattr(side, "name", None) == "owner_id" else None
 
@@ -252,8 +283,12 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     store.remember_copy(tmp_path / "no such copy.db")
     memory.copies(look=True)
     memory.leaving(limit=1)
-    assert memory.scrub()
-    assert not store.scrub_due()
+    memory.last_backup_at()
+    memory.forget_user("nobody", dry_run=True)
+    memory.stats(estimated=True)
+    on_one_server = not store._database.has_parts
+    assert memory.scrub() is on_one_server
+    assert store.scrub_due() is not on_one_server
     memory.renew_forgotten_key()
     memory.of("bob").forget_owner()
     memory.of("bob").add("Hello again.", at=NOW, key="again")
@@ -341,6 +376,13 @@ def test_every_statement_is_named_can_be_explained_and_names_one_owner_but_for_t
     }
     assert {name for name, _ in plans} >= {one.name for one in heard if one.text.startswith("SELECT")}
     assert all(plan for (_, text), plan in plans.items() if text.startswith("SELECT"))
+    if citus.URL and str(place()).startswith(citus.URL.rpartition("/")[0]):  # a statement of one owner asks one node
+        of_one = {(one.statement.name, one.statement.text) for one in map(looked_at, heard) if one.names_one_owner}
+        tasks = {key: _TASKS.findall(plan) for key, plan in plans.items() if key in of_one}
+        assert {key: found for key, found in tasks.items() if set(found) - {"1"}} == {}
+
+
+_TASKS = re.compile(r"Task Count: (\d+)")
 
 
 def _check_owners(heard: Sequence[Statement]) -> None:
@@ -348,6 +390,9 @@ def _check_owners(heard: Sequence[Statement]) -> None:
     loose = {one.statement.name: one.statement for one in looked if not one.names_one_owner}
     assert {name: loose[name].text for name in loose.keys() - WHOLE.keys()} == {}
     assert sorted(WHOLE.keys() - loose.keys()) == []  # what names one owner by now leaves the list
+    put = [one for one in heard if hasattr(one.compiled, "statement")]
+    refused = {one.name: found for one in put if (found := refused_by_citus(one.compiled.statement))}
+    assert refused == {}
     asked = {one.method for one in looked}
     public = {name for name in dir(SqlStore) if not name.startswith("_")}
     none = {"close", "explain", "in_memory", "replica_lag_s"}  # the last one asks PostgreSQL only
@@ -373,6 +418,8 @@ def test_the_papers_other_systems_name_one_owner_in_every_statement(name: str, p
             mine.recall("Where do I live?")
     looked = [looked_at(one) for one in heard]
     assert {one.statement.name for one in looked if not one.names_one_owner} <= WHOLE.keys()
+    put = [one.compiled.statement for one in heard if hasattr(one.compiled, "statement")]
+    assert not any(map(refused_by_citus, put))
     assert any(one.tables for one in looked)
 
 
@@ -405,6 +452,45 @@ def test_the_lint_finds_what_it_is_for(statement: str, loose: Sequence[str]) -> 
         "a subquery of all": select(page).where(mine, exists().where(said.c.page_id == page.c.page_id)),
     }
     assert tied(made[statement])[1] == frozenset(loose)
+
+
+@pytest.mark.parametrize(
+    ("statement", "refused"),
+    [
+        ("an insert of values", ()),
+        ("an insert of rows", ()),
+        ("a value out of a setting", ("a subquery within the values of an insert",)),
+        ("a value that depends on a setting", ("a subquery within the values of an insert",)),
+        ("an insert of what is selected", ()),
+        ("an update", ()),
+        ("an update of the key", ("a new value of the owner's id",)),
+        ("one owner held", ()),
+        ("a setting held", ()),
+        ("all owners held", ("rows held of more than one owner",)),
+    ],
+)
+def test_the_lint_finds_what_citus_refuses(statement: str, refused: Sequence[str]) -> None:
+    from sqlalchemy import case, insert, select, update
+
+    owner, call, receipt = schema.owner, schema.call, schema.receipt
+    born = select(schema.store.c.value).where(schema.store.c.key == "born_after").scalar_subquery()
+    mine = call.c.owner_id == "a" * 32
+    row = {"owner_id": "a" * 32, "user": "ann"}
+    made: dict[str, Any] = {
+        "an insert of values": insert(owner).values(**row),
+        "an insert of rows": insert(owner).values([row, row]),
+        "a value out of a setting": insert(owner).values(**row, created_at=born),
+        "a value that depends on a setting": postgresql.insert(owner)
+        .values(**row, created_at=case((born > "1", 1), else_=2))
+        .on_conflict_do_nothing(),
+        "an insert of what is selected": insert(receipt).from_select(["owner_id"], select(owner.c.owner_id)),
+        "an update": update(call).where(mine).values(outcome="ok"),
+        "an update of the key": update(call).where(mine).values(owner_id="a" * 32, outcome="ok"),
+        "one owner held": select(owner.c.seq).where(owner.c.owner_id == "a" * 32).with_for_update(),
+        "a setting held": select(schema.store.c.value).where(schema.store.c.key == "limits").with_for_update(),
+        "all owners held": select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update(),
+    }
+    assert refused_by_citus(made[statement]) == tuple(refused)
 
 
 def test_the_list_stands_in_the_documents() -> None:

@@ -1003,7 +1003,7 @@ def erasure(*pages: Any, **more: Any) -> Erasure:
     return Erasure(pages=dict(pages), **{**told, **more})
 
 
-def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: SqlStore) -> None:
+def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(store: SqlStore, engine: str) -> None:
     first, second = (append(store, message(text), fresh=True, key=text, digest="d").page_ids[0] for text in "ab")
     made = ProfileSet(whose=About.USER, name="town", value="Lyon", sources=(), set_by="caller")
     apply(store, made)
@@ -1022,7 +1022,7 @@ def test_forgetting_purges_the_first_log_redacts_the_second_and_derives_again(st
     state = store.owner_state(ALICE.id)
     assert state is not None
     assert (state.seq, state.revision) == (3, 2)
-    assert store.scrub()
+    assert store.scrub() is (engine != "citus")  # whose nodes do not say what VACUUM left
     assert [one for one in store.check() if one.level != "ok"] == []
 
 

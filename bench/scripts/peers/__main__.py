@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from isolation import environment
 from measure import headline
 from systems import GROUPS, SYSTEMS, Kind, spoken
 
@@ -33,14 +33,6 @@ from embermem_bench.datasets import Dataset, load
 HERE = Path(__file__).resolve().parent
 SINGLY = 100
 """Questions embedded one by one, to say what embedding costs."""
-CORES = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
-SILENT = {
-    "MEM0_TELEMETRY": "False",
-    "ANONYMIZED_TELEMETRY": "False",
-    "HF_HUB_OFFLINE": "1",
-    "LANGSMITH_TRACING": "false",
-}
-NOT_PASSED_ON = ("EMBERMEM_", "MEM0_", "CHROMA_", "OPENAI_", "OPENROUTER_", "LANGCHAIN_", "LANGSMITH_", "OTEL_")
 TITLES = {
     "rec@5": "rec@5",
     "rec@10": "rec@10",
@@ -122,7 +114,7 @@ def _measured(name: str, data: Path, folder: Path) -> dict[str, Any]:
         done = subprocess.run(
             [sys.executable, str(HERE / "measure.py"), name, str(data), str(folder)],
             cwd=home,
-            env=_environment(home),
+            env=environment(home),
             stdout=out,
             stderr=out,
         )
@@ -134,12 +126,6 @@ def _measured(name: str, data: Path, folder: Path) -> dict[str, Any]:
     if SYSTEMS[name].on_disk:  # its process has ended: everything is written
         figures["disk_bytes"] = sum(file.stat().st_size for file in (folder / name).rglob("*") if file.is_file())
     return figures
-
-
-def _environment(home: Path) -> dict[str, str]:
-    """Ours without settings of any system, with one core for arithmetic, no telemetry and an empty home."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(NOT_PASSED_ON)}
-    return {**kept, **CORES, **SILENT, "HOME": str(home), "MEM0_DIR": str(home / "mem0")}
 
 
 # ------------------------------------------------------------------------------------------------------ what is shown

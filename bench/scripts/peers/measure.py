@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from isolation import refuse_network
 from systems import SYSTEMS, Hidden, Item, Known, System
 
 from embermem_bench import metrics
@@ -24,8 +25,6 @@ from embermem_bench.datasets import Conversation, Dataset, Question, load
 
 DEPTH = 20
 """How many utterances every system is asked for. MRR looks no deeper."""
-
-_REACHES_OUT = frozenset({"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"})
 
 
 def main() -> None:
@@ -39,19 +38,6 @@ def main() -> None:
         sys.exit(f"{name} tried to reach the network: {', '.join(refused)}")
     figures["unforeseen_texts"] = embedder.unforeseen
     (folder / f"{name}.json").write_text(json.dumps(figures))
-
-
-def refuse_network() -> list[str]:
-    """From now on every connection and every look-up of a name in this process fails; the list fills with them."""
-    refused: list[str] = []
-
-    def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if event in _REACHES_OUT:
-            refused.append(f"{event} {arguments[-1] if event == 'socket.connect' else arguments[0]}")
-            raise ConnectionRefusedError(f"the benchmark uses no network: {refused[-1]}")
-
-    sys.addaudithook(hook)
-    return refused
 
 
 def run(system: System, dataset: Dataset) -> dict[str, Any]:

@@ -22,6 +22,9 @@ LOW_DISK_BYTES = 200 * 2**20
 NO_DISK_BYTES = 10 * 2**20
 """Less free space than this is an error: SQLite will soon be unable to write."""
 
+_NAMED = 5
+"""Files that one line names."""
+
 
 def look(session: Session, *, deep: bool = False, repair: bool = False) -> list[Finding]:
     """Run every check. No store is created, and only `repair` writes. `deep` derives all memory again to compare."""
@@ -94,7 +97,7 @@ def _memory(session: Session, deep: bool, repair: bool) -> list[Finding]:
             embedder = _embedder(memory)
             mended = [finding for finding in memory.repair() if finding.level == "mended"] if repair else []
             found = (*mended, *memory.check(deep=deep or repair))
-            return [embedder, *_settings(memory), *_webhooks(memory), *found]
+            return [embedder, *_settings(memory), *_webhooks(memory), *_backups(memory), *found]
     except EmberError as error:
         return [Finding(level="error", what=str(error))]
 
@@ -112,6 +115,21 @@ def _webhooks(memory: Memory) -> list[Finding]:
         return []
     what = f"{stats.webhooks_stopped} of {stats.webhooks} webhooks are stopped: their last attempt failed"
     return [Finding(level="warning", what=what, advice="see `embermem webhooks list`; `webhooks replay` starts one")]
+
+
+def _backups(memory: Memory) -> list[Finding]:
+    """The backups and copies that are there, and whether they hold what was forgotten since."""
+    there = [one for one in memory.copies(look=True) if one.bytes is not None]
+    if not there:
+        return []
+    made = max((one.backup_at for one in there if one.backup_at is not None), default=None)
+    newest = "" if made is None else f"; the newest backup is of {made.isoformat(timespec='seconds')}"
+    found = [Finding(level="ok", what=f"{len(there)} backups and copies are known{newest}")]
+    if holding := [one.place for one in there if one.holds_forgotten]:
+        what = f"{len(holding)} of them may hold what was forgotten since: {', '.join(holding[:_NAMED])}"
+        advice = "make a new one, then delete these (`embermem backup --list`)"
+        found.append(Finding(level="warning", what=what, advice=advice))
+    return found
 
 
 def _embedder(memory: Memory) -> Finding:

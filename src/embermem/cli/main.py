@@ -58,6 +58,8 @@ _HOMES = {
     "model": "upkeep.model",
     "serve": "serving.serve",
     "mcp": "serving.mcp",
+    "backup": "backups.backup",
+    "restore": "backups.restore",
     "copy": "moving.copy",
     "export": "moving.export",
     "migrate": "moving.migrate",

@@ -50,12 +50,13 @@ def must_have_keys(host: str) -> bool:
     return not is_loopback(host)
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes any that is free. Raises ConfigError if that cannot be."""
+def bound(host: str, port: int, *, options: tuple[str, str] = ("--host", "--port")) -> socket.socket:
+    """A socket that listens there; port 0 takes any that is free. Raises ConfigError if that cannot be, which names the
+    `options` that host and port were given by."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise ConfigError(f"--host {host!r} is not an address of this machine") from error
+        raise ConfigError(f"{options[0]} {host!r} is not an address of this machine") from error
     family, kind, _, _, address = found[0]
     listening = socket.socket(family, kind)
     try:
@@ -65,7 +66,9 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         if error.errno == errno.EADDRINUSE:
-            raise ConfigError(f"port {port} of {host} is in use; choose another with --port, 0 for any") from error
+            raise ConfigError(
+                f"port {port} of {host} is in use; choose another with {options[1]}, 0 for any"
+            ) from error
         raise ConfigError(f"cannot listen on {host} port {port}: {error.strerror}") from error
     return listening
 

@@ -40,6 +40,11 @@ Preset = Literal["default", "paper"]
 _LONGEST_S = 1e9
 """The longest wait (31 years), so that adding it to a time does not overflow."""
 
+BACKUP_INCREMENTS = 30
+"""Increments after a whole backup in one chain: a month of nights. A restore reads all of them; a choice of ours."""
+BACKUP_SHARE = 0.5
+"""The share of a store's pages from which a whole backup is made in place of an increment; a choice of ours."""
+
 _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
@@ -173,6 +178,13 @@ class Settings:
         "owners that one `embermem worker` processes at the same time; docs/operations/workers.md",
         low=1,
         high=256,
+    )
+    worker_stall_s: float = _number(
+        300.0,
+        "silence of a thread of `embermem worker` after which /health says that it hangs; with a model, "
+        "5 × model_timeout_s × (1 + model_retries) are added; docs/operations/workers.md",
+        above=0.0,
+        high=_LONGEST_S,
     )
     background: bool = _plain(True, "whether a background thread of this process embeds and consolidates new pages")
     pause_s: float = _number(
@@ -459,6 +471,17 @@ class Settings:
     )
     resident_bytes: int = _number(
         512 * 2**20, "memory for the owners' indexes; the least recently used are dropped", low=0
+    )
+
+    index_cache: str = _plain(
+        "auto",
+        "where indexes are kept so that a process need not work them out: auto (beside an SQLite file; with PostgreSQL "
+        "nowhere), off, or a folder of this machine; docs/operations/storage.md",
+    )
+    index_cache_from: int = _number(
+        1000,
+        "utterances from which an owner's index is kept: with fewer it is worked out within 0.2 s",
+        low=1,
     )
 
     # The service

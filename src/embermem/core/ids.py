@@ -13,13 +13,13 @@ MADE_ID = regex(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
 """An id of a memory."""
 _NUMBER = regex(r"[0-9]+")
 _OF_A_CHANGE = regex(r"[fscl]([0-9]{1,9})-[0-9]+$")
-_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
+DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
 def new_id(kind: str) -> str:
     """A new id: `kind`, 48 bits of milliseconds and 72 bits of chance; ids made later sort later."""
     number = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 72 | secrets.randbits(72)
-    return kind + "".join(_DIGITS[number >> shift & 31] for shift in range(115, -1, -5))
+    return kind + "".join(DIGITS[number >> shift & 31] for shift in range(115, -1, -5))
 
 
 def made_order(item_id: str) -> tuple[tuple[int, ...], str]:

@@ -1,4 +1,4 @@
-"""How a page gets its vector, and what a segment's is called by what it was made from."""
+"""How a page gets its vector, what a segment's is called by what it was made from, and vectors in 8 bits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from embermem.core.types import Vector, Vectors
 
-__all__ = ["SECOND_SHARE", "of_summaries", "page_vector"]
+    Codes = NDArray[np.int8]
+
+__all__ = ["SECOND_SHARE", "dequantized", "of_summaries", "page_vector", "quantized"]
+
+_LARGEST = 127
+"""The largest code: a number of a vector is kept as −127 … 127 steps."""
+_FINEST, _COARSEST = -126, 127
+"""The exponents of steps that are normal numbers in float32."""
 
 SECOND_SHARE = 1e-4
 """Of a pair of encoders (`protocols.PairedEmbedder`): the share of the square of a vector's length that is the second's
@@ -30,3 +39,28 @@ def page_vector(vectors: Vectors) -> Vector:
     total = np.asarray(vectors, dtype=np.float32).sum(axis=0)
     norm = float(np.sqrt(total @ total))
     return np.asarray(total / norm if norm > 0.0 else total, dtype=np.float32)
+
+
+def quantized(vectors: Vectors) -> tuple[Codes, Codes]:
+    """Each vector (n, dim) in 8 bits a number: codes (n, dim), and the exponents (n,) of its steps, x ≈ code · 2^e.
+
+    The step is the smallest power of two that reaches the vector's largest number, so that what was rounded once is
+    not changed when it is rounded again. A vector of zeros has e = 0.
+    """
+    numbers = np.asarray(vectors, dtype=np.float32)
+    largest = np.abs(numbers).max(axis=1, initial=0.0)
+    _, exponents = np.frexp(
+        largest / np.float32(_LARGEST)
+    )  # m · 2^e with m in [0.5, 1): 2^e is above, or the half is it
+    reaches = np.ldexp(np.float32(_LARGEST), exponents - 1) >= largest
+    exponents = np.where(largest > 0.0, exponents - reaches, 0)
+    exponents = np.clip(exponents, _FINEST, _COARSEST).astype(np.int8)
+    steps = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
+    codes = np.clip(np.rint(numbers / steps[:, None]), -_LARGEST, _LARGEST).astype(np.int8)
+    return codes, exponents
+
+
+def dequantized(codes: Codes, exponents: Codes) -> Vectors:
+    """The float32 vectors of `quantized`."""
+    steps = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
+    return np.multiply(codes, steps[:, None], dtype=np.float32)

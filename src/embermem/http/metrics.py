@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -10,24 +10,26 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
-from embermem.core.errors import StoreError
+from embermem.http.store_metrics import StoreMetrics
 from embermem.memoryos.ingest.heat_sample import BOUNDS
-from embermem.reports.cost import midnight_of
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from embermem.memory import Memory
     from embermem.memoryos.ingest.heat_sample import HeatSample
+    from embermem.memoryos.ingest.work_watch import WorkCounts
+    from embermem.pulse import Pulse
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Seconds: a recall takes milliseconds, a reply of a model many seconds."""
 
 
 class Metrics:
-    """The figures of one server, in a registry of its own."""
+    """The figures of one server or worker, in a registry of its own; with the `pulse` of a worker's threads also what
+    they tell."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, pulse: Pulse | None = None) -> None:
         self._registry = CollectorRegistry()
         self._requests = Counter(
             "ember_http_requests", "Requests answered.", ("method", "route", "status"), registry=self._registry
@@ -40,6 +42,8 @@ class Metrics:
             registry=self._registry,
         )
         self._registry.register(_OfMemory(memory))
+        if pulse is not None:
+            self._registry.register(_OfPulse(pulse))
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -52,62 +56,59 @@ class Metrics:
 
 
 class _OfMemory(Collector):
-    """What the memory counts itself, asked when it is asked for."""
+    """What the memory counts itself, and the store with it, asked when it is asked for."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._store = StoreMetrics(memory)
 
     def describe(self) -> Iterator[Metric]:
         yield from ()  # nothing is asked of the store when the registry is made
 
     def collect(self) -> Iterator[Metric]:
-        done = CounterMetricFamily("ember_operations", "What was done with the memory here.", labels=("operation",))
-        for name, count in sorted(self._memory.done.counts().items()):
-            done.add_metric((name,), count)
-        yield done
-        yield _gauge("ember_resident_bytes", "Owners' indexes in memory.", self._memory.resident_bytes)
-        placed = CounterMetricFamily("ember_pages_placed", "Pages placed into segments by this process.")
-        placed.add_metric((), self._memory.pages_placed)
-        yield placed
-        yield from _of_heat(self._memory.heat)
-        try:
-            stats, today = self._memory.stats(), midnight_of(self._memory.now())
-            calls = self._memory.call_sums(today, by=("purpose", "outcome"))
-            lag_s = self._memory.replica_lag_s()
-        except StoreError:
-            yield _gauge("ember_store_up", "Whether the store could be read.", 0)
-            return
-        yield _gauge("ember_store_up", "Whether the store could be read.", 1)
-        for name, told, value in (
-            ("ember_store_bytes", "The store's files.", stats.bytes),
-            ("ember_owners", "Pairs of user and agent.", stats.owners),
-            ("ember_due_owners", "Owners whose pages wait to be understood.", stats.due),
-            ("ember_pages", "Pages in the store.", stats.pages),
-            ("ember_pending_pages", "Pages that left short-term memory and are in no segment yet.", stats.pending),
-            ("ember_oldest_pending_seconds", "How long the oldest of them has been so.", stats.oldest_pending_s),
-            ("ember_utterances", "Messages in the store.", stats.utterances),
-            ("ember_utterances_without_vector", "Messages that no embedder has read yet.", stats.without_vector),
-            ("ember_webhooks", "Webhooks.", stats.webhooks),
-            (
-                "ember_webhooks_retrying",
-                "Webhooks whose last attempt failed and is made again.",
-                stats.webhooks_retrying,
-            ),
-            ("ember_webhooks_stopped", "Webhooks that were stopped after their last attempt.", stats.webhooks_stopped),
-        ):
-            yield _gauge(name, told, value)
-        if lag_s is not None:
-            yield _gauge("ember_replica_lag_seconds", "How far this replica is behind its primary.", lag_s)
-        asked = GaugeMetricFamily(
-            "ember_model_calls_today",
-            "Requests to the model since midnight, UTC.",
-            labels=("purpose", "outcome"),
-        )
-        for one in sorted(calls, key=lambda one: (one.purpose or "", one.outcome or "")):
-            asked.add_metric((one.purpose or "", one.outcome or ""), one.calls)
-        yield asked
-        spent = sum(one.tokens for one in calls)
-        yield _gauge("ember_model_tokens_today", "Tokens of those requests and their answers.", spent)
+        memory = self._memory
+        told = "What was done with the memory here."
+        yield _counter("ember_operations", told, "operation", memory.done.counts())
+        yield _gauge("ember_resident_bytes", "Owners' indexes in memory.", memory.resident_bytes)
+        yield _gauge("ember_mapped_bytes", "Of these, mapped files of indexes.", memory.mapped_bytes)
+        yield _total("ember_pages_placed", "Pages placed into segments by this process.", memory.pages_placed)
+        yield from _of_heat(memory.heat)
+        yield from _of_work(memory.work_counts)
+        told = "Attempts of this process to deliver to webhooks."
+        yield _counter("ember_webhook_deliveries", told, "outcome", memory.deliveries.counts())
+        yield from self._store.families()
+
+
+class _OfPulse(Collector):
+    """What a worker's threads tell of themselves."""
+
+    def __init__(self, pulse: Pulse) -> None:
+        self._pulse = pulse
+
+    def describe(self) -> Iterator[Metric]:
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        state = self._pulse.state()
+        yield _gauge("ember_worker_threads", "Threads of this worker.", state.threads)
+        told = "How long the most silent of them has given no sign of life."
+        yield _gauge("ember_worker_silent_seconds", told, state.silent_s)
+        yield _total("ember_worker_rounds", "Rounds in which a thread did all that was due.", state.rounds)
+        if state.last_round_s is not None:
+            yield _gauge("ember_worker_last_round_seconds", "How long ago the last round ended.", state.last_round_s)
+        told = "Rounds that ended with an error, by its class."
+        yield _counter("ember_worker_errors", told, "kind", state.failures)
+
+
+def _of_work(counts: WorkCounts) -> Iterator[Metric]:
+    yield _total("ember_utterances_embedded", "Messages that this process has embedded.", counts.embedded)
+    told = "Turns of an owner that ended with an error in this process, by its class."
+    yield _counter("ember_turn_errors", told, "kind", counts.failures)
+    told = "Owners that this process lost to another worker, at the claim or during the work."
+    yield _counter("ember_claims_lost", told, "when", counts.lost)
+    yield _gauge("ember_leases", "Leases that this process holds.", counts.leases)
+    told = "How long the oldest of them has been held."
+    yield _gauge("ember_oldest_lease_seconds", told, counts.oldest_lease_s)
 
 
 def _of_heat(heat: HeatSample) -> Iterator[Metric]:
@@ -117,16 +118,21 @@ def _of_heat(heat: HeatSample) -> Iterator[Metric]:
     yield GaugeHistogramMetricFamily("ember_segment_heat", told, buckets=buckets, gsum_value=heat.total)
     yield _gauge("ember_segment_heat_max", "The greatest heat among them.", heat.hottest)
     yield _gauge("ember_segment_heat_owners", "How many owners these are.", heat.owners)
-    promoted = CounterMetricFamily("ember_promotions", "Changes by which this process promoted pages of a segment.")
-    promoted.add_metric((), heat.promotions)
-    yield promoted
-    evicted = CounterMetricFamily(
-        "ember_evictions", "Segments that this process moved to the archive.", labels=("cause",)
-    )
-    for cause, count in sorted(heat.evictions.items()):
-        evicted.add_metric((cause,), count)
-    yield evicted
+    yield _total("ember_promotions", "Changes by which this process promoted pages of a segment.", heat.promotions)
+    told = "Segments that this process moved to the archive."
+    yield _counter("ember_evictions", told, "cause", heat.evictions)
 
 
 def _gauge(name: str, told: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, told, value=value)
+
+
+def _total(name: str, told: str, count: int) -> CounterMetricFamily:
+    return CounterMetricFamily(name, told, value=count)
+
+
+def _counter(name: str, told: str, label: str, counts: Mapping[str, int]) -> CounterMetricFamily:
+    found = CounterMetricFamily(name, told, labels=(label,))
+    for value, count in sorted(counts.items()):
+        found.add_metric((value,), count)
+    return found

@@ -1,14 +1,16 @@
 """BM25 over rows that only ever grow. A score is asked for the first n rows, and never sees a later one.
 
 Postings of a term stand in row order, so that a reader who knows n rows cuts them at n. One writer may add
-while many read: an array's cells are written before its length says that they are there.
+while many read: what a reader has seen stays as it was.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,56 +24,112 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int32]
+    Counts = NDArray[np.uint16]
 
 __all__ = ["Postings", "PostingsPart"]
 
 # equations.bm25_term is plain arithmetic: given arrays, it answers with an array.
 _bm25_terms = cast("Callable[..., Floats]", equations.bm25_term)
 
-_TERM_BYTES = 250
-"""Estimated bytes of one term beside its cells: the dict's entry, the text, the array's head."""
+_TAIL_TERM_BYTES = 200
+"""Estimated bytes of one term of the tail beside its cells: the dict's entry, the text, the list."""
+_TAIL_CELLS = 4096
+"""Cells that the tail may have, whatever the base has."""
+_TAIL_SHARE = 16
+"""The tail joins the base when it has one cell for so many of the base's."""
+_AT_ONCE = 64
+"""Texts that join the base at once when they come together."""
+_MOST = np.iinfo(np.uint16).max
+"""A term that stands in a row more often counts as so often."""
 
 
 class Postings:
-    """Which rows hold a term, and how often."""
+    """Which rows hold a term, and how often.
+
+    Most cells stand in the base: arrays in the order of (term, row), of which a term is found by its hash. What came
+    since stands in the tail, a dict; both are swapped in together when the tail joins the base.
+    """
 
     def __init__(self) -> None:
-        self._terms: dict[str, Column] = {}
+        self._held: tuple[_Base, dict[str, list[int]]] = (_Base.empty(), {})
+        self._tail_cells = 0
         self._lengths = Column(np.int32)
         self._totals = Column(np.int64)
-        self._cells = 0
 
-    def add_all(self, texts: Iterable[Iterable[str]]) -> None:
+    @classmethod
+    def on(cls, columns: Mapping[str, Column]) -> Postings:
+        """Postings of `columns` of others."""
+        postings = cls.__new__(cls)
+        hashes, starts, rows, tf = (columns[name].first(columns[name].length) for name in _BASE)
+        base = _Base(hashes, starts, rows, tf, mapped=True)
+        postings._held, postings._tail_cells = (base, {}), 0
+        postings._lengths, postings._totals = columns["lengths"], columns["totals"]
+        return postings
+
+    def columns(self) -> dict[str, Column]:
+        """All that is held, as columns; not while anything is added."""
+        self._join_tail()
+        base = self._held[0]
+        held = {name: Column.of(getattr(base, name)) for name in _BASE}
+        return {"lengths": self._lengths, "totals": self._totals, **held}
+
+    def add_all(self, texts: Iterable[Sequence[str]]) -> None:
         """Index the next rows, one a text. Many at once cost a third of as many by one."""
-        row = self._lengths.length
-        total = int(self._totals.data[row - 1]) if row else 0
-        lengths: list[int] = []
-        totals: list[int] = []
-        cells: defaultdict[str, list[int]] = defaultdict(list)
-        for at, terms in enumerate(texts, row):
-            counts = Counter(terms)
-            for term, tf in counts.items():
-                cells[term] += (at, tf)
-            lengths.append(counts.total())
-            total += lengths[-1]
-            totals.append(total)
-        for term, found in cells.items():
-            column = self._terms.get(term)
-            if column is None:
-                column = self._terms[term] = Column(np.int32, width=2, capacity=len(found) // 2)
-            column.extend(np.array(found, dtype=np.int32).reshape(-1, 2))
-            self._cells += len(found) // 2
-        self._totals.extend(totals)
+        begin = self._lengths.length
+        said = texts if isinstance(texts, Sequence) else [*texts]
+        lengths = np.array([len(terms) for terms in said], dtype=np.int64)
+        if len(said) >= _AT_ONCE:
+            self._join(begin, said, lengths)
+        else:
+            self._extend_tail(begin, said)
+        total = int(self._totals.data[begin - 1]) if begin else 0
+        self._totals.extend(total + np.cumsum(lengths))
         self._lengths.extend(lengths)
 
-    def find(self, term: str, n: int) -> tuple[Rows, Rows]:
+    def _extend_tail(self, begin: int, said: Sequence[Sequence[str]]) -> None:
+        base, tail = self._held
+        for row, terms in enumerate(said, begin):
+            counts = Counter(terms)
+            for term, tf in counts.items():
+                cells = tail.get(term)
+                if cells is None:
+                    tail[term] = [row, min(tf, _MOST)]
+                else:
+                    cells.extend((row, min(tf, _MOST)))
+            self._tail_cells += len(counts)
+        if self._tail_cells > max(_TAIL_CELLS, len(base.rows) // _TAIL_SHARE):
+            self._join_tail()
+
+    def _join_tail(self) -> None:
+        base, tail = self._held
+        if not tail:
+            return
+        cells = np.concatenate([np.array(one, dtype=np.int32).reshape(-1, 2) for one in tail.values()])
+        counts = [len(one) // 2 for one in tail.values()]
+        hashes = np.repeat(np.array([_hash(term) for term in tail], dtype=np.uint64), counts)
+        self._held, self._tail_cells = (base.joined(hashes, cells[:, 0], cells[:, 1]), {}), 0
+
+    def _join(self, begin: int, said: Sequence[Sequence[str]], lengths: NDArray[np.int64]) -> None:
+        """Rows that come together go into the base at once."""
+        self._join_tail()
+        numbers: dict[str, int] = {}
+        of = np.array([numbers.setdefault(term, len(numbers)) for terms in said for term in terms], dtype=np.int64)
+        rows = np.repeat(np.arange(len(said)), lengths)
+        cells, tf = np.unique(of * len(said) + rows, return_counts=True)
+        hashes = np.array([_hash(term) for term in numbers], dtype=np.uint64)
+        base = self._held[0].joined(hashes[cells // len(said)], begin + cells % len(said), np.minimum(tf, _MOST))
+        self._held = base, {}
+
+    def find(self, term: str, n: int) -> tuple[Rows, Counts]:
         """The rows below n that hold the term, ascending, and its count in each."""
-        column = self._terms.get(term)
-        if column is None:
-            return _NONE, _NONE
-        cells = column.first(column.length)
-        end = int(np.searchsorted(cells[:, 0], n))
-        return cells[:end, 0], cells[:end, 1]
+        base, tail = self._held
+        rows, tf = base.find(term, n)
+        later = tail.get(term)
+        if later is None:
+            return rows, tf
+        cells = np.array(later[:], dtype=np.int32).reshape(-1, 2)  # a copy: more may come meanwhile
+        cells = cells[: np.searchsorted(cells[:, 0], n)]
+        return np.concatenate([rows, cells[:, 0]]), np.concatenate([tf, cells[:, 1].astype(np.uint16)])
 
     def holds(self, term: str, n: int) -> int:
         """How many of the first n rows hold the term."""
@@ -132,7 +190,16 @@ class Postings:
     @property
     def nbytes(self) -> int:
         """Estimated bytes held."""
-        return 16 * self._cells + _TERM_BYTES * len(self._terms) + self._lengths.nbytes + self._totals.nbytes
+        base, tail = self._held
+        held = 0 if base.mapped else base.nbytes
+        held += _TAIL_TERM_BYTES * len(tail) + 16 * self._tail_cells
+        return held + self._lengths.nbytes + self._totals.nbytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of what is held in a mapped file."""
+        base = self._held[0]
+        return (base.nbytes if base.mapped else 0) + self._lengths.mapped_bytes + self._totals.mapped_bytes
 
 
 class PostingsPart(Postings):
@@ -146,7 +213,7 @@ class PostingsPart(Postings):
         self._lengths = Column.of(lengths)
         self._totals = Column.of(np.cumsum(lengths, dtype=np.int64))
 
-    def find(self, term: str, n: int) -> tuple[Rows, Rows]:
+    def find(self, term: str, n: int) -> tuple[Rows, Counts]:
         """As of the whole, of these rows."""
         rows, tf = self._whole.find(term, len(self._row_of))
         places = self._row_of[rows]
@@ -159,4 +226,57 @@ class PostingsPart(Postings):
         return self._lengths.nbytes + self._totals.nbytes
 
 
-_NONE: Rows = np.empty(0, dtype=np.int32)
+_BASE = ("hashes", "starts", "rows", "tf")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Base:
+    """Cells in the order of (hash of the term, row): those of term i are `starts[i]:starts[i + 1]`."""
+
+    hashes: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    rows: Rows
+    tf: Counts
+    mapped: bool = False
+
+    @classmethod
+    def empty(cls) -> _Base:
+        return cls(np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+    def find(self, term: str, n: int) -> tuple[Rows, Counts]:
+        wanted = np.uint64(_hash(term))
+        place = int(self.hashes.searchsorted(wanted))
+        if place == len(self.hashes) or self.hashes[place] != wanted:
+            return self.rows[:0], self.tf[:0]
+        start, end = self.starts[place : place + 2].tolist()
+        if self.rows[end - 1] >= n:
+            end = start + int(np.searchsorted(self.rows[start:end], n))
+        return self.rows[start:end], self.tf[start:end]
+
+    def joined(self, hashes: NDArray[np.uint64], rows: NDArray[Any], tf: NDArray[Any]) -> _Base:
+        """With cells of later rows: of each term together, its rows ascending."""
+        order = np.argsort(hashes, kind="stable")
+        hashes, rows, tf = hashes[order], rows[order], tf[order]
+        known = np.union1d(self.hashes, hashes)
+        held = np.searchsorted(known, self.hashes)
+        more = np.searchsorted(known, hashes)
+        counts, added = np.diff(self.starts), np.bincount(more, minlength=len(known))
+        sizes = added.copy()
+        sizes[held] += counts
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        all_rows, all_tf = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=np.uint16)
+        before = np.repeat(starts[held] - self.starts[:-1], counts) + np.arange(len(self.rows))
+        all_rows[before], all_tf[before] = self.rows, self.tf
+        # The new cells of a term stand at its end, in their own order.
+        after = np.repeat(starts[1:] - np.cumsum(added), added) + np.arange(len(rows))
+        all_rows[after], all_tf[after] = rows, tf
+        return _Base(known, starts, all_rows, all_tf)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(self, name).nbytes for name in _BASE)
+
+
+def _hash(term: str) -> int:
+    """64 bits: that two of a million terms meet has a chance of 1 in 30 million."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

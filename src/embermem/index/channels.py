@@ -36,34 +36,28 @@ _HOP_FROM = 3
 class Channel:
     """One way to score all rows at once.
 
-    `measure` gives one number a row, NaN where it has nothing to say of it. With `spread` they are z-scored over the
-    candidates; without, they are on a fixed scale already. What is NaN counts 0, the candidates' mean, or with
-    `least` as little as the row of the lowest number: it was not looked at because nothing else speaks for it. `share`
-    says how much it counts for each row, in [0, 1].
+    `measure` gives one number a row, NaN where it has nothing to say of it; `View.nothing`, if it has nothing to say of
+    any. With `spread` they are z-scored over the candidates; without, they are on a fixed scale already. What is NaN
+    counts 0, the candidates' mean. A channel that is measured `among` some rows only gives a number for each of these;
+    the others count as little as the row of the lowest number: they were not looked at because nothing else speaks for
+    them. `share` says how much it counts for each row, in [0, 1].
     """
 
     name: str
     weight: Callable[[Settings], float]
     measure: Callable[[View], Floats]
     spread: bool = True
-    least: bool = False
+    among: NDArray[np.int64] | None = None
     share: Callable[[View], Floats] | None = None
 
 
 def late_among(view: View, pool: NDArray[np.int64]) -> tuple[Channel, Channel]:
     """Late interaction, measured on the rows of `pool` only: of each row, and of its window of three."""
     view.pool, view.nearest = pool, []
-    measured = _late(view, pool)
-
-    def of(values: Floats | None) -> Floats:
-        scores = np.full(view.n, np.nan)
-        if values is not None:
-            scores[pool] = values
-        return scores
-
+    alone, window = _late(view, pool)
     return (
-        Channel("late", lambda s: s.recall_late, lambda _: of(measured[0]), least=True),
-        Channel("late window", lambda s: s.recall_late_window, lambda _: of(measured[1]), least=True),
+        Channel("late", lambda s: s.recall_late, lambda _: alone, among=pool),
+        Channel("late window", lambda s: s.recall_late_window, lambda _: window, among=pool),
     )
 
 
@@ -71,20 +65,20 @@ def hop_among(view: View, scores: Floats, pool: NDArray[np.int64]) -> Channel:
     """A second hop, measured on the rows of `pool`: the highest cosine to one of the rows that were found first."""
 
     def measure(view: View) -> Floats:
-        near = np.full(view.n, np.nan)
-        if len(pool):
-            first = pool[np.argsort(-scores[pool], kind="stable")[:_HOP_FROM]]
-            near[pool] = cosines(view.snapshot.vectors_of(pool), view.snapshot.vectors_of(first)).max(axis=1)
-        return near
+        if len(pool) == 0:
+            return view.nothing
+        first = pool[np.argsort(-scores[pool], kind="stable")[:_HOP_FROM]]
+        near = cosines(view.snapshot.vectors_of(pool), view.snapshot.vectors_of(first)).max(axis=1)
+        return np.asarray(near, dtype=np.float64)
 
-    return Channel("hop", lambda s: s.recall_hop, measure, least=True)
+    return Channel("hop", lambda s: s.recall_hop, measure, among=pool)
 
 
 def speaker(view: View) -> Floats:
     """1 where the query names who spoke."""
     named = np.array(_named(view, view.snapshot.speakers()) or [False])
     if not named.any():
-        return np.zeros(view.n)
+        return view.nothing
     said = ~view.snapshot.is_passage(view.n)
     return (named[view.snapshot.speaker_of(view.n)] & said).astype(np.float64)
 
@@ -109,15 +103,17 @@ def _dense(view: View) -> Floats:
     """Cosine of the utterance's vector and the query's; of a pair of encoders the first's, where it reads both."""
     query = view.query.vector
     if query is None or not query[: view.snapshot.first_dim].any():
-        return np.full(view.n, np.nan)
+        return view.nothing
     return view.snapshot.first_cosines(query)
 
 
 def _meaning(view: View) -> Floats:
     """Cosine of the two by the second encoder of a pair, which reads every language."""
     query = view.query.vector
-    if query is None or not view.snapshot.is_paired or not _unread(view).any():
-        return np.full(view.n, np.nan)
+    if query is None or not view.snapshot.is_paired:
+        return view.nothing
+    if view.by_first >= 1.0 and not view.snapshot.by_second.any():  # dense hears all that they say
+        return view.nothing
     return view.snapshot.second_cosines(query)
 
 
@@ -129,16 +125,22 @@ def _unread(view: View) -> Floats:
 
 def _words(view: View) -> Floats:
     """BM25 of the utterance: its words, its speaker, its date."""
+    if not view.searched:
+        return view.nothing
     return view.snapshot.words.scores(view.searched, view.n, view.settings.k_1, view.settings.b)
 
 
 def _window(view: View) -> Floats:
     """BM25 of the utterance with the one before and the one after it in its thread. A passage of a document stands
     alone, and its words have been heard; while it has no vector they count as much as those of others."""
+    if not view.searched:
+        return view.nothing
     texts, settings = view.texts, view.settings
     scores = texts.spread(view.snapshot.words.window_scores(view.searched, texts, settings.k_1, settings.b))
+    if not view.snapshot.has_documents:
+        return scores
     heard = view.snapshot.is_passage(view.n) & view.snapshot.has_vector[: view.n]
-    return np.where(heard, np.nan, scores) if heard.any() else scores
+    return np.where(heard, np.nan, scores)
 
 
 def _noted(view: View) -> Floats:
@@ -146,14 +148,14 @@ def _noted(view: View) -> Floats:
     table = view.snapshot.facts
     asked = {term: idf for term, idf in view.idf.items() if term not in view.names} if table.rows else {}
     if not asked:
-        return np.zeros(view.n)
+        return view.nothing
     texts, words = view.texts, view.snapshot.words
     sources = table.sources(view.snapshot.seqs[: view.n], view.allowed)
     lent = table.lent(asked, lambda term: texts.begins[texts.counted(*words.find(term, view.n))[0]], sources)
-    return texts.spread(lent[texts.begins])
+    return texts.spread(lent[texts.begins]) if lent.any() else view.nothing
 
 
-def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[None, None]:
+def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """The mean over the query's words, by rarity, of the cosine of the nearest token (MaxSim), for each row of the
     pool (p,); and the same where the nearest may stand in the row before or after, if that is in the pool too.
 
@@ -161,7 +163,7 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
     a passage of a document in the second.
     """
     if len(pool) == 0 or not view.snapshot.has_tokens():
-        return None, None
+        return view.nothing, view.nothing
     by_second = view.snapshot.by_second[pool]
     alone, window = np.full(len(pool), np.nan), np.full(len(pool), np.nan)
     for (query, idf), here in zip(view.asked_tokens, (~by_second, by_second), strict=True):
@@ -171,7 +173,7 @@ def _late(view: View, pool: NDArray[np.int64]) -> tuple[Floats, Floats] | tuple[
             view.nearest.append((pool[here], nearest, weights))
     some = ~np.isnan(alone)
     if not some.any():
-        return None, None
+        return view.nothing, view.nothing
     alone[~some], window[~some] = alone[some].mean(), window[some].mean()
     is_passage = view.snapshot.is_passage(view.n)[pool]
     if is_passage.any():
@@ -221,11 +223,11 @@ def _segment(view: View) -> Floats:
 
 def _document(view: View) -> Floats:
     """Cosine of the query and the mean vector of the document that the passage is of."""
-    scores = np.full(view.n, np.nan)
     rows = np.flatnonzero(view.snapshot.is_passage(view.n) & view.candidates & view.snapshot.has_vector[: view.n])
     query = view.query.vector
     if query is None or not query.any() or len(rows) == 0:
-        return scores
+        return view.nothing
+    scores = np.full(view.n, np.nan)
     documents = view.snapshot.thread_of(view.n)[rows]
     order = np.argsort(documents, kind="stable")
     begins = np.flatnonzero(np.diff(documents[order], prepend=-1))
@@ -242,17 +244,16 @@ def _question(view: View) -> Floats:
 
 def _kind(view: View) -> Floats:
     """1 where the kind of answer asked for stands in the text: a day for "when", a number for "how many"."""
-    found = np.zeros(view.n)
     if view.kind(asks_for_time):
-        found[view.snapshot.dates.dated(view.n)] = 1.0
-    elif view.kind(asks_for_number):
-        found[view.snapshot.says_number(view.n)] = 1.0
-    return found
+        return view.snapshot.dates.dated(view.n).astype(np.float64)
+    if view.kind(asks_for_number):
+        return view.snapshot.says_number(view.n).astype(np.float64)
+    return view.nothing
 
 
 def _date(view: View) -> Floats:
     """How near it was said, or speaks of a time, to the days that the query names: 1 on them, towards 0 away."""
-    return view.snapshot.dates.nearness(view.asked_days, view.n)
+    return view.snapshot.dates.nearness(view.asked_days, view.n) if view.asked_days else view.nothing
 
 
 EVIDENCE: tuple[Channel, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -96,10 +96,19 @@ class DateTable:
             np.maximum.at(near, rows, sharp * _near(first, last, begin, end))
         return near
 
+    def columns(self) -> dict[str, Column]:
+        """All that is held."""
+        return {name.removeprefix("_"): one for name, one in vars(self).items()}
+
+    def adopt(self, columns: Mapping[str, Column]) -> None:
+        """Hold these columns, those of `columns` of others."""
+        for name in vars(self):
+            setattr(self, name, columns[name.removeprefix("_")])
+
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(c.nbytes for c in (self.said, self.spoken, self.row, self.first, self.last, self._spans_so_far))
+        return sum(column.nbytes for column in self.columns().values())
 
     def _count(self, n: int) -> int:
         return int(self._spans_so_far.data[n - 1]) if n else 0
@@ -140,5 +149,9 @@ def _in_years(asked: Iterable[DateSpan], years: range) -> Iterable[tuple[int, in
 
 
 def _near(first: Days, last: Days, begin: int, end: int) -> Floats:
-    gap = np.maximum(0.0, np.maximum(begin - last, first - end))
-    return equations.fading(gap, _FADES)
+    gap = np.maximum(begin - last, first - end)
+    return _FADED.take(gap, mode="clip")  # below 0 as at 0
+
+
+_FADED = equations.fading(np.arange(1000.0), _FADES)
+"""What is left at so many days; at a thousand it is 0 to a hundred places."""

@@ -43,6 +43,16 @@ class FactTable:
         known = self._terms
         return FactTable(rows, {f.id: known[f.id] if f.id in known else frozenset(terms(f.text)) for f in rows})
 
+    @classmethod
+    def of_terms(cls, persona: Persona, archived: Iterable[Fact], known: Mapping[str, Sequence[str]]) -> FactTable:
+        """The table of a persona, whose facts have been cut into terms before."""
+        terms_of = {FactId(name): frozenset(some) for name, some in known.items()}
+        return FactTable((), terms_of).replaced(persona, archived)
+
+    def terms(self) -> dict[str, list[str]]:
+        """The terms of each fact, for `of_terms`."""
+        return {fact.id: sorted(self._terms[fact.id]) for fact in self.rows}
+
     def only(self, shown: Callable[[Fact], bool]) -> FactTable:
         """The table of some of these facts."""
         return self.at([place for place, fact in enumerate(self.rows) if shown(fact)])
@@ -140,6 +150,11 @@ class FactTable:
         pairs = [(place, source.seq) for place, fact in enumerate(self.rows) for source in fact.sources]
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
+
+    @cached_property
+    def sources_of_all(self) -> frozenset[int]:
+        """The seqs of all that some fact rests on."""
+        return frozenset(self.source_seqs[1].tolist())
 
     @cached_property
     def _pairs(self) -> Mapping[str, NDArray[np.int64]]:

@@ -9,7 +9,7 @@ scores of the best rows (index/ranker.py), for stores of the embedder it was fit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
@@ -20,6 +20,7 @@ from embermem.core import equations
 from embermem.core.types import ChannelScore
 from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
 from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
+from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
 from embermem.index.ranker import Said, correction, ranker_of
 from embermem.languages.questions import asks_for_several
@@ -74,19 +75,16 @@ class Fused:
             normalised=(*self.normalised, said),
         )
 
-    def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[dict[str, ChannelScore], ...]:
+    def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Mapping[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
-        at = np.asarray(rows, dtype=np.int64)
-        raw = np.stack([channel[at] for channel in self.raw], axis=1).tolist()
-        normalised = np.stack([channel[at] for channel in self.normalised], axis=1).tolist()
-        channels = [*zip(self.names, self.weights, strict=True), (TOLD, 1.0)]
-        return tuple(
-            {
-                name: _Share(self, row, name, one, normal, weight)
-                for (name, weight), one, normal in zip(channels, (*said, -off), (*normals, -off), strict=True)
-            }
-            for row, said, normals, off in zip(rows, raw, normalised, told, strict=True)
-        )
+        return tuple(_Shares(self, row, off) for row, off in zip(rows, told, strict=True))
+
+    def share(self, row: int, name: str, told: float) -> ChannelScore:
+        """The share of one channel in a row's score. Raises ValueError for a channel that there is none of."""
+        if name == TOLD:
+            return _Share(self, row, name, -told, -told, 1.0)
+        k = self.names.index(name)
+        return _Share(self, row, name, self.raw[k].item(row), self.normalised[k].item(row), self.weights[k])
 
     def rank_without(self, row: int, name: str) -> int:
         """The place, from 1, that the row would have by its score, had this channel nothing to say.
@@ -103,6 +101,36 @@ class Fused:
             for other, weight, near in neighbours(self.view, silent):
                 scores -= weight * near if other in self.names else 0.0
         return 1 + int(np.count_nonzero(scores > scores[row]))
+
+
+class _Shares(Mapping[str, ChannelScore]):
+    """The channels' shares in one row's score, worked out when they are read: of most hits nobody asks for them. A copy
+    or a pickle is a dict, which holds nothing of the working set."""
+
+    __slots__ = ("_fused", "_row", "_told")
+
+    def __init__(self, fused: Fused, row: int, told: float) -> None:
+        self._fused, self._row, self._told = fused, row, told
+
+    def __getitem__(self, name: str) -> ChannelScore:
+        if name not in self:
+            raise KeyError(name)
+        return self._fused.share(self._row, name, self._told)
+
+    def __contains__(self, name: object) -> bool:
+        return name == TOLD or name in self._fused.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._fused.names, TOLD))
+
+    def __len__(self) -> int:
+        return len(self._fused.names) + 1
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[type[dict[str, ChannelScore]], tuple[dict[str, ChannelScore]]]:
+        return dict, (dict(self),)
 
 
 class _Share(ChannelScore):
@@ -151,64 +179,50 @@ def _told(score: ChannelScore) -> tuple[float, float, float, int | None]:
 
 def fuse(view: View) -> Fused:
     """Score all candidates of a query."""
-    names, weights, raw, normalised = [], [], [], []
+    said: list[tuple[str, float, Floats, Floats]] = []
+    """Of each channel its name, its weight, what it measured, and the same normalised."""
     base = np.zeros(view.n)
     for channel, measured, normal in evidence(view):
-        names.append(channel.name)
-        weights.append(channel.weight(view.settings))
-        raw.append(measured)
-        normalised.append(normal)
-        base += weights[-1] * normal
+        weight = channel.weight(view.settings)
+        said.append((channel.name, weight, measured, normal))
+        _add(base, view, weight, normal)
     scores = base.copy()
     for name, weight, near in neighbours(view, base):
-        names.append(name)
-        weights.append(weight)
-        raw.append(near)
-        normalised.append(near)
+        said.append((name, weight, near, near))
         scores += weight * near
     for channel, measured, normal in priors(view):
-        names.append(channel.name)
-        weights.append(channel.weight(view.settings))
-        raw.append(measured)
-        normalised.append(normal)
-        if normal.any():  # most queries name nobody and no day
-            scores += weights[-1] * normal
+        weight = channel.weight(view.settings)
+        said.append((channel.name, weight, measured, normal))
+        _add(scores, view, weight, normal)
     if view.allowed is not None:
         scores[~view.allowed] = -np.inf
     if view.kind(asks_for_several):
-        names.append("hop")
-        weights.append(view.settings.recall_hop)
-        measured, normal = _measured(view, hop_among(view, scores, _best(scores, view.settings.late_candidates)))
-        raw.append(measured)
-        normalised.append(normal)
-        scores += weights[-1] * normal
+        hop = hop_among(view, scores, places_of_highest(scores, view.settings.late_candidates))
+        measured, normal = _measured(view, hop)
+        said.append((hop.name, hop.weight(view.settings), measured, normal))
+        scores += view.settings.recall_hop * normal
     ranker = ranker_of(view.settings.ranker)
     if ranker is not None:
-        said = said_of(view, dict(zip(names, raw, strict=True)), dict(zip(names, normalised, strict=True)))
-        added = correction(ranker, view, scores, said)
+        heard = said_of(view, {one[0]: one[2] for one in said}, {one[0]: one[3] for one in said})
+        added = correction(ranker, view, scores, heard)
         if added is not None:
-            names.append(RANKER)
-            weights.append(1.0)
-            raw.append(added)
-            normalised.append(added)
+            said.append((RANKER, 1.0, added, added))
             scores += added
     followed = follow(view, _ranked(scores)) if view.query.links else ()
     if followed:
-        names.append("link")
-        weights.append(view.settings.recall_links)
         near = shares_of(view, followed)
-        raw.append(near)
-        normalised.append(near)
-        scores += weights[-1] * near
+        said.append(("link", view.settings.recall_links, near, near))
+        scores += view.settings.recall_links * near
+    names, weights, raw, normalised = zip(*said, strict=True)
     return Fused(
-        followed=followed,
-        scores=scores,
-        names=tuple(names),
-        weights=tuple(weights),
-        raw=tuple(raw),
-        normalised=tuple(normalised),
-        view=view,
+        followed=followed, scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view
     )
+
+
+def _add(scores: Floats, view: View, weight: float, normal: Floats) -> None:
+    """Add what a channel says, if it says anything: most queries name nobody and no day."""
+    if normal is not view.nothing and weight != 0.0:
+        scores += weight * normal
 
 
 def evidence(view: View) -> list[tuple[Channel, Floats, Floats]]:
@@ -227,8 +241,8 @@ def neighbours(view: View, base: Floats) -> list[tuple[str, float, Floats]]:
     links, best = texts.links, texts.best(base)
     asked = np.append(np.where(texts.last(view.snapshot.asks(view.n)), best, 0.0), 0.0)
     return [
-        ("near", settings.recall_near, texts.spread(links.near(best, 1) + links.near(best, 2))),
-        ("answer", settings.recall_answer, texts.spread(asked[links.previous])),
+        ("near", settings.recall_near, texts.spread(links.within(best, 2))),
+        ("answer", settings.recall_answer, texts.spread(asked.take(links.previous))),
     ]
 
 
@@ -238,7 +252,7 @@ def said_of(view: View, raw: Mapping[str, Floats], normalised: Mapping[str, Floa
     silent = {name for name, weight in weights.items() if weight == 0.0}
 
     def heard(channels: Mapping[str, Floats], names: Sequence[str]) -> dict[str, Floats]:
-        return {name: np.zeros(view.n) if name in silent else channels[name] for name in names if name in channels}
+        return {name: view.nothing if name in silent else channels[name] for name in names if name in channels}
 
     return Said(
         evidence=heard(normalised, EVIDENCE_NAMES),
@@ -250,61 +264,83 @@ def said_of(view: View, raw: Mapping[str, Floats], normalised: Mapping[str, Floa
 
 def priors(view: View) -> list[tuple[Channel, Floats, Floats]]:
     """Each prior with what it measured and the same normalised, (n,) each."""
-    of_documents = (DOCUMENT,) if view.snapshot.is_passage(view.n).any() else ()
+    of_documents = (DOCUMENT,) if view.snapshot.has_documents else ()
     return [(channel, *_measured(view, channel)) for channel in (*PRIORS, *of_documents)]
 
 
 def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
-    """The rows on which late interaction is measured: the best by what the other evidence says, and by who spoke."""
+    """The rows on which late interaction is measured, ascending: the best by what the other evidence says, and by who
+    spoke."""
     limit = view.settings.late_candidates
-    worth = sum(said) + view.settings.recall_speaker * speaker(view)
-    if view.allowed is None:
-        return np.sort(_best(worth, limit))
-    rows = np.flatnonzero(view.allowed)
-    return rows if len(rows) <= limit else np.sort(rows[_best(worth[rows], limit)])
-
-
-def _best(scores: Floats, k: int) -> NDArray[np.int64]:
-    """The places of the k highest finite scores, in no order."""
-    best = np.argpartition(-scores, k - 1)[:k] if len(scores) > k else np.arange(len(scores))
-    return best[np.isfinite(scores[best])]
+    if view.allowed is not None and np.count_nonzero(view.allowed) <= limit:
+        return np.flatnonzero(view.allowed)
+    worth = np.zeros(view.n)
+    for normal in said:
+        _add(worth, view, 1.0, normal)
+    _add(worth, view, view.settings.recall_speaker, speaker(view))
+    if view.allowed is not None:
+        worth[~view.allowed] = -np.inf
+    return np.sort(places_of_highest(worth, limit))
 
 
 def _ranked(scores: Floats) -> NDArray[np.int64]:
     """The rows that links are followed from, best first."""
-    best = _best(scores, FOLLOWED_FROM)
+    best = places_of_highest(scores, FOLLOWED_FROM)
     return best[np.argsort(-scores[best], kind="stable")]
 
 
 def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:
     """What the channel measured and the same normalised; 0 in both where it has nothing to say."""
     raw = channel.measure(view)
+    if raw is view.nothing:
+        return raw, raw
+    if channel.among is not None:
+        return _measured_among(view, channel.among, raw)
     silent = np.isnan(raw)
-    anywhere = bool(silent.any())
-    normal = _spread(view, raw, silent if anywhere else None) if channel.spread else raw
-    if normal is raw and (anywhere or view.allowed is not None):
+    if not silent.any():
+        silent = None
+    elif silent.all():
+        return view.nothing, view.nothing
+    normal = _spread(view, raw, silent) if channel.spread else raw
+    if normal is raw and (silent is not None or view.allowed is not None):
         normal = raw.copy()
-    if anywhere:
-        least = normal[~silent].min() if channel.least and not silent.all() else 0.0
-        raw[silent], normal[silent] = 0.0, least
+    if silent is not None:
+        raw[silent], normal[silent] = 0.0, 0.0
     if view.allowed is not None:
         normal[~view.allowed] = 0.0
-    if channel.share is not None and normal.any():
+    if channel.share is not None:
         normal = normal * channel.share(view)
     return raw, normal
 
 
+def _measured_among(view: View, rows: NDArray[np.int64], measured: Floats) -> tuple[Floats, Floats]:
+    """The same of a channel that is measured on some candidates only: all others count as little as the least."""
+    normal = _z_scores_of(measured, measured)
+    raw, normalised = np.zeros(view.n), np.full(view.n, normal.min(initial=0.0))
+    raw[rows], normalised[rows] = measured, normal
+    if view.allowed is not None:
+        normalised[~view.allowed] = 0.0
+    return raw, normalised
+
+
 def _spread(view: View, raw: Floats, silent: Mask | None) -> Floats:
     """Each number's z-score among the candidates that have one; 0 for all, if they do not differ."""
-    said = raw if silent is None and view.allowed is None else raw[view.candidates & ~np.isnan(raw)]
-    if len(said) == 0:
-        return np.zeros(view.n)
-    mean = float(said.mean())
-    deviation = float(np.sqrt(np.mean(np.square(said - mean))))
+    if silent is None and view.allowed is None:
+        return _z_scores_of(raw, raw)
+    return _z_scores_of(raw, raw[view.candidates if silent is None else view.candidates & ~silent])
+
+
+def _z_scores_of(values: Floats, among: Floats) -> Floats:
+    """The z-score of each value by the mean and the deviation of those `among`; 0 for all, if these do not differ."""
+    if len(among) == 0:
+        return np.zeros(len(values))
+    mean = float(among.mean())
+    apart = among - mean
+    deviation = float(np.sqrt(np.einsum("i,i->", apart, apart) / len(among)))
     # Rounding leaves a trace of deviation where all are the same.
     if deviation <= 1e-9 * max(1.0, abs(mean)):
-        return np.zeros(view.n)
-    return _z_scores(raw, mean, deviation)
+        return np.zeros(len(values))
+    return _z_scores(values, mean, deviation)
 
 
 # equations.z_score is plain arithmetic: given an array and a deviation above 0, it answers with an array.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +22,28 @@ class Column:
     in. A cell may be written once after it was appended (`set`); who reads it must know what an unwritten one means.
     """
 
-    __slots__ = ("data", "length")
+    __slots__ = ("data", "length", "mapped")
 
     def __init__(self, dtype: DTypeLike, width: int | None = None, capacity: int = 64) -> None:
         shape = (capacity,) if width is None else (capacity, width)
         self.data: NDArray[Any] = np.zeros(shape, dtype=dtype)
         self.length = 0
+        self.mapped = 0
+        """How many of the first rows are those of a mapped file, and take no memory of this process's own."""
 
     @classmethod
     def of(cls, data: NDArray[Any]) -> Column:
         """An array as a column; it is not copied."""
         column = cls.__new__(cls)
-        column.data, column.length = data, len(data)
+        column.data, column.length, column.mapped = data, len(data), 0
+        return column
+
+    @classmethod
+    def on(cls, data: NDArray[Any], length: int) -> Column:
+        """A column whose first rows are those of a mapped file, with the room behind them; it may be written to, which
+        does not reach the file."""
+        column = cls.of(data)
+        column.length = column.mapped = length
         return column
 
     def extend(self, values: NDArray[Any] | Sequence[Any]) -> None:
@@ -52,8 +63,19 @@ class Column:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, spare capacity included."""
-        return self.data.nbytes
+        """Bytes held, spare capacity included, but for what is mapped."""
+        if not self.mapped:
+            return self.data.nbytes
+        return (self.length - self.mapped) * self._row_bytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of the rows that are those of a mapped file."""
+        return self.mapped * self._row_bytes
+
+    @property
+    def _row_bytes(self) -> int:
+        return self.data.itemsize * math.prod(self.data.shape[1:])
 
     def _reserve(self, length: int) -> None:
         if length <= len(self.data):
@@ -63,4 +85,4 @@ class Column:
         capacity = max(length, held + held // 4 + min(held, 64))
         grown = np.zeros((capacity, *self.data.shape[1:]), dtype=self.data.dtype)
         grown[: self.length] = self.data[: self.length]
-        self.data = grown
+        self.data, self.mapped = grown, 0

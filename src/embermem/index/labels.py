@@ -30,11 +30,11 @@ class Labels:
         self._named: dict[str, Column] = {}
         self._values: dict[tuple[str, type], _Values] = {}
 
-    def add_all(self, begin: int, rows: Iterable[Metadata]) -> None:
-        """The metadata of the next rows, from the row `begin` on."""
+    def add_all(self, rows: Iterable[tuple[int, Metadata]]) -> None:
+        """The metadata of later rows, ascending; rows without any may be left out."""
         named: dict[str, list[int]] = {}
         valued: dict[tuple[str, type], list[tuple[Any, int]]] = {}
-        for row, metadata in enumerate(rows, begin):
+        for row, metadata in rows:
             for name in metadata:
                 named.setdefault(name, []).append(row)
             for name, value in metadata_of.items(metadata):

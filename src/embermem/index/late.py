@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.uint8]
     Floats = NDArray[np.float32]
 
-__all__ = ["inverse_norms", "max_sims", "packed", "stem_of", "stems_of"]
+__all__ = ["inverse_lengths", "max_sims", "packed", "squares_of", "stem_of", "stems_of"]
 
 _STEPS = 7
 """A dimension is one of −7 … 7, kept as 1 … 15 in half a byte."""
@@ -68,12 +68,17 @@ def packed(tokens: TokenVectors) -> bytes:
     return bytes((codes[:, :half] | (codes[:, half:] << 4)).tobytes())
 
 
-def inverse_norms(codes: Codes) -> Floats:
-    """1 over the length of each packed vector (t, token_dim / 2), shape (t,)."""
-    squares = np.empty(len(codes), dtype=np.float32)
+def squares_of(codes: Codes) -> NDArray[np.uint16]:
+    """The square of the length of each packed vector (t, token_dim / 2), shape (t,)."""
+    squares = np.empty(len(codes), dtype=np.uint16)
     for start in range(0, len(codes), _IN_CACHE):
         squares[start : start + _IN_CACHE] = _SQUARES[codes[start : start + _IN_CACHE]].sum(axis=1, dtype=np.int32)
-    return np.asarray(1.0 / np.sqrt(np.maximum(squares, 1.0)), dtype=np.float32)
+    return squares
+
+
+def inverse_lengths(squares: NDArray[np.uint16]) -> Floats:
+    """1 over each length, of its square."""
+    return np.asarray(1.0 / np.sqrt(np.maximum(squares, 1).astype(np.float32)), dtype=np.float32)
 
 
 def max_sims(codes: Codes, norms: Floats, starts: NDArray[np.int64], query: Floats) -> Floats:

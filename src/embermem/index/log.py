@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from sys import getsizeof
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import PageId, Role, ThreadId, Utterance
+from embermem.core.vector_codes import StoredVectors, codes_of
+from embermem.core.vectors import quantized
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.growable_array import Column
 from embermem.index.labels import Labels
-from embermem.index.late import inverse_norms
+from embermem.index.late import squares_of
+from embermem.index.names import Names
+from embermem.index.notes import Notes
 from embermem.index.pairs import read_by_second
 from embermem.index.passages import passages_of
-from embermem.index.products import cosines
+from embermem.index.products import code_products
+from embermem.index.said import Ids, Said, micros
 from embermem.index.vectors import indexed_text
 from embermem.languages.questions import says_number, states_preference
 from embermem.languages.words import asks, terms
@@ -27,20 +30,27 @@ from embermem.languages.words import asks, terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.core.metadata import Metadata
     from embermem.core.types import Vector, Vectors
 
+    Codes = NDArray[np.int8]
     Floats = NDArray[np.float64]
 
-_UTTERANCE_BYTES = 700
-"""Estimated bytes of one utterance's record beside its text: the object, two ids, two times."""
+_UTTERANCE_BYTES = 900
+"""Estimated bytes of one utterance's record that was made: the object, its texts, two times."""
 
-_SPAN_BYTES = 250
-"""Estimated bytes of which characters a passage has."""
+_NAME_BYTES = 200
+"""Estimated bytes of a name of a thread or a speaker: the text, and an entry of a dict."""
 
-_METADATA_BYTES = 100
-"""Estimated bytes of one name with its value in an utterance's metadata."""
+_MADE = 2048
+"""Utterances whose records are kept, once they were made: a recall asks for the same ones several times."""
 
 _ROLES = {role: number for number, role in enumerate(Role)}
+
+_OF_NUMBER = tuple(Role)
+
+_WRITTEN_LATER = ("next", "slots", "page_last")
+"""Columns of which cells are written after they were appended."""
 
 _NO_SEQS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
@@ -63,9 +73,14 @@ class Log:
         self.dim = dim
         self.first_dim = dim if first_dim is None else first_dim
         self.token_dim = token_dim
-        self.utterances: list[Utterance] = []
-        self._spans: dict[int, tuple[int, int]] = {}
-        """Of each row that is a part of a text, which characters; of no others."""
+        self.said = Said()
+        self._made: dict[int, Utterance] = {}
+        self._labels: Labels | None = None
+        self._labelled = 0
+        self.part_rows = Column(np.int32)
+        """The rows that are a part of a text, and which characters; no others."""
+        self.part_starts = Column(np.int32)
+        self.part_ends = Column(np.int32)
         self.first_rows = Column(np.int32)
         self.seqs = Column(np.int64)
         self.words = Postings()
@@ -75,37 +90,41 @@ class Log:
         self.says_number = Column(np.bool_)
         self.states_preference = Column(np.bool_)
         self.dates = DateTable()
-
-        self.labels = Labels()
         self.role = Column(np.int8)
 
         self.speakers: list[str] = []
         self._speaker_numbers: dict[str, int] = {}
         self.speaker = Column(np.int32)
 
-        self._thread_numbers: dict[ThreadId, int] = {}
+        self.threads: list[str] = []
+        self._thread_numbers: dict[str, int] = {}
         self._thread_ends: list[int] = []
         self.thread = Column(np.int32)
         self.previous = Column(np.int32)
         self.next = Column(np.int32)
 
-        self._page_numbers: dict[PageId, int] = {}
-        self._page_rows: list[list[int]] = []
+        self._pages = Ids()
+        self._page_first = Column(np.int32)
+        self._page_last = Column(np.int32)
+        """Of each page the last row that there is now: of a snapshot that is older, at most its own last one."""
         self.page = Column(np.int32)
         self._pages_so_far = Column(np.int32)
 
-        self.vectors = Column(np.float32, width=self.first_dim)
-        """Of a pair of encoders, the first's part; `second` is the other's."""
-        self.second = Column(np.float32, width=dim - self.first_dim)
+        self.vectors = Column(np.int8, width=self.first_dim)
+        """Of a pair of encoders, the first's part; `second` is the other's. A number is a code times the scale of its
+        vector's part (`core.vectors.quantized`)."""
+        self.scales = Column(np.float32)
+        self.second = Column(np.int8, width=dim - self.first_dim)
+        self.second_scales = Column(np.float32)
         self.by_second = Column(np.bool_)
         """Which vectors are of texts that only the second encoder reads."""
         self.vector_rows = Column(np.int32)
         self.highest = Column(np.int32)
         self.slots = Column(np.int32)
         self.tokens = Column(np.uint8, width=token_dim // 2)
-        self.token_norms = Column(np.float32)
+        self.token_squares = Column(np.uint16)
         self.token_ends = Column(np.int64)
-        self._text_bytes = 0
+        self.notes = Notes()
 
     def holding(self, n: int, utterances: Sequence[Utterance]) -> Log:
         """This log, if what it has after row n is what is to be added; else a copy of its first n rows.
@@ -115,9 +134,9 @@ class Log:
         with self.lock:
             for utterance in utterances:
                 row = int(np.searchsorted(self.seqs.first(self.seqs.length), utterance.seq))
-                if row == len(self.utterances):
+                if row == self.rows:
                     break
-                if self.utterances[row].id != utterance.id:
+                if self.said.ids[row] != utterance.id:
                     return self._copy(n)
         return self
 
@@ -128,20 +147,22 @@ class Log:
         its vectors were made.
         """
         embedded = np.sort(embedded)
-        newest = self.utterances[-1].seq if self.utterances else 0
+        newest = int(self.seqs.data[self.rows - 1]) if self.rows else 0
         fresh = [utterance for utterance in utterances if utterance.seq > newest]
         for start in range(0, len(fresh), _ADDED_AT_ONCE):
             self._add(fresh[start : start + _ADDED_AT_ONCE], embedded)
         last = utterances[-1].seq if utterances else 0
         return int(np.searchsorted(self.seqs.first(self.seqs.length), last, side="right"))
 
-    def add_vectors(self, seqs: NDArray[np.int64], vectors: Vectors, tokens: Sequence[bytes] = ()) -> None:
+    def add_vectors(
+        self, seqs: NDArray[np.int64], vectors: Vectors | StoredVectors, tokens: Sequence[bytes] = ()
+    ) -> None:
         """Vectors and packed tokens by seq, which stands once for each passage, in order; the first ones of a passage
         stay, those of an unknown utterance, or beyond its passages, are passed over."""
         if len(seqs) == 0:
             return
         if vectors.shape != (len(seqs), self.dim):
-            raise EmbedderMismatch(f"vectors of shape {vectors.shape} do not fit an index of dimension {self.dim}")
+            raise self._mismatch(f"of shape {vectors.shape}")
         known = self.seqs.first(self.seqs.length)
         places = np.searchsorted(known, seqs) + _repeats(seqs)
         fit = np.flatnonzero(places < len(known))
@@ -153,13 +174,34 @@ class Log:
             return
         start = self.vectors.length
         highest = int(self.highest.data[start - 1]) if start else -1
-        self.vectors.extend(vectors[first, : self.first_dim])
-        self.second.extend(vectors[first, self.first_dim :])
-        self.by_second.extend(read_by_second(vectors[first], self.first_dim))
+        for begin in range(0, len(first), _ADDED_AT_ONCE):
+            self._add_codes(*self._codes(vectors, first[begin : begin + _ADDED_AT_ONCE]))
         self.vector_rows.extend(rows)
         self.highest.extend(np.maximum(np.maximum.accumulate(rows), highest))
         self._add_tokens([tokens[i] for i in first] if len(tokens) else [b""] * len(rows))
         self.slots.data[rows] = np.arange(start + 1, start + 1 + len(rows), dtype=np.int32)
+
+    def _codes(self, vectors: Vectors | StoredVectors, some: NDArray[np.int64]) -> tuple[Codes, Codes]:
+        """Of some vectors the codes (n, dim) and the exponents (n, 2) of their parts."""
+        if isinstance(vectors, StoredVectors):
+            try:
+                return codes_of([vectors.rows[place] for place in some.tolist()], self.dim, self.first_dim)
+            except ValueError as error:
+                raise self._mismatch("as they are stored") from error
+        parts = np.split(np.asarray(vectors[some], dtype=np.float32), [self.first_dim], axis=1)
+        codes, exponents = zip(*map(quantized, parts), strict=True)
+        return np.hstack(codes), np.stack(exponents, axis=1)
+
+    def _mismatch(self, which: str) -> EmbedderMismatch:
+        return EmbedderMismatch(f"vectors {which} do not fit an index of dimension {self.dim}")
+
+    def _add_codes(self, codes: Codes, exponents: Codes) -> None:
+        scales = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
+        self.vectors.extend(codes[:, : self.first_dim])
+        self.scales.extend(scales[:, 0])
+        self.second.extend(codes[:, self.first_dim :])
+        self.second_scales.extend(scales[:, 1])
+        self.by_second.extend(read_by_second(codes, self.first_dim))
 
     def _add_tokens(self, tokens: Sequence[bytes]) -> None:
         width = self.token_dim // 2
@@ -167,9 +209,49 @@ class Log:
         if width:
             codes = np.frombuffer(b"".join(tokens), dtype=np.uint8).reshape(-1, width)
             self.tokens.extend(codes)
-            self.token_norms.extend(inverse_norms(codes))
+            self.token_squares.extend(squares_of(codes))
         counts = np.array([len(one) // width if width else 0 for one in tokens], dtype=np.int64)
         self.token_ends.extend(held + np.cumsum(counts))
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.slots.length
+
+    def utterance(self, row: int) -> Utterance:
+        """The utterance of a row; those asked for last are kept."""
+        first = int(self.first_rows.data[row])
+        made = self._made.get(first)
+        if made is None:
+            if len(self._made) >= _MADE:
+                self._made = {}
+            made = self._made[first] = self.said.utterance(
+                first,
+                int(self.seqs.data[first]),
+                int(self.said_at.data[first]),
+                self._pages[int(self.page.data[first])],
+                self.threads[self.thread.data[first]],
+                _OF_NUMBER[self.role.data[first]],
+                self.speakers[self.speaker.data[first]],
+            )
+        return made
+
+    def text(self, row: int) -> str:
+        """The text of a row's utterance, all of it."""
+        first = int(self.first_rows.data[row])
+        made = self._made.get(first)
+        return self.said.text(first) if made is None else made.text
+
+    def vectors_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
+        """The vectors at these places, shape (len(slots), dim)."""
+        parts = [self.vectors.data[slots] * self.scales.data[slots, None]]
+        if self.first_dim < self.dim:
+            parts.append(self.second_of(slots))
+        return np.hstack(parts) if len(parts) > 1 else parts[0]
+
+    def second_of(self, slots: NDArray[np.integer[Any]]) -> Vectors:
+        """The same by the second encoder's part alone."""
+        return np.asarray(self.second.data[slots] * self.second_scales.data[slots, None])
 
     def pages_of(self, n: int) -> int:
         """Pages begun within the first n rows, those of documents too."""
@@ -177,7 +259,13 @@ class Log:
 
     def span(self, row: int) -> tuple[int, int] | None:
         """Which characters of its text a row has; None for all of them."""
-        return self._spans.get(row)
+        rows = self.part_rows.first(self.part_rows.length)
+        if len(rows) == 0:
+            return None
+        place = int(np.searchsorted(rows, row))
+        if place == len(rows) or rows[place] != row:
+            return None
+        return int(self.part_starts.data[place]), int(self.part_ends.data[place])
 
     def thread_number(self, thread: ThreadId) -> int | None:
         """The number of a thread; None for one that is not held."""
@@ -185,11 +273,19 @@ class Log:
 
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page; None for one that is not held."""
-        return self._page_numbers.get(page_id)
+        return self._pages.number(page_id)
+
+    def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
+        """The number of each of these pages."""
+        return self._pages.numbers(page_ids)
 
     def rows_of_page(self, page: int) -> Sequence[int]:
         """The rows of a page, ascending."""
-        return self._page_rows[page]
+        first, last = int(self._page_first.data[page]), int(self._page_last.data[page])
+        if first == last:
+            return (first,)
+        found: list[int] = (first + np.flatnonzero(self.page.data[first : last + 1] == page)).tolist()
+        return found
 
     def documents(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n rows are passages of documents."""
@@ -201,7 +297,24 @@ class Log:
 
     def meeting(self, wanted: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
         """Which of the first n rows have metadata that meet a filter."""
-        return self.labels.meeting(wanted, n)
+        with self.lock:
+            if self._labels is None:
+                self._labels, self._labelled = Labels(), 0
+            if self._labelled < n:
+                self._labels.add_all(self._metadata(self._labelled, n))
+                self._labelled = n
+        return self._labels.meeting(wanted, n)
+
+    def _metadata(self, begin: int, end: int) -> Iterator[tuple[int, Metadata]]:
+        """The rows from `begin` to `end` that have metadata, and these: of each passage those of its utterance."""
+        first_rows = self.first_rows.first(end)
+        if end and self.part_rows.length == 0:
+            yield from self.said.labelled(begin, end)
+            return
+        for first, metadata in self.said.labelled(int(first_rows[begin]) if end > begin else begin, end):
+            last = int(np.searchsorted(first_rows, first, side="right"))
+            for row in range(max(first, begin), last):
+                yield row, metadata
 
     def dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The product of a vector (dim,) with that of each of the first n rows, shape (n,); `bare` where the first
@@ -212,21 +325,21 @@ class Log:
 
     def first_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The same with the first encoder's part alone, (first_dim,)."""
-        return self._products(self.vectors, direction, n, vectors, bare)
+        return self._products(self.vectors, self.scales, direction, n, vectors, bare)
 
     def second_dots(self, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         """The same with the second encoder's part alone, (dim − first_dim,)."""
-        return self._products(self.second, direction, n, vectors, bare)
+        return self._products(self.second, self.second_scales, direction, n, vectors, bare)
 
-    def _products(self, column: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         found = np.full(n, bare)
-        rows, held = self.vector_rows.first(vectors), column.first(vectors)
+        rows, held, of = self.vector_rows.first(vectors), codes.first(vectors), scales.first(vectors)
         # They came nearly in order: the first ones are all seen.
         first = int(np.searchsorted(self.highest.first(vectors), n))
-        found[rows[:first]] = cosines(held[:first], direction[None])[:, 0]
+        found[rows[:first]] = code_products(held[:first], of[:first], direction)
         later = first + np.flatnonzero(rows[first:] < n)
         if len(later):
-            found[rows[later]] = cosines(held[later], direction[None])[:, 0]
+            found[rows[later]] = code_products(held[later], of[later], direction)
         return found
 
     def speaking(self, n: int) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
@@ -236,43 +349,70 @@ class Log:
         roles = tuple(_ROLES)
         return [(self.speakers[one // len(roles)], roles[one % len(roles)]) for one in numbers.tolist()], which
 
+    def columns(self) -> dict[str, Column]:
+        """All arrays that are held, by name; not while anything is added."""
+        own = {name: one for name, one in vars(self).items() if isinstance(one, Column)}
+        return {
+            **{name.removeprefix("_"): one for name, one in own.items()},
+            "page_ids": self._pages.packed,
+            **{f"dates.{name}": one for name, one in self.dates.columns().items()},
+            **{f"said.{name}": one for name, one in self.said.columns().items()},
+            **{f"words.{name}": one for name, one in self.words.columns().items()},
+        }
+
+    def held(self) -> tuple[dict[str, Column], Names]:
+        """Arrays and names as a file keeps them. What later rows write into cells of earlier ones is copied."""
+        with self.lock:
+            arrays = {name: _still(one) for name, one in self.columns().items()}
+            for name in _WRITTEN_LATER:
+                arrays[name] = Column.of(arrays[name].first(arrays[name].length).copy())
+            arrays["thread_ends"] = Column.of(np.array(self._thread_ends, dtype=np.int32))
+            names = Names(
+                speakers=[*self.speakers],
+                threads=[*self.threads],
+                odd_ids=dict(self.said.ids.odd),
+                odd_pages=dict(self._pages.odd),
+            )
+        return arrays, names
+
+    def adopt(self, arrays: Mapping[str, Column], names: Names) -> None:
+        """Hold what `held` gave, in place of nothing. Raises KeyError where an array is missing."""
+        for name, one in vars(self).items():
+            if isinstance(one, Column):
+                setattr(self, name, arrays[name.removeprefix("_")])
+        self._pages = Ids(arrays["page_ids"], names.odd_pages)
+        self.dates.adopt(_under("dates.", arrays))
+        self.said.adopt(_under("said.", arrays), names.odd_ids)
+        self.words = Postings.on(_under("words.", arrays))
+        self.speakers, self.threads = [*names.speakers], [*names.threads]
+        self._speaker_numbers = {name: number for number, name in enumerate(self.speakers)}
+        self._thread_numbers = {name: number for number, name in enumerate(self.threads)}
+        ends = arrays["thread_ends"]
+        self._thread_ends = ends.first(ends.length).tolist()
+
     @property
     def nbytes(self) -> int:
-        """Estimated bytes held."""
-        columns = (
-            *(
-                self.first_rows,
-                self.role,
-                self.seqs,
-                self.text_length,
-                self.asks,
-                self.speaker,
-                self.thread,
-                self.previous,
-                self.next,
-            ),
-            *(
-                self.page,
-                self._pages_so_far,
-                self.vectors,
-                self.second,
-                self.by_second,
-                self.vector_rows,
-                self.highest,
-                self.slots,
-            ),
-            *(self.tokens, self.token_norms, self.token_ends, self.dates, self.said_at),
-            *(self.says_number, self.states_preference),
-        )
-        records = _UTTERANCE_BYTES * len(self.utterances) + self._text_bytes + 200 * len(self._page_rows)
-        records += _SPAN_BYTES * len(self._spans)
-        return sum(column.nbytes for column in columns) + self.words.nbytes + self.labels.nbytes + records
+        """Estimated bytes held, but for what is mapped."""
+        own = sum(one.nbytes for one in vars(self).values() if isinstance(one, Column))
+        said = sum(one.nbytes for name, one in self.said.columns().items() if name != "ids") + self.said.ids.nbytes
+        labels = 0 if self._labels is None else self._labels.nbytes
+        names = _NAME_BYTES * (len(self.threads) + len(self.speakers))
+        made = _UTTERANCE_BYTES * len(self._made) + self.notes.nbytes
+        return own + said + self._pages.nbytes + self.dates.nbytes + self.words.nbytes + labels + names + made
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of what is held in a mapped file, which other processes share."""
+        own = sum(one.mapped_bytes for one in vars(self).values() if isinstance(one, Column))
+        parts = (*self.said.columns().values(), *self.dates.columns().values(), self._pages.packed)
+        return own + sum(one.mapped_bytes for one in parts) + self.words.mapped_bytes
 
     def _add(self, said: Sequence[Utterance], embedded: NDArray[np.int64]) -> None:
         """The next rows, column by column: a third of what they cost row by row."""
-        begin = len(self.utterances)
+        begin = self.rows
         utterances, texts = self._passages(said, begin, embedded)
-        self.words.add_all(terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True))
+        first_rows = self.first_rows.data[begin : begin + len(texts)].tolist()
+        self.words.add_all([terms(indexed_text(one, text)) for one, text in zip(utterances, texts, strict=True)])
         self.dates.add_all(
             (text, one.said_at, one.passage is None) for text, one in zip(texts, utterances, strict=True)
         )
@@ -282,14 +422,12 @@ class Log:
         self.asks.extend([asks(text) for text in texts])
         self.says_number.extend([says_number(text) for text in texts])
         self.states_preference.extend([states_preference(text) for text in texts])
-        self.slots.extend([0] * len(texts))
-        self.labels.add_all(begin, [utterance.metadata for utterance in utterances])
         self.role.extend([_ROLES[utterance.role] for utterance in utterances])
         self.speaker.extend([self._speaker_number(utterance.speaker) for utterance in utterances])
         self._add_to_threads(utterances, texts, begin)
         self._add_to_pages([utterance.page_id for utterance in utterances], begin)
-        self._text_bytes += sum(getsizeof(one.text) + _METADATA_BYTES * len(one.metadata) for one in said)
-        self.utterances.extend(utterances)
+        self.said.extend(utterances, begin, [row == first for row, first in enumerate(first_rows, begin)])
+        self.slots.extend([0] * len(texts))  # written last: what has a place here is whole
 
     def _passages(
         self, said: Sequence[Utterance], begin: int, embedded: NDArray[np.int64]
@@ -303,7 +441,9 @@ class Log:
         for one, count in zip(said, vectors.tolist(), strict=True):
             first, spans = begin + len(texts), passages_of(one, count or None)
             if len(spans) > 1:
-                self._spans.update(enumerate(spans, first))
+                self.part_starts.extend([start for start, _ in spans])
+                self.part_ends.extend([end for _, end in spans])
+                self.part_rows.extend(range(first, first + len(spans)))
             utterances += [one] * len(spans)
             texts += [one.text[start:end].strip() for start, end in spans]
             first_rows += [first] * len(spans)
@@ -326,6 +466,7 @@ class Log:
             if number is None:
                 number = self._thread_numbers[utterance.thread] = len(self._thread_ends)
                 self._thread_ends.append(-1)
+                self.threads.append(utterance.thread)
             numbers.append(number)
             alone = utterance.passage is not None or not text
             previous.append(-1 if alone else self._thread_ends[number])
@@ -341,34 +482,50 @@ class Log:
     def _add_to_pages(self, page_ids: Sequence[PageId], begin: int) -> None:
         numbers: list[int] = []
         so_far: list[int] = []
+        fresh: list[str] = []
+        first: list[int] = []
+        pages = self._page_first.length
+        known = dict(zip(distinct := list(dict.fromkeys(page_ids)), self._known_pages(distinct), strict=True))
         for row, page_id in enumerate(page_ids, begin):
-            number = self._page_numbers.get(page_id)
+            number = known[page_id]
             if number is None:
-                number = self._page_numbers[page_id] = len(self._page_rows)
-                self._page_rows.append([])
-            self._page_rows[number].append(row)
+                number = known[page_id] = pages + len(first)
+                fresh.append(page_id)
+                first.append(row)
             numbers.append(number)
-            so_far.append(len(self._page_rows))
+            so_far.append(pages + len(first))
+        self._pages.extend(fresh)
+        self._page_last.extend(first)
+        self._page_first.extend(first)
+        for row, number in enumerate(numbers, begin):
+            self._page_last.set(number, row)
         self.page.extend(numbers)
         self._pages_so_far.extend(so_far)
+
+    def _known_pages(self, page_ids: Sequence[str]) -> list[int | None]:
+        """The numbers of pages that something was said on before. What is said next is mostly said on the newest."""
+        newest = self._page_first.length - 1
+        if newest >= 0 and len(page_ids) == 1 and self._pages[newest] == page_ids[0]:
+            return [newest]
+        return self._pages.numbers(page_ids) if newest >= 0 else [None] * len(page_ids)
 
     def _copy(self, n: int) -> Log:
         copy = Log(self.dim, self.token_dim, self.first_dim)
         rows = self.vector_rows.first(self.vectors.length)
-        said = [one for row, one in enumerate(self.utterances[:n]) if self.first_rows.data[row] == row]
+        said = [self.utterance(row) for row in range(n) if self.first_rows.data[row] == row]
         copy.add(said, self.seqs.data[rows])
         ends = self.token_ends.first(self.vectors.length)
         tokens = [one.tobytes() for one in np.split(self.tokens.first(self.tokens.length), ends[:-1])]
-        vectors = np.hstack([self.vectors.first(len(rows)), self.second.first(len(rows))])
+        vectors = self.vectors_of(np.arange(len(rows)))
         copy.add_vectors(self.seqs.data[rows], vectors, tokens if self.token_dim else ())
         return copy
 
 
 class Utterances(Sequence[Utterance]):
-    """The first n utterances of a list that others may append to."""
+    """The utterances of a log's first n rows, made as they are asked for."""
 
-    def __init__(self, utterances: list[Utterance], n: int) -> None:
-        self._all, self._n = utterances, n
+    def __init__(self, log: Log, n: int) -> None:
+        self._log, self._n = log, n
 
     def __len__(self) -> int:
         return self._n
@@ -379,21 +536,22 @@ class Utterances(Sequence[Utterance]):
     def __getitem__(self, index: slice) -> Sequence[Utterance]: ...
     def __getitem__(self, index: int | slice) -> Utterance | Sequence[Utterance]:
         if isinstance(index, slice):
-            return [self._all[i] for i in range(*index.indices(self._n))]
+            return [self._log.utterance(row) for row in range(*index.indices(self._n))]
         if not -self._n <= index < self._n:
             raise IndexError(index)
-        return self._all[index % self._n]
+        return self._log.utterance(index % self._n)
 
     def __iter__(self) -> Iterator[Utterance]:
-        return (self._all[i] for i in range(self._n))
+        return (self._log.utterance(row) for row in range(self._n))
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+def _still(column: Column) -> Column:
+    """A column as it is now."""
+    return Column.of(column.first(column.length))
 
 
-def micros(at: datetime) -> int:
-    """Microseconds since 1970 (UTC)."""
-    return (at - _EPOCH) // timedelta(microseconds=1)
+def _under(prefix: str, arrays: Mapping[str, Column]) -> dict[str, Column]:
+    return {name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)}
 
 
 def _repeats(seqs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -28,11 +28,13 @@ SECOND_SCALE = SECOND_SHARE**-0.5
 """Gives the second part of a text that the first encoder reads norm 1."""
 
 
-def read_by_second(vectors: Vectors, first_dim: int) -> Mask:
-    """Which of these vectors (n, dim) are of texts that only the second encoder reads, shape (n,)."""
+def read_by_second(vectors: Vectors | NDArray[np.int8], first_dim: int) -> Mask:
+    """Which of these vectors (n, dim), or their codes, are of texts that only the second encoder reads, shape (n,)."""
     if first_dim == vectors.shape[1]:
         return np.zeros(len(vectors), dtype=bool)
-    return np.asarray(vectors[:, first_dim:].any(axis=1) & ~vectors[:, :first_dim].any(axis=1))
+    first = vectors[:, :first_dim]
+    unread = np.einsum("ij,ij->i", first, first) == 0.0
+    return unread & vectors[:, first_dim:].any(axis=1) if unread.any() else unread
 
 
 def similarities(vectors: Vectors, vector: Vector, first_dim: int) -> Floats:
@@ -50,6 +52,8 @@ def similarities_among(vectors: Vectors, others: Vectors, first_dim: int) -> Flo
     if first_dim == others.shape[1]:
         return np.asarray(first, dtype=np.float64)
     by_second = read_by_second(vectors, first_dim)[:, None] | read_by_second(others, first_dim)
+    if not by_second.any():
+        return np.asarray(first * FIRST_SCALE**2, dtype=np.float64)
     one, other = vectors[:, first_dim:], others[:, first_dim:]
     lengths = np.outer(np.linalg.norm(one, axis=1), np.linalg.norm(other, axis=1))
     second = np.divide(one @ other.T, lengths, out=np.zeros_like(first), where=lengths > 0.0)

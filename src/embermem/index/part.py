@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embermem.core.types import PageId, ThreadId
+from embermem.core.types import PageId, ThreadId, Utterance
 from embermem.index.bm25 import PostingsPart
 from embermem.index.growable_array import Column
 from embermem.index.log import Log
-from embermem.index.products import cosines
+from embermem.index.products import code_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int32]
 
 __all__ = ["Part"]
-
-_REFERENCE_BYTES = 8
 
 
 class Part(Log):
@@ -47,13 +45,13 @@ class Part(Log):
         self._row_of[rows] = np.arange(len(rows), dtype=np.int32)
         self.words = PostingsPart(log.words, rows, self._row_of)
         self.dates = log.dates.part(rows, self._row_of)
-        self.utterances = [log.utterances[row] for row in rows.tolist()]
         self.first_rows = Column.of(self._row_of[log.first_rows.data[rows]])
         for name in ("seqs", "said_at", "text_length", "asks", "says_number", "states_preference", "role", "slots"):
             setattr(self, name, Column.of(getattr(log, name).data[rows]))
-        self.vectors, self.second, self.by_second = log.vectors, log.second, log.by_second
-        self.tokens = log.tokens
-        self.token_norms, self.token_ends = log.token_norms, log.token_ends
+        for name in ("vectors", "scales", "second", "second_scales", "by_second"):
+            setattr(self, name, getattr(log, name))
+        for name in ("tokens", "token_squares", "token_ends"):
+            setattr(self, name, getattr(log, name))
         self._number_anew()
 
     def _number_anew(self) -> None:
@@ -75,6 +73,14 @@ class Part(Log):
         place = np.zeros(int(log._pages_there.max(initial=-1)) + 1, dtype=np.int32)
         place[log._pages_there] = np.arange(len(log._pages_there), dtype=np.int32)
         return place[self._pages_there]
+
+    def utterance(self, row: int) -> Utterance:
+        """As of the log."""
+        return self._log.utterance(int(self._rows[row]))
+
+    def text(self, row: int) -> str:
+        """As of the log."""
+        return self._log.text(int(self._rows[row]))
 
     def span(self, row: int) -> tuple[int, int] | None:
         """As of the log."""
@@ -98,14 +104,14 @@ class Part(Log):
         """As of the log."""
         return self._log.meeting(wanted, len(self._row_of))[self._rows[:n]]
 
-    def _products(self, column: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
+    def _products(self, codes: Column, scales: Column, direction: Vector, n: int, vectors: int, bare: float) -> Floats:
         slots = self.slots.first(n)
         known = np.flatnonzero((slots > 0) & (slots <= vectors))
         found, slots = np.full(n, bare), slots[known] - 1
         if 4 * len(known) < vectors:
-            found[known] = cosines(column.data[slots], direction[None])[:, 0]
+            found[known] = code_products(codes.data[slots], scales.data[slots], direction)
         else:  # gathering so many costs more than multiplying all
-            found[known] = cosines(column.first(vectors), direction[None])[slots, 0]
+            found[known] = code_products(codes.first(vectors), scales.first(vectors), direction)[slots]
         return found
 
     @property
@@ -118,8 +124,8 @@ class Part(Log):
         )
         arrays = (self._rows, self._row_of, self._speakers_there, self._threads_there, self._pages_there)
         held = sum(one.nbytes for one in columns) + sum(one.nbytes for one in arrays)
-        held += self.words.nbytes + self.dates.nbytes
-        return held + _REFERENCE_BYTES * len(self._rows)
+        held += self.words.nbytes + self.dates.nbytes + self.notes.nbytes
+        return held
 
 
 def _renumbered(numbers: NDArray[Any]) -> tuple[Rows, Rows]:

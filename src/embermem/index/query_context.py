@@ -115,7 +115,7 @@ class View:
         if self.query.read_before:
             asked = np.isin(self.snapshot.seqs[: self.n], list(self.query.read_before))
             allowed = ~asked if allowed is None else allowed & ~asked
-        if not (says := self.snapshot.text_length(self.n) > 0.0).all():
+        if (says := self.snapshot.says) is not None:
             allowed = says if allowed is None else allowed & says
         if self.query.valid_at is None:
             return allowed
@@ -169,6 +169,11 @@ class View:
         return silent and any(asked(turn) for turn in self.query.before)
 
     @cached_property
+    def nothing(self) -> Floats:
+        """0 for each of the n rows: what a channel gives that has nothing to say. Not to be written to."""
+        return self.snapshot.nothing
+
+    @cached_property
     def candidates(self) -> Mask:
         """Which of the n rows may be recalled."""
         return np.ones(self.n, dtype=bool) if self.allowed is None else self.allowed
@@ -209,12 +214,10 @@ class View:
             return np.zeros(len(rows))
         return similarities(self.snapshot.vectors_of(rows), vector, self.snapshot.first_dim)
 
-    @cached_property
+    @property
     def names(self) -> frozenset[str]:
         """The terms of the names of all who spoke."""
-        spoke = self.snapshot.speaker_of(self.n)[~self.snapshot.is_passage(self.n)]
-        names = self.snapshot.speakers()
-        return frozenset(term for number in np.unique(spoke).tolist() for term in terms(names[number]))
+        return self.snapshot.names_of_speakers
 
     @cached_property
     def asked_tokens(self) -> tuple[Asked, Asked]:

@@ -258,8 +258,8 @@ def _of_sense(view: View) -> dict[str, Floats | float]:
     query, first_dim = view.query.vector, view.snapshot.first_dim
     if query is None or not view.snapshot.is_paired:
         return {}
-    towards, vectors = query[first_dim:], view.snapshot.vectors_of(view.pool)[:, first_dim:]
-    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(towards)
+    towards, vectors = query[first_dim:], view.snapshot.second_of(view.pool)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)) * np.linalg.norm(towards)
     near = (vectors @ towards / np.maximum(lengths, 1e-9)).astype(np.float64)
     return {"sense-raw": near, "sense-best": near - near.max(), "sense-rank": _rank(near)}
 

@@ -3,17 +3,27 @@ leaving when they grow above a limit."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+
+import msgspec
 
 from embermem.core.types import OwnerId, Utterance
+from embermem.index import mapped
 from embermem.index.past import PersonaHistory, SegmentHistory
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import TextVectors
-from embermem.protocols import NOW, Delta, Moment, VectorBatch, WorkingSetSource
+from embermem.protocols import NOW, Delta, IndexFiles, Moment, Standing, VectorBatch, WorkingSetSource
+
+logger = logging.getLogger(__name__)
+
+_WORN = 8
+"""A file is written anew when so many rows were read beside it as one for so many of its own."""
 
 _MOMENTS_KEPT = 4
 """Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
@@ -34,8 +44,12 @@ class Residents:
         token_dim: int = 0,
         summaries: TextVectors | None = None,
         first_dim: int | None = None,
+        files: IndexFiles | None = None,
+        files_from: int = 1,
+        due: Callable[[], None] = lambda: None,
     ) -> None:
-        """`first_dim` numbers of a vector are the first encoder's of a pair; None: it is no pair.
+        """`files` keep the owners with at least `files_from` rows; `due` is called when one should be written (`keep`).
+        `first_dim` numbers of a vector are the first encoder's of a pair; None: it is no pair.
         `summaries` makes the vectors of segments' summaries, where segments have these; else their vectors are sums
         of their pages'."""
         self._source = source
@@ -44,14 +58,23 @@ class Residents:
         self._dim = dim
         self._token_dim, self._first_dim = token_dim, first_dim
         self._limit = limit_bytes
+        self._files, self._files_from, self._due = files, files_from, due
+        self._keeping = threading.Lock()
         self._lock = threading.Lock()
         self._owners: OrderedDict[OwnerId, _Resident] = OrderedDict()
         self._bytes = 0
 
     @property
     def nbytes(self) -> int:
-        """What they hold, as it was last weighed."""
+        """What they hold, as it was last weighed, `mapped_bytes` among it."""
         return self._bytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """What of it are files that are mapped: other processes share it, and the system may take it back."""
+        with self._lock:
+            residents = [*self._owners.values()]
+        return sum(one.snapshot.mapped_bytes for one in residents)
 
     def __contains__(self, owner_id: OwnerId) -> bool:
         with self._lock:
@@ -66,8 +89,60 @@ class Residents:
             found = self._found(owner_id, resident, moment)
             if held is not before or found is not held:
                 self._weigh(resident)
+            due = held is not before and self._is_due(resident)
         self._leave(owner_id)
+        if due:
+            self._due()
         return found
+
+    def keep(self, owner_id: OwnerId | None = None) -> None:
+        """Write the files of owners, or of one, who are held and whose files are missing or worn; a file that fails is
+        left until the owner has grown again. Raises StoreError."""
+        if self._files is None or not self._keeping.acquire(blocking=False):
+            return
+        try:
+            with self._lock:
+                some = [one for of, one in self._owners.items() if owner_id in (None, of)]
+            for resident in some:
+                self._keep(self._files, resident)
+        finally:
+            self._keeping.release()
+
+    def _keep(self, files: IndexFiles, resident: _Resident) -> None:
+        with resident.lock:
+            snapshot = resident.snapshot
+            if not self._is_due(resident) or files.file(snapshot.owner) is None:
+                return
+            resident.unkept = 0
+            held = snapshot.held(self._embedder)
+        standing = Standing(seq=snapshot.seq, revision=snapshot.revision, born=snapshot.born, mark=snapshot.mark)
+        if held is None or not files.keep(snapshot.owner, standing, partial(mapped.write, held)):
+            return
+        with resident.lock:  # from here on the file's pages are used, which others share
+            if resident.snapshot is snapshot:
+                self._take_file(resident)
+                self._weigh(resident)
+
+    def _take_file(self, resident: _Resident) -> None:
+        """Hold what the owner's file has, in place of nothing or of what it was made of."""
+        empty = resident.snapshot
+        file = None if self._files is None else self._files.file(empty.owner)
+        if file is None:
+            return
+        held = mapped.read(file, empty.owner, self._embedder, empty.dim, empty.first_dim, empty.token_dim)
+        if held is None:
+            return
+        try:
+            resident.snapshot = Snapshot.of_held(held)
+        except (KeyError, ValueError, msgspec.DecodeError) as error:
+            logger.warning("the file %s is damaged, and is not used (%s)", file, type(error).__name__)
+            return
+        resident.unkept = 0
+        resident.forget_moments()
+
+    def _is_due(self, resident: _Resident) -> bool:
+        n = resident.snapshot.n
+        return self._files is not None and n >= self._files_from and resident.unkept > n // _WORN
 
     def _found(self, owner_id: OwnerId, resident: _Resident, moment: Moment) -> Snapshot:
         held = resident.snapshot
@@ -137,16 +212,22 @@ class Residents:
             return resident.snapshot
 
     def _newest(self, owner_id: OwnerId, resident: _Resident) -> Snapshot:
+        if not resident.read:
+            resident.read = True
+            self._take_file(resident)
         held = resident.snapshot
         delta = self._newer(owner_id, held.seq, held.revision, held.mark)
         if held.born not in (0, delta.born) and not delta.reset:
             delta = replace(self._newer(owner_id, 0, 0, ""), reset=True)
         if delta.reset:
+            if resident.snapshot.mapped_bytes and self._files is not None:
+                self._files.drop(owner_id)
             resident.begin_anew()
             held = resident.snapshot
         if delta.reset or (delta.seq, delta.revision) != (held.seq, held.revision):
             with _whole_or_not(resident):
                 held = resident.snapshot = held.extended(delta)
+            resident.unkept += len(delta.utterances) + len(delta.vector_seqs) + len(delta.pages) + len(delta.segments)
         return held
 
     def _newer(self, owner_id: OwnerId, seq: int, revision: int, mark: str) -> Delta:
@@ -188,12 +269,21 @@ class _Resident:
         self.moments: OrderedDict[tuple[Moment, int], Snapshot] = OrderedDict()
         self.nbytes = 0
         self.resides = True
+        self.read = False
+        """Whether a file of it was looked for."""
+        self.unkept = 0
+        """How many rows of the store were read that its file does not have."""
 
     def begin_anew(self) -> None:
         """Hold nothing: the next who asks reads all of it."""
         held = self.snapshot
         empty = Snapshot.empty(held.owner, held.dim, held.token_dim, held.first_dim)
-        self.snapshot, self.segments, self.persona = empty, None, None
+        self.snapshot, self.unkept = empty, 0
+        self.forget_moments()
+
+    def forget_moments(self) -> None:
+        """Hold nothing that was made of another snapshot."""
+        self.segments = self.persona = None
         self.moments.clear()
 
     @property
@@ -201,7 +291,7 @@ class _Resident:
         """Estimated bytes held."""
         past = sum(one.nbytes for one in (self.segments, self.persona) if one is not None)
         moments = sum(_MOMENT_BYTES_A_ROW * one.n + one.narrowed_bytes for one in self.moments.values())
-        return self.snapshot.nbytes + past + moments
+        return self.snapshot.nbytes + self.snapshot.mapped_bytes + past + moments
 
 
 @contextmanager

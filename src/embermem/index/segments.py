@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import msgspec
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
+from embermem.core.types import Segment
 from embermem.index.products import cosines, direction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from embermem.core.types import Segment, SegmentId, Vector
+    from embermem.core.types import SegmentId, Vector, Vectors
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SegmentTable", "Segments"]
+__all__ = ["SegmentRow", "SegmentTable", "Segments"]
 
 
 class Segments(Protocol):
@@ -51,6 +54,25 @@ class SegmentTable:
     dim: int
     rows: tuple[Segment, ...] = ()
     places: Mapping[SegmentId, int] = field(default_factory=dict)
+
+    @classmethod
+    def of_held(cls, dim: int, rows: Sequence[SegmentRow], vectors: NDArray[np.float32]) -> SegmentTable:
+        """The table of rows that a file keeps, and `vectors` of theirs."""
+        found = tuple(
+            one.segment(vector if known else None)
+            for one, vector, known in zip(
+                rows, vectors[: len(rows)], vectors[: len(rows)].any(axis=1).tolist(), strict=True
+            )
+        )
+        return cls(dim, found, {one.id: place for place, one in enumerate(found)})
+
+    def vectors(self) -> NDArray[np.float32]:
+        """The vector of each segment, as it is; 0 where it has none. Shape (len(rows), dim)."""
+        found = np.zeros((len(self.rows), self.dim), dtype=np.float32)
+        for place, segment in enumerate(self.rows):
+            if segment.embedding is not None and segment.embedding.shape == (self.dim,):
+                found[place] = segment.embedding
+        return found
 
     def replaced(self, segments: Iterable[Segment]) -> SegmentTable:
         """A table in which each of these takes the place of the one with its id, or a new place."""
@@ -94,8 +116,8 @@ class SegmentTable:
         towards = direction(e_q)
         if towards is None or not self.rows:
             return np.zeros(len(self.rows))
-        found: Floats = np.clip(cosines(self._directions, towards[None])[:, 0], -1.0, 1.0)
-        return found
+        found: Floats = cosines(self._directions, towards[None].astype(np.float32))[:, 0].astype(np.float64)
+        return np.clip(found, -1.0, 1.0)
 
     def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
         shared = np.zeros(len(self.rows))
@@ -110,9 +132,9 @@ class SegmentTable:
         return np.array([segment.archived for segment in self.rows], dtype=bool)
 
     @cached_property
-    def _directions(self) -> Floats:
+    def _directions(self) -> Vectors:
         """(n, dim): every segment's embedding with norm 1; 0 where it has none."""
-        directions = np.zeros((len(self.rows), self.dim))
+        directions = np.zeros((len(self.rows), self.dim), dtype=np.float32)
         for place, segment in enumerate(self.rows):
             if segment.embedding is not None and segment.embedding.shape == (self.dim,):
                 norm = float(np.sqrt(segment.embedding @ segment.embedding))
@@ -137,5 +159,36 @@ class SegmentTable:
         return sum(_nbytes(segment, self.dim) for segment in self.rows)
 
 
+class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What of a segment a file keeps beside its vector."""
+
+    id: str
+    summary: str
+    keywords: tuple[str, ...]
+    visits: int
+    unanalysed: int
+    last_access: datetime
+    archived: bool
+    change_no: int
+    recorded_at: datetime
+    said_from: datetime
+    said_to: datetime
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    title: str = ""
+    counted: tuple[str, ...] = ()
+    visited_at: datetime | None = None
+
+    @classmethod
+    def of(cls, segment: Segment) -> SegmentRow:
+        """That of a segment of a table, whose pages and sources are not read."""
+        return cls(**{name: getattr(segment, name) for name in cls.__struct_fields__})
+
+    def segment(self, embedding: Vector | None) -> Segment:
+        """The segment again."""
+        told: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
+        return Segment(**told, page_ids=(), embedding=embedding)
+
+
 def _nbytes(segment: Segment, dim: int) -> int:
-    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 12 * dim
+    return 1000 + 4 * len(segment.summary) + 100 * len(segment.counted) + 8 * dim

@@ -15,20 +15,27 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from embermem.core.expiry import Hidden
 from embermem.core.types import Fact, OwnerId, PageId, Persona, Role, ThreadId, Utterance
+from embermem.core.vector_codes import rounded
+from embermem.index import mapped
 from embermem.index.bm25 import Postings
 from embermem.index.dating import DateTable
 from embermem.index.facts import FactTable
+from embermem.index.growable_array import Column
+from embermem.index.late import inverse_lengths
 from embermem.index.log import Log, Utterances
+from embermem.index.mapped import Held
 from embermem.index.narrowed import Narrowings, SegmentsInSight, Whole
 from embermem.index.pairs import FIRST_SCALE, SECOND_SCALE
 from embermem.index.part import Part
 from embermem.index.products import direction
-from embermem.index.segments import Segments, SegmentTable
+from embermem.index.segments import SegmentRow, Segments, SegmentTable
 from embermem.index.texts import Links, Texts
+from embermem.languages.words import terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -78,6 +85,67 @@ class Snapshot:
         """Nothing yet, at (0, 0), for vectors of length `dim` and token vectors of length `token_dim` (0: none).
         `first_dim` of a pair's vectors are the first encoder's (`protocols.PairedEmbedder`); None: it is no pair."""
         return cls(owner=owner, dim=dim, segments=SegmentTable(dim), _log=Log(dim, token_dim, first_dim))
+
+    @classmethod
+    def of_held(cls, held: Held) -> Snapshot:
+        """The snapshot that a file holds (index/mapped.py). Raises KeyError or msgspec.DecodeError for one that is
+        damaged."""
+        owner, derived = OwnerId(held.owner), mapped.derived(held)
+        log = Log(held.dim, held.token_dim, held.first_dim)
+        log.adopt(held.arrays, held.names)
+        archived = tuple(derived.archived_facts)
+        n = held.rows
+        return cls(
+            owner=owner,
+            dim=held.dim,
+            seq=held.seq,
+            revision=held.revision,
+            born=held.born,
+            mark=held.mark,
+            n=n,
+            pages=log.pages_of(n),
+            segments=SegmentTable.of_held(held.dim, derived.segments, held.arrays["segment_vectors"].data),
+            facts=FactTable.of_terms(derived.persona, archived, derived.fact_terms),
+            persona=derived.persona,
+            archived_facts=archived,
+            expiring=tuple((PageId(page_id), at) for page_id, at in derived.expiring),
+            ended_facts=tuple(derived.ended_facts),
+            _log=log,
+            _vectors=held.vectors,
+            _page_segments=held.arrays["page_segments"].first(held.arrays["page_segments"].length),
+        )
+
+    def held(self, embedder: str) -> Held | None:
+        """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
+        segments = self._segment_table
+        arrays, names = self._log.held()
+        if arrays["slots"].length != self.n:
+            return None
+        arrays["page_segments"] = Column.of(self._page_segments)
+        arrays["segment_vectors"] = Column.of(segments.vectors())
+        told = mapped.Derived(
+            segments=[SegmentRow.of(one) for one in segments.rows],
+            persona=self.persona,
+            archived_facts=list(self.archived_facts),
+            ended_facts=list(self.ended_facts),
+            expiring=[(page_id, at) for page_id, at in self.expiring],
+            fact_terms=self.facts.terms(),
+        )
+        return Held(
+            owner=self.owner,
+            embedder=embedder,
+            dim=self.dim,
+            first_dim=self.first_dim,
+            token_dim=self.token_dim,
+            seq=self.seq,
+            revision=self.revision,
+            born=self.born,
+            mark=self.mark,
+            vectors=arrays["vectors"].length,
+            names=names,
+            derived=msgspec.Raw(msgspec.json.encode(told)),
+            arrays=arrays,
+        )
 
     # ------------------------------------------------------------------------------------------ becoming newer
 
@@ -189,7 +257,7 @@ class Snapshot:
         """The same snapshot with vectors (len(seqs), dim), and packed tokens, for utterances that had none: one for
         each passage, in order. They are rounded as a store rounds them, so that nothing is ranked otherwise once it is
         stored."""
-        stored = vectors.astype(np.float16).astype(np.float32)
+        stored = rounded(vectors, self._log.first_dim)
         with self._log.lock:
             self._log.add_vectors(np.asarray(seqs, dtype=np.int64), stored, tokens)
             return replace(self, _vectors=self._log.vectors.length)
@@ -206,28 +274,31 @@ class Snapshot:
             return self._page_segments
         grown = np.full(pages, -1, dtype=np.int32)
         grown[: len(self._page_segments)] = self._page_segments
-        for mark in marks:
-            page = log.page_number(mark.page_id)
+        for mark, page in zip(marks, log.page_numbers([mark.page_id for mark in marks]), strict=True):
             if page is not None and page < pages:
                 grown[page] = -1 if mark.segment_id is None else segments.places.get(mark.segment_id, -1)
         return grown
 
     # ------------------------------------------------------------------------------------------------- reading
 
-    @property
+    @cached_property
     def utterances(self) -> Utterances:
         """The utterance of every row, in the order of seq; a long one stands once for each of its passages."""
-        return Utterances(self._log.utterances, self.n)
+        return Utterances(self._log, self.n)
 
     def text(self, row: int) -> str:
         """The passage: the utterance's text, or the part of it that this row is."""
-        text, span = self._log.utterances[row].text, self._log.span(row)
+        text, span = self._log.text(row), self._log.span(row)
         return text if span is None else text[slice(*span)]
+
+    def notes(self, kind: Hashable) -> dict[int, Any]:
+        """What was worked out of single rows, by row, for the next query: index/notes.py."""
+        return self._log.notes.of(kind)
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
         span = self._log.span(row)
-        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.utterances[row].text))
+        return (False, False) if span is None else (span[0] > 0, span[1] < len(self._log.text(row)))
 
     @property
     def seqs(self) -> NDArray[np.int64]:
@@ -278,9 +349,15 @@ class Snapshot:
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
         known = (slots > 0) & (slots <= self._vectors)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
-        vectors[known, : self.first_dim] = self._log.vectors.data[slots[known] - 1]
-        if self.is_paired:
-            vectors[known, self.first_dim :] = self._log.second.data[slots[known] - 1]
+        vectors[known] = self._log.vectors_of(slots[known] - 1)
+        return vectors
+
+    def second_of(self, rows: NDArray[np.integer[Any]]) -> Vectors:
+        """The same, of a pair, by the second encoder's part alone (len(rows), dim − first_dim)."""
+        slots = self._log.slots.data[rows]
+        known = (slots > 0) & (slots <= self._vectors)
+        vectors = np.zeros((len(slots), self.dim - self.first_dim), dtype=np.float32)
+        vectors[known] = self._log.second_of(slots[known] - 1)
         return vectors
 
     @property
@@ -308,7 +385,8 @@ class Snapshot:
         found = self._log.first_dots(vector[: self.first_dim], self.n, self._vectors, np.nan)
         if self.is_paired:
             found *= FIRST_SCALE**2
-            found[self.by_second] = np.nan
+            if self.by_second.any():
+                found[self.by_second] = np.nan
         return found
 
     def second_cosines(self, vector: Vector) -> Floats:
@@ -344,7 +422,7 @@ class Snapshot:
         counts = np.where(known, ends[np.maximum(slots - 1, 0)] - begins, 0)
         jumps = np.repeat(begins - (np.cumsum(counts) - counts), counts)
         places = jumps + np.arange(len(jumps))
-        return counts, log.tokens.data.take(places, axis=0), log.token_norms.data[places]
+        return counts, log.tokens.data.take(places, axis=0), inverse_lengths(log.token_squares.data[places])
 
     @cached_property
     def has_vector(self) -> NDArray[np.bool_]:
@@ -365,15 +443,26 @@ class Snapshot:
             without &= ~of_documents
         missing = np.flatnonzero(without)[-limit:]
         begin = missing[self._log.first_rows.data[missing] == missing]
-        return tuple(self._log.utterances[row] for row in begin)
+        return tuple(self._log.utterance(row) for row in begin.tolist())
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke; `speaker_of` numbers them."""
+        return self._speakers
+
+    @cached_property
+    def _speakers(self) -> tuple[str, ...]:
         return tuple(self._log.speakers[: _count(self.speaker_of(self.n))])
 
     def speaker_of(self, n: int) -> Rows:
         """The place in `speakers()` of each of the first n rows."""
         return self._log.speaker.first(n)
+
+    @cached_property
+    def names_of_speakers(self) -> frozenset[str]:
+        """The terms of the names of all who spoke."""
+        spoke = np.bincount(self.speaker_of(self.n)[~self.documents()]) if self.n else _NO_ROWS
+        names = self._log.speakers
+        return frozenset(term for number in np.flatnonzero(spoke).tolist() for term in terms(names[number]))
 
     def thread_of(self, n: int) -> Rows:
         """The number of the thread of each of the first n rows: threads are numbered from 0 as they began."""
@@ -453,6 +542,17 @@ class Snapshot:
         """Which of the first n utterances end in a question mark."""
         return self._log.asks.first(n)
 
+    @cached_property
+    def says(self) -> NDArray[np.bool_] | None:
+        """Which rows have a text, shape (n,); None for all."""
+        says = self.text_length(self.n) > 0.0
+        return None if says.all() else says
+
+    @cached_property
+    def nothing(self) -> Floats:
+        """0 for each row, not to be written to."""
+        return np.broadcast_to(np.float64(0.0), self.n)
+
     def says_number(self, n: int) -> NDArray[np.bool_]:
         """Which of the first n texts hold a number, in digits or words."""
         return self._log.says_number.first(n)
@@ -464,6 +564,11 @@ class Snapshot:
     def documents(self) -> NDArray[np.bool_]:
         """Which rows are passages of documents, shape (n,)."""
         return self._log.documents(self.n)
+
+    @cached_property
+    def has_documents(self) -> bool:
+        """Whether any row is a passage of a document."""
+        return bool(self.documents().any())
 
     def speaking(self) -> tuple[list[tuple[str, Role]], NDArray[np.int64]]:
         """Who speaks, in which role; and which of these each row is, shape (n,)."""
@@ -478,7 +583,7 @@ class Snapshot:
         """When every row was said, and the days its text names."""
         return self._log.dates
 
-    @property
+    @cached_property
     def partial(self) -> bool:
         """Whether some utterance has no vector yet."""
         return not bool(self.has_vector.all())
@@ -489,6 +594,11 @@ class Snapshot:
         facts = len(self.persona.facts) + len(self.persona.agent_facts) + len(self.archived_facts)
         facts += len(self.ended_facts)
         return self._log.nbytes + self.segments.nbytes + 1500 * facts + self.narrowed_bytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of it in a mapped file, which other processes share and the system may take back."""
+        return self._log.mapped_bytes
 
     @property
     def times_narrowed(self) -> int:

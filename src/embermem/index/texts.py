@@ -6,7 +6,8 @@ anywhere in the text speak for each of its passages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -93,7 +94,7 @@ class Texts:
         """The value of each text's last row, (n,) → (count,)."""
         return values if self.are_rows else values[self.ends]
 
-    def counted(self, rows: Rows, tf: Rows) -> tuple[Rows, Rows]:
+    def counted(self, rows: Rows, tf: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
         """How often a term stands in each text that holds it, from how often it stands in rows, ascending."""
         if self.are_rows or len(rows) == 0:
             return rows, tf
@@ -126,9 +127,20 @@ class Links:
 
     def near(self, values: Floats, distance: int) -> Floats:
         """The sum of the values of the two rows that stand `distance` before and after, in the same thread."""
+        return self._sums(values, (distance,))
+
+    def within(self, values: Floats, distance: int) -> Floats:
+        """The sum of the values of the rows that stand up to `distance` before and after, in the same thread."""
+        return self._sums(values, range(1, distance + 1))
+
+    def _sums(self, values: Floats, distances: Iterable[int]) -> Floats:
         padded = np.append(values, 0.0)
-        before, after = self._at(distance)
-        return cast("Floats", padded.take(before) + padded.take(after))
+        sums = np.zeros(self.n)
+        for distance in distances:
+            before, after = self._at(distance)
+            sums += padded.take(before)
+            sums += padded.take(after)
+        return sums
 
     def _at(self, distance: int) -> tuple[Rows, Rows]:
         """The rows that stand so far before and after each row; kept, because every query asks for the same."""

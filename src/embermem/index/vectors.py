@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core.vector_codes import rounded
 from embermem.index.late import packed
 from embermem.index.passages import passages_of
 from embermem.languages.words import date_words
-from embermem.protocols import TokenEmbedder, VectorBatch
+from embermem.protocols import PairedEmbedder, TokenEmbedder, VectorBatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,13 +34,17 @@ def embedded_texts(utterance: Utterance) -> list[str]:
 
 
 def embedded(embedder: Embedder, utterances: Sequence[Utterance]) -> VectorBatch:
-    """The vectors of the utterances' passages, and their packed tokens, none by an embedder without token vectors."""
+    """The vectors of the utterances' passages, rounded as they are stored, and their packed tokens, none by an embedder
+    without token vectors."""
     texts = [(one.seq, text) for one in utterances for text in embedded_texts(one)]
     seqs = [seq for seq, _ in texts]
+    first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
     if not isinstance(embedder, TokenEmbedder):
-        return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=embedder.embed([text for _, text in texts]))
+        vectors = rounded(embedder.embed([text for _, text in texts]), first_dim)
+        return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=vectors)
     vectors, tokens = embedder.embed_tokens([text for _, text in texts])
-    return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=vectors, tokens=[packed(one) for one in tokens])
+    packed_tokens = [packed(one) for one in tokens]
+    return VectorBatch(embedder=embedder.name, seqs=seqs, vectors=rounded(vectors, first_dim), tokens=packed_tokens)
 
 
 class TextVectors:

@@ -148,8 +148,11 @@ class Language:
         """How many of these folded words tell that a text is this language's: they are known, or begin with one that
         lost its vowel ("j'habite")."""
         known = self.telling_words or self.stop_words
-        elided = (word for word in words if "'" in word and word not in known)
-        return sum(map(known.__contains__, words)) + sum(word[: word.index("'") + 1] in known for word in elided)
+        found = sum(map(known.__contains__, words))
+        if "'" in "".join(words):
+            elided = (word for word in words if "'" in word and word not in known)
+            found += sum(word[: word.index("'") + 1] in known for word in elided)
+        return found
 
     def name_for(self, text: str, words: Sequence[str]) -> str | None:
         """The name of a text's language for a model that has to answer in it; None for another language. `words`

@@ -144,7 +144,7 @@ class Guards:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThemeWords:
-    """What a query of a theme says, and what the text of a fact says that belongs to it."""
+    """What a query of a theme says, and what the text of a fact says that belongs to it; in lower case."""
 
     asked: str
     told: str

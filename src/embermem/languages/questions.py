@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Literal
+from collections.abc import Callable
+from functools import cache, lru_cache, wraps
+from typing import Literal, TypeVar
 
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
 from embermem.languages.registry import all as languages
-from embermem.languages.registry import either, of
+from embermem.languages.registry import any_of, either, of
 from embermem.languages.words import asks
 
 __all__ = [
@@ -38,104 +39,138 @@ __all__ = [
     "states_preference",
 ]
 
-_TIME = either(lambda one: one.questions.time)
-_NUMBER = either(lambda one: one.questions.number)
-_SEVERAL = either(lambda one: one.questions.several)
-_FIRST = either(lambda one: one.questions.first)
-_LAST = either(lambda one: one.questions.last)
-_ORDER = either(lambda one: one.questions.order)
-_COUNT = either(lambda one: one.questions.count)
-_COMPARE = either(lambda one: one.questions.compare)
-_SIDES = either(lambda one: one.questions.sides)
-_SINCE = either(lambda one: one.questions.since)
-_UNTIL = either(lambda one: one.questions.until)
-_BETWEEN = either(lambda one: one.questions.between)
-_ADVICE = either(lambda one: one.questions.advice)
-_PAST = either(lambda one: one.questions.past)
-_CHARACTER = either(lambda one: one.questions.character)
-_ME = either(lambda one: one.talk.me, re.NOFLAG)
-_PREFERENCE = either(lambda one: one.talk.preference, re.NOFLAG)
-_SAID_NUMBER = either(lambda one: one.questions.says_number)
-_STATES_WITHIN = 2_000
-"""Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
 _LOOKS_AT = 300
 """Characters of a query: a question stands at its beginning, and a pasted page is none."""
+_QUERIES = 64
+_Answer = TypeVar("_Answer")
 
 
+def _in_letters_or_signs(part: Callable[[Language], str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The pattern for texts in ASCII, and that for others: what a language with signs of its own looks for holds one of
+    them."""
+    return either(lambda one: NEVER if one.signs else part(one)), either(part)
+
+
+def _kept(asked: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
+    """The same, of the beginning of a query, and looked up for the last queries: a recall asks several times."""
+    known = lru_cache(maxsize=_QUERIES)(asked)
+
+    @wraps(asked)
+    def asked_of(query: str) -> _Answer:
+        return known(query[:_LOOKS_AT])
+
+    return asked_of
+
+
+_TIME = any_of(lambda one: one.questions.time)
+_NUMBER = any_of(lambda one: one.questions.number)
+_SEVERAL = any_of(lambda one: one.questions.several)
+_FIRST = any_of(lambda one: one.questions.first)
+_LAST = any_of(lambda one: one.questions.last)
+_ORDER = any_of(lambda one: one.questions.order)
+_COUNT = any_of(lambda one: one.questions.count)
+_COMPARE = any_of(lambda one: one.questions.compare)
+_SIDES = either(lambda one: one.questions.sides)
+_SINCE = _in_letters_or_signs(lambda one: one.questions.since)
+_UNTIL = _in_letters_or_signs(lambda one: one.questions.until)
+_BETWEEN = _in_letters_or_signs(lambda one: one.questions.between)
+_ADVICE = any_of(lambda one: one.questions.advice)
+_PAST = any_of(lambda one: one.questions.past)
+_CHARACTER = any_of(lambda one: one.questions.character)
+_ME = any_of(lambda one: one.talk.me, re.NOFLAG)
+_PREFERENCE = any_of(lambda one: one.talk.preference, re.NOFLAG)
+_SAID_NUMBER = any_of(lambda one: one.questions.says_number)
+_STATES_WITHIN = 2_000
+"""Characters of a text in which a preference is looked for: people state theirs in messages, not in pages."""
+
+
+@_kept
 def asks_for_time(query: str) -> bool:
     """When did it happen?"""
-    return _TIME.search(query[:_LOOKS_AT]) is not None
+    return _TIME.search(query) is not None
 
 
+@_kept
 def asks_for_number(query: str) -> bool:
     """How many, how long, how old?"""
-    return _NUMBER.search(query[:_LOOKS_AT]) is not None
+    return _NUMBER.search(query) is not None
 
 
+@_kept
 def asks_for_several(query: str) -> bool:
     """Which ones, all of them, what have I told you about it: evidence is likely to stand in several places."""
-    return _SEVERAL.search(query[:_LOOKS_AT]) is not None
+    return _SEVERAL.search(query) is not None
 
 
+@_kept
 def asks_for_first(query: str) -> bool:
     """The first or the earliest of several?"""
-    return _FIRST.search(query[:_LOOKS_AT]) is not None
+    return _FIRST.search(query) is not None
 
 
+@_kept
 def asks_for_last(query: str) -> bool:
     """The last or the newest of several?"""
-    return _LAST.search(query[:_LOOKS_AT]) is not None
+    return _LAST.search(query) is not None
 
 
+@_kept
 def asks_for_order(query: str) -> bool:
     """Which of several came before the others?"""
-    return _ORDER.search(query[:_LOOKS_AT]) is not None
+    return _ORDER.search(query) is not None
 
 
+@_kept
 def asks_for_count(query: str) -> bool:
     """How many cases were there, how often did it happen?"""
-    return _COUNT.search(query[:_LOOKS_AT]) is not None
+    return _COUNT.search(query) is not None
 
 
+@_kept
 def asks_to_compare(query: str) -> bool:
     """Are two or more things to be put beside each other?"""
-    return _COMPARE.search(query[:_LOOKS_AT]) is not None
+    return _COMPARE.search(query) is not None
 
 
+@_kept
 def asks_for_advice(query: str) -> bool:
     """Does it ask for advice, an idea or a plan, so that preferences and limits count?"""
-    return _ADVICE.search(query[:_LOOKS_AT]) is not None
+    return _ADVICE.search(query) is not None
 
 
+@_kept
 def parts_asked(query: str) -> tuple[str, ...]:
     """What a question names beside each other, in its order: "Which came first, the fair or the exam?" gives "Which
     came first", "the fair" and "the exam?". A question of one part gives itself."""
     found, start = [], 0
-    for match in _SIDES.finditer(query[:_LOOKS_AT]):
+    for match in _SIDES.finditer(query):
         found.append(query[start : match.start()].strip())
         start = match.end()
-    return tuple(part for part in (*found, query[start:_LOOKS_AT].strip()) if any(map(str.isalnum, part)))
+    return tuple(part for part in (*found, query[start:].strip()) if any(map(str.isalnum, part)))
 
 
+@_kept
 def happened_after(query: str) -> str | None:
     """What the question names as before the time that it asks about: "since I moved" gives "I moved"."""
     return next(iter(_named(_SINCE, query)), None)
 
 
+@_kept
 def happened_before(query: str) -> str | None:
     """What the question names as after the time that it asks about: "before the wedding" gives "the wedding"."""
     return next(iter(_named(_UNTIL, query)), None)
 
 
+@_kept
 def happened_between(query: str) -> tuple[str, str] | None:
     """The two things between which lies the time that the question asks about."""
     found = _named(_BETWEEN, query)
     return (found[0], found[1]) if len(found) == 2 else None
 
 
-def _named(pattern: re.Pattern[str], query: str) -> list[str]:
+def _named(patterns: tuple[re.Pattern[str], re.Pattern[str]], query: str) -> list[str]:
     """The groups of a pattern that matched in a query."""
-    match = pattern.search(query[:_LOOKS_AT])
+    match = patterns[not query.isascii()].search(query)
     return [] if match is None else [group.strip() for group in match.groups() if group is not None]
 
 
@@ -176,9 +211,10 @@ def refers_to_person(query: str) -> bool:
     return _asked_in(of(query), "pronoun").search(query[:_LOOKS_AT]) is not None
 
 
+@_kept
 def asks_of_character(query: str) -> bool:
     """Whether a query asks what somebody is like or is into."""
-    return _CHARACTER.search(query[:_LOOKS_AT]) is not None
+    return _CHARACTER.search(query) is not None
 
 
 def says_number(text: str) -> bool:
@@ -191,15 +227,19 @@ def states_preference(text: str) -> bool:
     return _PREFERENCE.search(text[:_STATES_WITHIN].lower()) is not None
 
 
+@_kept
 def asked_attributes(query: str) -> frozenset[str]:
     """The attributes of facts that a query asks for by name: "Do I have any pets?" asks for `has_pet`."""
-    lowered = query[:_LOOKS_AT].lower()
-    return frozenset(name for name, pattern in _asks().items() if pattern.search(lowered))
+    lowered, (any_attribute, each) = query.lower(), _asks()
+    if any_attribute.search(lowered) is None:
+        return frozenset()
+    return frozenset(name for name, pattern in each.items() if pattern.search(lowered))
 
 
+@_kept
 def asks_of_oneself(query: str) -> bool:
     """Whether who asks speaks of themselves."""
-    return _ME.search(query[:_LOOKS_AT].lower()) is not None
+    return _ME.search(query.lower()) is not None
 
 
 @cache
@@ -209,9 +249,11 @@ def _asked_in(language: Language, part: Literal["continues", "points_back", "pro
 
 
 @cache
-def _asks() -> dict[str, re.Pattern[str]]:
-    return {name: _asking_for(name) for name in sorted({name for language in languages() for name in language.asks})}
+def _asks() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
+    """What a query holds that asks for any attribute, and for each of them."""
+    names = sorted({name for language in languages() for name in language.asks})
+    return any_of(lambda one: "|".join(one.asks.values()) or NEVER, re.NOFLAG), {n: _asking_for(n) for n in names}
 
 
 def _asking_for(attribute: str) -> re.Pattern[str]:
-    return either(lambda one: one.asks.get(attribute, NEVER), re.NOFLAG)
+    return any_of(lambda one: one.asks.get(attribute, NEVER), re.NOFLAG)

@@ -7,7 +7,7 @@ text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import datetime
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ __all__ = [
     "asks",
     "content_words",
     "date_words",
+    "has_content_words",
     "language_of_run",
     "name_of",
     "runs",
@@ -89,13 +90,26 @@ def terms(text: str) -> list[str]:
 
 def content_words(text: str) -> frozenset[str]:
     """The distinct words of a text that carry topic: stems, and words as a language without spaces cuts them out."""
+    return frozenset(_each_content_word(text))
+
+
+def has_content_words(text: str, count: int, *besides: Set[str]) -> bool:
+    """Whether a text has so many distinct words that carry topic, besides others: it is read no further than that."""
+    found: set[str] = set()
+    for word in _each_content_word(text):
+        if word not in found and not any(word in others for others in besides):
+            found.add(word)
+            if len(found) >= count:
+                return True
+    return count <= 0
+
+
+def _each_content_word(text: str) -> Iterator[str]:
     folded = fold(text)
     language = spelled(folded)
-    found: set[str] = set()
     for run in _RUN.findall(folded):
         own = language if run.isascii() else language_of_run(run, language)
-        found.update(own.terms_of(run) if own.spaced else own.keywords_of(run))
-    return frozenset(found)
+        yield from own.terms_of(run) if own.spaced else own.keywords_of(run)
 
 
 def words_to_match(text: str) -> Iterator[str]:

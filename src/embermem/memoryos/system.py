@@ -57,6 +57,7 @@ from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
+from embermem.memoryos.ingest.work_watch import AT_CLAIM, AT_WORK, WorkCounts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
 from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
@@ -113,7 +114,11 @@ class MemoryOS:
             embedder.token_dim if isinstance(embedder, TokenEmbedder) else 0,
             TextVectors(embedder, _SUMMARIES_KEPT) if parts.settings.placed_by == "page" else None,
             self._first_dim,
+            parts.store.index_files,
+            parts.settings.index_cache_from,
+            self._index_due,
         )
+        self._when_index_due: Callable[[], None] = lambda: None
         self._counter = counter(parts.settings.token_counter)
         self._queries: OrderedDict[bytes, tuple[Vector, TokenVectors | None]] = OrderedDict()
         self._queries_lock = threading.Lock()
@@ -130,6 +135,23 @@ class MemoryOS:
     def resident_bytes(self) -> int:
         """Bytes of memory used by the owners' indexes now."""
         return self._residents.nbytes
+
+    @property
+    def mapped_bytes(self) -> int:
+        """Bytes of these that are mapped files: other processes share them, and the system may take them back."""
+        return self._residents.mapped_bytes
+
+    def keep_indexes(self) -> None:
+        """Write the files of owners' indexes that are due. What fails is left for later."""
+        with suppress(StoreError):
+            self._residents.keep()
+
+    def when_index_due(self, call: Callable[[], None]) -> None:
+        """Whom to tell that a file of an index is due: `keep_indexes` writes it, outside of a recall."""
+        self._when_index_due = call
+
+    def _index_due(self) -> None:
+        self._when_index_due()
 
     def is_resident(self, owner_id: OwnerId) -> bool:
         """Whether an owner's index is in memory."""
@@ -149,6 +171,11 @@ class MemoryOS:
     def heat(self) -> HeatSample:
         """The heat that the work of this process has seen last. Asks nobody."""
         return self._parts.heats.sample()
+
+    @property
+    def work_counts(self) -> WorkCounts:
+        """What the work of this process has done, and what went wrong in it. Asks nobody."""
+        return self._parts.watch.counts()
 
     def forgotten(self, owner: Owner) -> None:
         """An owner was forgotten whole."""
@@ -225,14 +252,18 @@ class MemoryOS:
                         continue
                     done = self._work_on(owner, whole=False, stopping=stopping)
                 except StaleLease:
+                    self._parts.watch.lost(AT_WORK)
                     logger.info("another worker took over %s/%s", owner.user, owner.agent)
                 except EmberError as error:
+                    self._parts.watch.failed(error)
                     logger.warning("work on %s/%s failed and will be tried again: %s", owner.user, owner.agent, error)
                 except Exception as error:  # noqa: BLE001 - one owner's pages must not stop the work on all others
+                    self._parts.watch.failed(error)
                     whose = f"{owner.user}/{owner.agent}"
                     logger.error("work on %s failed and will be tried again: %s", whose, kind(error))
                 else:
                     if done is None:
+                        self._parts.watch.lost(AT_CLAIM)
                         continue
                     placed += done.placed
                     if done.cut:
@@ -290,7 +321,7 @@ class MemoryOS:
             return None
         try:
             began = parts.clock()
-            with self._leases.held(lease) as held:
+            with self._leases.held(lease) as held, parts.watch.holding():
                 done = consolidate(
                     parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
                 )
@@ -315,6 +346,7 @@ class MemoryOS:
             self._placed += done.placed
         with suppress(StoreError):  # then the next query reads it
             self._residents.renew(owner.id)
+            self._residents.keep(owner.id)
         return done
 
     def _by_thread(self) -> str:

@@ -34,9 +34,9 @@ class Owners:
         """Return owners with a text in `user/agent`, whatever its case, and how much is in their memories; spaces are
         not among them.
 
-        `order` is `recent` (whose memory was added to last), `name`, `size` (most pages) or `trouble` (most work that
-        failed). `after` is the `position` of the last owner of a list that goes on. `among` are the grants of a key:
-        only owners that one of them holds are returned. Raises InputError.
+        `order` is `recent` (whose memory was added to last), `name`, `size` (most pages; then the newest owner) or
+        `trouble` (most work that failed). `after` is the `position` of the last owner of a list that goes on. `among`
+        are the grants of a key: only owners that one of them holds are returned. Raises InputError.
         """
         return self._parts.admin.find_owners(
             text,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
-from embermem.core.errors import InputError
+from embermem.core.errors import InputError, StoreUnreachable
 from embermem.core.messages import At
 from embermem.core.types import Forgotten, Kind, PageId, Role, Scope, Verified
 from embermem.owner_memory.awaiting import Awaits, awaited
@@ -83,16 +83,30 @@ class Forgetting(Handle):
 
         Keyed hashes of the messages and of idempotency keys are kept, so that a retry stores nothing. What is said
         again at another time is stored and learnt from. `readmit` discards the hashes. Grants by this owner go too, and
-        those to this user with this agent.
+        those to this user with this agent. Raises StoreUnreachable, not undone, where a node of the database did not
+        answer that may hold such grants: the memory is gone, and another call deletes them once it answers.
         """
         from embermem.memoryos.forget import forgetting
 
+        left = None if dry_run else self._forget_grants()
         receipt = forgetting.forget_owner(self._store, self.owner, now=self._parts.clock(), dry_run=dry_run)
         if not dry_run:
-            self._parts.admin.forget_shares(self.owner.user, self.owner.agent)
             self._parts.system.forgotten(self.owner)
             self._drop_people()
+        if left is not None:
+            raise left
         return receipt
+
+    def _forget_grants(self) -> StoreUnreachable | None:
+        """Delete the grants to this user with this agent, first, so that they go although there is no memory; what kept
+        some of them from it."""
+        try:
+            self._parts.admin.forget_shares(self.owner.user, self.owner.agent)
+        except StoreUnreachable as error:
+            if error.undone:
+                raise
+            return error
+        return None
 
     def readmit(self) -> int:
         """Discard the keyed hashes of `forget_owner`, so that the same messages and idempotency keys are stored

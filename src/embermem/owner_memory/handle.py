@@ -61,7 +61,7 @@ class Parts:
     added: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
     before_work: Callable[[], None]
-    people: dict[tuple[OwnerId, int | None], tuple[OwnerState | None, People]] = field(default_factory=dict)
+    people: dict[tuple[OwnerId, int | None], tuple[tuple[OwnerState | None, str], People]] = field(default_factory=dict)
     """Whom the memories read last knew, now (None) or by a revision, and in which state of theirs; at most
     `PEOPLE_KEPT`, the newest last."""
 

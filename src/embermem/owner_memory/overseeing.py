@@ -56,6 +56,14 @@ class Overseeing(Granting):
         scrub is due, and the state of the key of forgotten values. Raises InputError."""
         return self._parts.admin.leaving(self._parts.clock(), messages.whole(limit, "limit", 1))
 
+    def scrub_due(self) -> bool:
+        """Return whether forgotten content may be left in the store's files: see `Memory.scrub`."""
+        return self._parts.admin.scrub_due()
+
+    def last_backup_at(self) -> datetime | None:
+        """Return when the newest backup of the store was made, as the store remembers it; None if there is none."""
+        return self._parts.admin.last_backup_at()
+
     def copies(self, *, look: bool = False) -> tuple[Copied, ...]:
         """Return the files that `embermem copy` and migrations have made of this store, as far as it knows; with
         `look`, each is opened to see whether it holds something that was forgotten since."""

@@ -220,18 +220,20 @@ class Reading(Handle):
         what was known `as_of` a time or true at `valid_at`. Writes nothing."""
         messages.whole(k, "k", 1)
         text = messages.checked(query, "query", self._parts.settings.max_text_chars)
-        asked, inbox = _first_given(valid_at, as_of), self._inbox()
+        asked = _first_given(valid_at, as_of)
+        # The owner's zone costs a look at the store, and most searches name no time.
+        inbox = None if asked is None and scope is None and not self._shared else self._inbox()
         moment, least = self._moment(as_of, valid_at, inbox), messages.probability(min_score, "min_score")
         own = self._parts.system.search(
             self.owner,
             text,
             k,
-            at=None if asked is None else inbox.moment(asked, "at"),
-            scope=_zoned(scope, inbox),
+            at=None if asked is None or inbox is None else inbox.moment(asked, "at"),
+            scope=None if inbox is None else _zoned(scope, inbox),
             min_score=least,
             moment=moment,
         )
-        if not self._shared:
+        if inbox is None or not self._shared:
             return own
         from embermem.memoryos.recall.merging import merged_hits
 
@@ -607,10 +609,11 @@ class Reading(Handle):
 
         moment = self._moment(as_of)
         state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
+        at = "" if state is None else self._parts.store.delta(self.owner.id, state.seq, state.revision, "", 0).mark
         known = kept.pop(key, None)
-        if known is None or known[0] != state:
+        if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
             persona = None if moment.is_now else self._store.persona(self.owner.id, moment)
-            known = state, self._people_now() if persona is None else People(self.owner, persona)
+            known = (state, at), self._people_now() if persona is None else People(self.owner, persona)
         kept[key] = known
         for old in list(kept)[:-PEOPLE_KEPT]:
             kept.pop(old, None)

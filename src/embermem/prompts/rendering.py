@@ -98,7 +98,12 @@ def utterance_line(utterance: Utterance, text: str | None = None) -> str:
     said = one_line(passage_text(utterance, utterance.text)) if text is None else text
     if utterance.passage is not None:
         return f"#{utterance.seq} [{place_line(utterance.passage)}] {said}"
-    return f"#{utterance.seq} {one_line(utterance.speaker)}: {said}"
+    return spoken_line(utterance.seq, utterance.speaker, said)
+
+
+def spoken_line(seq: int, speaker: str, said: str) -> str:
+    """The same of what was said in a talk, from one line of text."""
+    return f"#{seq} {one_line(speaker)}: {said}"
 
 
 def passage_text(utterance: Utterance, text: str) -> str:
@@ -179,7 +184,7 @@ def field(line: ProfileField) -> str:
 
 def day(moment: datetime) -> str:
     """`2026-05-02`, in the moment's own zone."""
-    return f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}"
+    return moment.date().isoformat()
 
 
 # --------------------------------------------------------------------------------------------------------- the cut

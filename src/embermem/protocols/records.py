@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from embermem.core.types import Vector, Vectors
+    from embermem.core.vector_codes import StoredVectors
 
     IntArray = NDArray[np.int64]
 
@@ -59,6 +60,7 @@ __all__ = [
     "Census",
     "Delivery",
     "Delta",
+    "DiskUsage",
     "Erasure",
     "FactSelection",
     "FactState",
@@ -75,6 +77,7 @@ __all__ = [
     "OwnerState",
     "PageMark",
     "PagesToRead",
+    "PartBytes",
     "Pending",
     "PersonaTimeline",
     "Placing",
@@ -86,6 +89,7 @@ __all__ = [
     "SegmentTimeline",
     "SegmentVectors",
     "Span",
+    "Standing",
     "Stats",
     "TimelineSelection",
     "Trail",
@@ -114,12 +118,12 @@ class PageMark:
 class Delta:
     """What an owner's reader has not seen: everything newer than the (seq, revision) it named.
 
-    `vector_seqs` (n,) and `vectors` (n, dim) float32 are those made by the embedder asked for, one for each passage of
-    an utterance, in order; `tokens` (n) are their packed token vectors (index/late.py), empty where the embedder gives
-    none. `persona` is whole,
-    and None if nothing of it changed. `archived_facts` are those the cap moved out since, `ended_facts` and
-    `ended_segments` those that ended since. `pages` are those that a change touched: a page not named yet is in no
-    segment. `expiring` are all pages that expire, and when; None where nothing is newer.
+    `vector_seqs` (n,) and `vectors` (n, dim) are those made by the embedder asked for, one for each passage of an
+    utterance, in order: float32, or as the store has them; `tokens` (n) are their packed token vectors
+    (index/late.py), empty where the embedder gives none. `persona` is whole, and None if nothing of it changed.
+    `archived_facts` are those the cap moved out since, `ended_facts` and `ended_segments` those that ended since.
+    `pages` are those that a change touched: a page not named yet is in no segment.
+    `expiring` are all pages that expire, and when; None where nothing is newer.
     With `reset`, what the reader holds is to be thrown away first (a reindex, a rebuild, a forgetting). `born` tells
     an owner from one of the same name that was forgotten whole: a reader of another `born` begins from nothing. `mark`
     tells what stands at these numbers from what stands there in another copy of the database.
@@ -129,7 +133,7 @@ class Delta:
     revision: int
     utterances: tuple[Utterance, ...]
     vector_seqs: IntArray
-    vectors: Vectors
+    vectors: Vectors | StoredVectors
     pages: tuple[PageMark, ...]
     segments: tuple[Segment, ...]
     persona: Persona | None
@@ -141,6 +145,17 @@ class Delta:
     reset: bool = False
     born: int = 0
     mark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Standing:
+    """Where a reader of deltas stands: what it holds is what the store held at (seq, revision); see `Delta` for `born`
+    and `mark`."""
+
+    seq: int
+    revision: int
+    born: int
+    mark: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -464,7 +479,8 @@ class SegmentState:
 class Stats(Record):
     """Counts of a whole store. `oldest_pending_s` is how long the oldest pending page has been so, 0 without any; `due`
     are the owners who wait for a worker; of the `webhooks`, some are retrying after failures or were stopped.
-    `passages` of `documents` are counted apart from what was said."""
+    `passages` of `documents` are counted apart from what was said. `unreachable` are parts of the database (nodes of
+    Citus) that did not answer: what is theirs is in no count."""
 
     path: str
     bytes: int
@@ -483,6 +499,38 @@ class Stats(Record):
     webhooks_stopped: int = 0
     documents: int = 0
     passages: int = 0
+    unreachable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartBytes(Record):
+    """What a table or an index takes on disk, in bytes; `unused` of them hold nothing. `index_of` is an index's
+    table."""
+
+    name: str
+    index_of: str | None
+    bytes: int
+    unused: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DiskUsage(Record):
+    """What a store takes on disk, in bytes, without a write-ahead log; the largest part first. `free` are pages that
+    hold nothing, `other` belongs to no part. Where the engine does not count its pages, `exact` is False, and a part's
+    bytes are those of its values. `utterances` are rows: passages of documents among them."""
+
+    bytes: int
+    free: int
+    other: int
+    exact: bool
+    utterances: int
+    pages: int
+    parts: tuple[PartBytes, ...]
+
+    @property
+    def unused(self) -> int:
+        """Of all parts."""
+        return sum(one.unused for one in self.parts)
 
 
 class OwnerOrder(StrEnum):
@@ -517,7 +565,8 @@ class OwnerEntry(Record):
 class Census(Record):
     """Counts over many owners. `new` began in the time that is looked at, in which `said` says how many utterances and
     passages were recorded, in spans of a quarter of an hour by when these began. The work of `failing` owners failed;
-    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC)."""
+    `due` wait for a worker, the first of them since `due_since`. `calls` of the model are today's (UTC).
+    `unreachable` as in Stats."""
 
     owners: int
     new: int
@@ -528,6 +577,7 @@ class Census(Record):
     waiting: tuple[Waiting, ...]
     calls: int
     failed_calls: int
+    unreachable: tuple[str, ...] = ()
 
     def by_day(self, zone: tzinfo) -> Mapping[date, int]:
         """What was recorded by day in a zone; days without anything are not in it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from embermem.core.changes import Cause, Change, Decision
 from embermem.core.types import (
@@ -54,6 +55,7 @@ from embermem.protocols.records import (
     SegmentState,
     SegmentTimeline,
     SegmentVectors,
+    Standing,
     Trail,
     Use,
     VectorBatch,
@@ -69,6 +71,7 @@ __all__ = [
     "ConversationLog",
     "Forgetting",
     "History",
+    "IndexFiles",
     "KeyStore",
     "Marks",
     "MemoryReads",
@@ -259,6 +262,21 @@ class WorkingSetSource(Protocol):
         """The same of facts, traits and profiles."""
 
 
+class IndexFiles(Protocol):
+    """Where owners' indexes are kept in files, as a cache: any may be removed at any time."""
+
+    def file(self, owner_id: OwnerId) -> Path | None:
+        """Where an owner's file is, if there is one; None where none are kept."""
+
+    def drop(self, owner_id: OwnerId) -> None:
+        """Remove an owner's file, which is of no use any more; where it cannot be removed, it stays."""
+
+    def keep(self, owner_id: OwnerId, standing: Standing, write: Callable[[BinaryIO], None]) -> bool:
+        """Put the file that `write` makes in place of an owner's, if what stands at these numbers is what it was made
+        of: nothing was forgotten since, and the store is no other copy. Whether it is there; where the folder cannot be
+        written, that is logged once. Raises StoreError."""
+
+
 class WorkQueue(Protocol):
     """Owners with due work, and the leases of workers."""
 
@@ -424,3 +442,7 @@ class Store(History, WorkingSetSource, WorkQueue, PageWork, Marks, Forgetting, P
     Every method names one owner, but for `due` and `wipe`. Each call is one transaction. Every failure is a StoreError.
     Methods for its operator are in `embermem.store.admin`.
     """
+
+    @property
+    def index_files(self) -> IndexFiles:
+        """Where its owners' indexes are kept."""

@@ -14,13 +14,14 @@ import msgspec
 import numpy as np
 from sqlalchemy import Table
 
+from embermem.core import vector_codes
 from embermem.core.changes import BY_TAG, Decision
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
 from embermem.core.types import Passage
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNT = np.dtype("<u4")
@@ -61,35 +62,51 @@ def moment(microseconds: int, minutes: int = 0) -> datetime:
 
 
 def vector_bytes(vector: Vector) -> bytes:
-    """Half precision: a third of one per mille of a cosine is lost, and half of the bytes saved."""
-    return vector.astype("<f2").tobytes()
+    """The codes of a vector that was rounded (core/vector_codes.py); another one in half precision."""
+    return vector_codes.stored(vector)
+
+
+def vectors_bytes(vectors: Vectors) -> list[bytes]:
+    """The same of each of some vectors (n, dim)."""
+    return vector_codes.stored_rows(vectors)
 
 
 def vector_from(data: bytes) -> Vector:
-    """The float32 vector of `vector_bytes`."""
-    return np.frombuffer(data, dtype="<f2").astype(np.float32)
+    """The float32 vector of `vector_bytes`. Raises StoreCorrupt."""
+    try:
+        return vector_codes.vector_of(data)
+    except ValueError as error:
+        raise StoreCorrupt(f"{error}; run `embermem reindex`") from None
 
 
 def passages_bytes(vectors: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
     """The vectors of an utterance's further passages (as `vector_bytes`), and their packed tokens, as one value: how
-    many there are, how long each one's vector is and its tokens are, the vectors, the tokens."""
-    sizes = np.array([len(vectors), len(vectors[0]), *map(len, tokens)], dtype=_COUNT)
+    many there are; how long each vector is, or 0 and the lengths one by one; those of the tokens; vectors; tokens."""
+    lengths = [len(one) for one in vectors]
+    width = [lengths[0]] if len({*lengths}) == 1 else [0, *lengths]
+    sizes = np.array([len(vectors), *width, *map(len, tokens)], dtype=_COUNT)
     return b"".join([sizes.tobytes(), *vectors, *tokens])
 
 
 def passages_from(data: bytes) -> tuple[list[bytes], list[bytes]]:
     """What `passages_bytes` was given. Raises StoreCorrupt for what it did not write."""
-    head = np.frombuffer(data[: 2 * _COUNT.itemsize], dtype=_COUNT)
-    if len(head) != 2 or head[0] * _COUNT.itemsize > len(data):
+    count, width = np.frombuffer(data[: 2 * _COUNT.itemsize].ljust(2 * _COUNT.itemsize), dtype=_COUNT).tolist()
+    at = (2 + (count if width else 2 * count)) * _COUNT.itemsize
+    if at > len(data):
         raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
-    count, width = int(head[0]), int(head[1])
-    at = (2 + count) * _COUNT.itemsize
-    lengths = [width] * count + np.frombuffer(data[2 * _COUNT.itemsize : at], dtype=_COUNT).tolist()
+    told = np.frombuffer(data[2 * _COUNT.itemsize : at], dtype=_COUNT).tolist()
+    lengths = [width] * count + told if width else told
     ends = (at + np.cumsum(lengths)).tolist()
-    if len(lengths) != 2 * count or (ends[-1] if ends else at) != len(data):
+    if (ends[-1] if ends else at) != len(data):
         raise StoreCorrupt("a row of `embedding` has damaged vectors of passages; run `embermem reindex`")
     parts = [data[end - length : end] for length, end in zip(lengths, ends, strict=True)]
     return parts[:count], parts[count:]
+
+
+def with_vectors(data: bytes, form: Callable[[bytes], bytes]) -> bytes:
+    """`passages_bytes` with each vector in another form. Raises StoreCorrupt."""
+    vectors, tokens = passages_from(data)
+    return passages_bytes([form(one) for one in vectors], tokens)
 
 
 def sum_bytes(vector: Vector) -> bytes:

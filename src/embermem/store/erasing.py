@@ -14,19 +14,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import delete, exists, func, select, update
+from sqlalchemy import BigInteger, Table, cast, delete, exists, func, select, update
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import OperationalError
 
 from embermem.core.changes import Cause, Change, Erased
-from embermem.core.errors import ForgottenKeyLost, RevisionMoved, StoreError, StoreReadOnly
+from embermem.core.errors import (
+    ForgottenKeyLost,
+    RevisionMoved,
+    StoreBusy,
+    StoreError,
+    StoreReadOnly,
+    StoreUnreachable,
+)
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
+from embermem.store.backup_list import chained, known_backups
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
 from embermem.store.engines.copies import holds_any
-from embermem.store.engines.words import upsert
+from embermem.store.engines.owner_alias import drop_alias
+from embermem.store.engines.words import is_spread, upsert
 from embermem.store.forgotten_key import KEY_MARK, key_in, lost, new_key
+from embermem.store.index_cache import drop_index_files
 from embermem.store.projector import Projector
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
@@ -83,6 +94,7 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
+            drop_index_files(c, owner.id, self._database.cache_beside)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -93,39 +105,67 @@ class Erasing(Transactions):
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
-            _sum_again(c, owner.id, erasure.segments, sums)
+            sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
             remember_scrub(c)
         return change
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
         """Every row, in every table that names an owner; of one who never said anything, the lines of the ledger. Who
-        comes back under the name begins later than this one began, so that no reader takes the one for the other.
+        comes back under the name begins later than this one began, so that no reader takes the one for the other
+        (`BORN_AFTER`, which is committed before the row is deleted; see `ensure_owner`).
 
         What is kept are keyed hashes, under an id that nobody finds without the key: of each message (who said what,
         and when) and of each receipt, so that neither is stored when it is sent again.
         """
         with self._write() as c:
-            if not locked_owner(c, owner_id):
-                c.execute(delete(schema.call).where(schema.call.c.owner_id == owner_id))
-                return
-        owner, key = schema.owner, self.secret()
-        with self._write() as c:
-            locked_owner(c, owner_id)
-            born = c.scalar(select(owner.c.created_at).where(owner.c.owner_id == owner_id))
+            born = _born(c, owner_id)
             if born is None:
+                c.execute(delete(schema.call).where(schema.call.c.owner_id == owner_id))
+                if not any(_has_rows(c, table, owner_id) for table in schema.OWNED):
+                    drop_alias(c, owner_id)
                 return
-            marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
-            after = max(born, micros(now), int(setting(c, BORN_AFTER) or 0))
-            remember(c, {BORN_AFTER: str(after), SCRUB_DUE: secrets.token_hex(8)})
-            for table in schema.OWNED:
-                c.execute(delete(table).where(table.c.owner_id == owner_id))
-            gone = [
-                {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE}
-                for mark in sorted(marks)
-            ]
-            if gone:
-                c.execute(upsert(c, schema.barred).on_conflict_do_nothing(), gone)
+        key = self.secret()
+        while born is not None:
+            self._later_than(max(born, micros(now)))
+            with self._write() as c:
+                before, born = born, _born(c, owner_id)
+                if born == before:
+                    self._delete_owner(c, owner_id, key)
+                    return
+
+    def _later_than(self, at: int) -> None:
+        """New owners begin later than at a time, in a transaction of its own.
+
+        It is a table of no owner, which Citus has on every node and writes on all of them. If one of them does not
+        answer, the forgetting of an owner of another node goes on without: then the time on the clock of whoever adds
+        first again is the later one, unless that clock is behind, and a reader still tells the two apart by the mark of
+        what was said and done last (queries/delta.py).
+        """
+        try:
+            with self._write() as c:
+                table = schema.store
+                statement = upsert(c, table).values(key=BORN_AFTER, value=str(at))
+                later = cast(table.c.value, BigInteger) < at  # another may have written a later one meanwhile
+                c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": str(at)}, where=later))
+        except (StoreUnreachable, StoreBusy) as error:
+            if not self._database.has_parts:
+                raise
+            logger.warning("the time of a forgetting could not be kept on every node: %s", error)
+
+    def _delete_owner(self, c: Connection, owner_id: OwnerId, key: bytes) -> None:
+        """Of an owner whose row is held."""
+        marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
+        remember_scrub(c)
+        drop_index_files(c, owner_id, self._database.cache_beside)
+        for table in schema.OWNED:
+            c.execute(delete(table).where(table.c.owner_id == owner_id))
+        drop_alias(c, owner_id)
+        gone = [
+            {"owner_id": _gone_id(owner_id, key), "mark": mark, "change_no": 0, "kind": GONE} for mark in sorted(marks)
+        ]
+        if gone:
+            c.execute(upsert(c, schema.barred).on_conflict_do_nothing(), gone)
 
     def readmit(self, owner_id: OwnerId) -> int:
         """Throw away what `forget_owner` kept; how many marks that were."""
@@ -136,6 +176,7 @@ class Erasing(Transactions):
             gone = table.c.owner_id == _gone_id(owner_id, key)
             count = c.scalar(select(func.count()).select_from(table).where(gone)) or 0
             c.execute(delete(table).where(gone))
+            drop_alias(c, _gone_id(owner_id, key))
         return count
 
     def _known_key(self, c: Connection) -> bytes | None:
@@ -174,9 +215,10 @@ class Erasing(Transactions):
             return False
 
     def scrub_due(self) -> bool:
-        """Whether a scrub is owed, or none was ever made by an Ember that looks at the bytes."""
+        """Whether a scrub is owed, or none was ever made by an Ember that looks at the bytes; on Citus, where nothing
+        is noted of it, always."""
         with self._read() as c:
-            return bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
+            return is_spread(c) or bool(setting(c, SCRUB_DUE)) or not setting(c, SCRUBBED)
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
         said, facts = forgotten.utterances, forgotten.facts
@@ -191,12 +233,21 @@ class Erasing(Transactions):
         return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self._backups([*said, *facts]))
 
     def _backups(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Files beside the store, and copies that were made of it, that hold one of the ids."""
+        """Files beside the store, copies and backups that were made of it, that hold one of the ids."""
         if not ids:
             return ()
         with self._read() as c:
             copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
-        return tuple(str(file) for file in (*self._database.backups(), *copies) if holds_any(file, ids))
+            since, backups = self._erased_mark(c), known_backups(c)
+        files = (*self._database.backups(), *copies)
+        older = chained(one for one in backups if one.erased != since)
+        return (
+            *(str(file) for file in files if holds_any(file, ids)),
+            *(one[-1] for one in older if any(holds_any(Path(place), ids) for place in one)),
+        )
+
+    def _erased_mark(self, c: Connection) -> str:
+        return erased_mark({key: setting(c, key) for key in (SCRUBBED, SCRUB_DUE)})
 
     def remember_copy(self, place: Path) -> None:
         """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
@@ -262,6 +313,16 @@ class Erasing(Transactions):
         return mark_of_key(self.secret())
 
 
+def _has_rows(c: Connection, table: Table, owner_id: str) -> bool:
+    return c.scalar(select(exists().where(table.c.owner_id == owner_id))) is True
+
+
+def _born(c: Connection, owner_id: OwnerId) -> int | None:
+    """When an owner began, whose row is held from now on; None for one that there is not."""
+    locked_owner(c, owner_id)
+    return c.scalar(select(schema.owner.c.created_at).where(schema.owner.c.owner_id == owner_id))
+
+
 def same_digest(kept: str, digest: str, key: bytes) -> bool:
     """Whether a receipt is of this content, also where that was forgotten."""
     return kept == digest or (kept.startswith(_KEYED) and hmac.compare_digest(kept, _keyed(digest, key)))
@@ -284,22 +345,44 @@ def is_marked(c: Connection) -> bool:
     return c.scalar(select(receipt.c.key).where(receipt.c.digest.like(f"{_KEYED}%")).limit(1)) is not None
 
 
-def marked_of(c: Connection, owner_id: OwnerId, key: bytes) -> list[str]:
-    """The ids under which marks of an owner's stand: its own, for pages that were forgotten, and the one that
-    `forget_owner` keeps them under."""
+def barred_marks(c: Connection, owner_id: OwnerId, marks: Collection[str]) -> set[str]:
+    """Those of some marks that bar a message of an owner, for pages that were forgotten."""
     table = schema.barred
-    return [
-        one
-        for one in (owner_id, _gone_id(owner_id, key))
-        if c.scalar(select(table.c.mark).where(table.c.owner_id == one).limit(1)) is not None
-    ]
+    if c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is None:
+        return set()
+    return {
+        mark
+        for some in reads.chunks(sorted(set(marks)))
+        for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == owner_id, table.c.mark.in_(some)))
+    }
 
 
-def is_gone(c: Connection, owner_id: OwnerId, name: str, digest: str, key: bytes) -> bool:
-    """Whether what was stored under a key of `add`, by its name, went with the whole memory of this owner."""
-    table, mark = schema.barred, _mark_of_receipt(name, _keyed(digest, key), key)
-    gone = select(table.c.mark).where(table.c.owner_id == _gone_id(owner_id, key), table.c.mark == mark)
-    return c.scalar(gone) is not None
+def gone_marks(c: Connection, owner_id: OwnerId, marks: Collection[str], key: bytes, *, new: bool) -> set[str]:
+    """Those of some marks that were kept of an owner's whole memory when that was forgotten.
+
+    They stand under another id, so on Citus they may be on another node. Where that does not answer, an owner who has
+    a memory here goes on without them: only what is sent again from before that forgetting would be let in. Of a new
+    owner all may be so: that is refused.
+    """
+    gone = OwnerId(_gone_id(owner_id, key))
+    if new or not is_spread(c):
+        return barred_marks(c, gone, marks)
+    try:
+        with c.begin_nested():
+            return barred_marks(c, gone, marks)
+    except OperationalError as error:
+        logger.warning("it cannot be seen whether a message was forgotten before: %s", type(error.orig).__name__)
+        return set()
+
+
+def is_gone(c: Connection, owner_id: OwnerId, name: str, digest: str, key: bytes, *, new: bool) -> bool:
+    """Whether what was stored under a key of a call, by its name, went with the whole memory of this owner."""
+    return bool(gone_marks(c, owner_id, [mark_of_receipt(name, digest, key)], key, new=new))
+
+
+def mark_of_receipt(name: str, digest: str, key: bytes) -> str:
+    """The mark of what was stored under a key of `add`, by its name and content."""
+    return _mark_of_receipt(name, _keyed(digest, key), key)
 
 
 def _gone_id(owner_id: OwnerId, key: bytes) -> str:
@@ -340,9 +423,17 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
             raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
 
 
+def erased_mark(settings: Mapping[str, str]) -> str:
+    """What changes with every forgetting, and with every scrub, of a store's settings; "" where no scrub was made."""
+    scrubbed, due = settings.get(SCRUBBED, ""), settings.get(SCRUB_DUE, "")
+    return f"{scrubbed} {due}".strip()
+
+
 def remember_scrub(c: Connection) -> None:
-    """Something was deleted: the files are to be scrubbed."""
-    remember(c, {SCRUB_DUE: secrets.token_hex(8)})
+    """Something was deleted: the files are to be scrubbed. On Citus that holds at any time, and nothing is written: a
+    setting is on every node, and a node that does not answer would keep the owners of the others from forgetting."""
+    if not is_spread(c):
+        remember(c, {SCRUB_DUE: secrets.token_hex(8)})
 
 
 def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
@@ -469,7 +560,7 @@ def _sums_without(
     return sums
 
 
-def _sum_again(
+def sum_again(
     c: Connection, owner_id: OwnerId, segments: Iterable[SegmentId], sums: Mapping[SegmentId, Vector]
 ) -> None:
     """Segments' vectors from the pages left; where one has none yet, it is made once they have (a reindex is on its

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Connection, Dialect, Engine, inspect, literal_column, select, text
+from sqlalchemy import Column, Connection, Dialect, Engine, Table, inspect, literal_column, select, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
+from embermem.store.engines.owner_alias import KEYS, table_of_keys
 from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
@@ -67,24 +68,30 @@ def new_store(dialect: Dialect) -> Iterator[str]:
     yield NEW_STORE
 
 
-def upgrade(connection: Connection) -> None:
-    """Make an older schema the one of today, in the transaction of whoever asks."""
+def upgrade(connection: Connection, made: Callable[[Table], None] = lambda table: None) -> None:
+    """Make an older schema the one of today, in the transaction of whoever asks. `made` is told of each new table
+    before anything is written into it."""
     found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one()
     if found < "0006":  # in PostgreSQL pgvector has a type named "vector"
         connection.execute(text("DROP INDEX ix_vector_change"))
         connection.execute(text(f"ALTER TABLE vector RENAME TO {schema.embedding.name}"))
-    _add_what_is_missing(connection)
+    _add_what_is_missing(connection, made)
     if found < "0007":
         _fill_states(connection)
     if found == "0010":
         order_by_code_points(connection, schema.document.c.source)
+    if connection.dialect.name == "sqlite":
+        _number_owners(connection)
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
 
 
-def _add_what_is_missing(connection: Connection) -> None:
+def _add_what_is_missing(connection: Connection, made: Callable[[Table], None]) -> None:
     """Tables, columns and indexes. A column that is added may be NULL."""
+    there_before = set(inspect(connection).get_table_names())
     for table in schema.metadata.sorted_tables:
         connection.execute(CreateTable(table, if_not_exists=True))
+        if table.name not in there_before:
+            made(table)
         there = set(connection.execute(select(literal_column("*")).select_from(table).limit(0)).keys())
         for column in table.c:
             if column.name not in there:
@@ -102,6 +109,20 @@ class _AddColumn(ExecutableDDLElement):
 def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
     table = compiler.preparer.format_table(element.column.table)
     return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
+
+
+def _number_owners(connection: Connection) -> None:
+    """Numbers in the place of owners' ids (store/engines/owner_alias.py)."""
+    connection.execute(text(table_of_keys()))
+    for table in schema.OWNED:
+        connection.execute(
+            text(
+                f"INSERT INTO {KEYS} (id) SELECT DISTINCT owner_id FROM {table.name}"
+                f" WHERE owner_id NOT IN (SELECT id FROM {KEYS}) ORDER BY owner_id"
+            )
+        )
+        number = f"(SELECT k.no FROM {KEYS} k WHERE k.id = {table.name}.owner_id)"
+        connection.execute(text(f"UPDATE {table.name} SET owner_id = {number}"))
 
 
 def _fill_states(connection: Connection) -> None:

@@ -15,7 +15,7 @@ from embermem.protocols import Receipt
 from embermem.store import schema
 from embermem.store.codec import micros
 from embermem.store.erasing import Erasing, is_gone, is_keyed, same_digest
-from embermem.store.statements import ensure_owner, write_receipt
+from embermem.store.statements import ensure_owner, owner_state, write_receipt
 
 _KEPT = select(schema.receipt).where(
     schema.receipt.c.owner_id == bindparam("of"), schema.receipt.c.key == bindparam("key")
@@ -33,7 +33,8 @@ class Receipts(Erasing):
             if row is not None:
                 return Receipt(key=key, digest=digest, change_no=row.change_no, result=row.result)
             secret = self._known_key(c)
-            if secret is not None and is_gone(c, owner_id, key, digest, secret):
+            new = owner_state(c, owner_id) is None
+            if secret is not None and is_gone(c, owner_id, key, digest, secret, new=new):
                 raise KeyReused(f"what the call with the key {key!r} did was forgotten; nothing is done again")
             return None
 

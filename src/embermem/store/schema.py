@@ -29,9 +29,12 @@ from sqlalchemy.schema import SchemaItem
 
 from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
+from embermem.store.engines.owner_alias import OwnerKey
+from embermem.store.engines.packed_text import PackedText
+from embermem.store.engines.packed_tokens import PackedTokens
 from embermem.store.engines.vector_type import Vectors
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
@@ -42,14 +45,15 @@ _BY_CODE_POINTS = Text().with_variant(Text(collation="C"), "postgresql")
 """Texts that are compared and ordered as Python does it, whatever language a database is set to."""
 
 
-def _owned(name: str, *items: SchemaItem) -> Table:
-    return Table(name, metadata, Column("owner_id", String(32), primary_key=True), *items)
+def _owned(name: str, *items: SchemaItem, small: bool = False) -> Table:
+    """`small`: its rows are, and SQLite keeps them in the order of the key, not beside an index that repeats it."""
+    return Table(name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small)
 
 
-def _versions(name: str, keys: Sequence[SchemaItem], *items: SchemaItem) -> Table:
+def _versions(name: str, keys: Sequence[SchemaItem], *items: SchemaItem, small: bool = True) -> Table:
     """A table whose rows say which change wrote them, and when; once they no longer hold, which change ended them."""
     change_no = Column("change_no", Integer, primary_key=True)
-    return _owned(name, *keys, change_no, *items, *_written())
+    return _owned(name, *keys, change_no, *items, *_written(), small=small)
 
 
 def _written() -> Sequence[SchemaItem]:
@@ -124,6 +128,7 @@ utterance = _owned(
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
     Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),
+    small=True,
 )
 
 # A text of which the passages are utterances, each a page by itself, of the thread "document:" and its id.
@@ -230,7 +235,7 @@ embedding = _owned(
     Column("embedder", Text, nullable=False),
     Column("change_no", Integer, nullable=False),
     Column("data", Vectors, nullable=False),
-    Column("tokens", LargeBinary),  # NULL: the embedder gave none; empty: it found nothing in the text
+    Column("tokens", PackedTokens),  # NULL: the embedder gave none; empty: it found nothing in the text
     Column("passages", LargeBinary),  # the same of the further passages of a long text (index/passages.py)
     Index("ix_embedding_change", "owner_id", "change_no"),
 )
@@ -243,7 +248,7 @@ change = _owned(
     Column("cause", String(32), nullable=False),
     Column("analyst", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
-    Column("decisions", Text, nullable=False),
+    Column("decisions", PackedText, nullable=False),
     Index("ix_change_recorded", "owner_id", "recorded_at", "no"),
     Index("ix_change_cause", "owner_id", "cause", "no"),
 )
@@ -273,7 +278,7 @@ note = _versions(
     Column("chain_id", String(40), nullable=False),
     Column("continues", Boolean, nullable=False),
     Column("keywords", Text, nullable=False),
-    Column("proposals", Text),
+    Column("proposals", PackedText),
     Column("analyst", Text, nullable=False),
     _partial("ix_note_analyst", "owner_id", "analyst", "page_id", where="retired_no IS NULL"),
 )
@@ -312,13 +317,14 @@ segment = _owned(
 segment_text = _versions(
     "segment_text",
     [_key("segment_id")],
-    Column("parts", Text, nullable=False),
-    Column("keywords", Text, nullable=False),
+    Column("parts", PackedText, nullable=False),
+    Column("keywords", PackedText, nullable=False),
     *_zoned("said_from", empty=False),
     *_zoned("said_to", empty=False),
     Column("title", Text),  # NULL: none
     Column("shown", Text),  # NULL: the first of the keywords
     _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
+    small=False,
 )
 
 fact = _owned(
@@ -343,6 +349,7 @@ fact = _owned(
     *_written(),
     _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
     _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
+    small=True,
 )
 
 # What of a fact changes, as each change left it: `fact` holds the last of it again. `ended_no` is the fact's own end;
@@ -448,6 +455,7 @@ source = _owned(
     Column("start", Integer),
     Column("end", Integer),
     Index("ix_source_seq", "owner_id", "seq", "item"),
+    small=True,
 )
 
 # ---- records of the papers' other systems (baselines/records.py); MemoryOS has none

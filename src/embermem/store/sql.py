@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from embermem.store.admin.backup import Backups
 from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
+from embermem.store.index_cache import IndexCache
 from embermem.store.queries.cases import Cases
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
@@ -46,10 +48,11 @@ class Administration(
     FactLists,
     Spans,
     Oversight,
+    Backups,
 ):
-    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies;
-    receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it, and what
-    leaves it."""
+    """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies and
+    backups; receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it,
+    and what leaves it."""
 
 
 @each_again
@@ -60,6 +63,7 @@ class SqlStore(
     Work,
     Changes,
     Deltas,
+    IndexCache,
     Pages,
     Personas,
     Segments,

@@ -44,6 +44,11 @@ def remember(c: Connection, values: Mapping[str, str]) -> None:
 
 
 def remember_once(c: Connection, key: str, value: str) -> str:
+    """Keep a value, unless there is one; the one that stands. Where it stands nothing is written: on Citus, a setting
+    is written on every node."""
+    known = setting(c, key)
+    if known:
+        return known
     c.execute(upsert(c, schema.store).values(key=key, value=value).on_conflict_do_nothing())
     return setting(c, key)
 
@@ -64,9 +69,9 @@ def set_owner(c: Connection, owner_id: OwnerId, **values: Any) -> None:
     c.execute(update(schema.owner).where(schema.owner.c.owner_id == owner_id).values(**values))
 
 
-def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
-    """The owner's row, held by this transaction until its end. A new owner begins at this time, or just after the last
-    owner that was forgotten whole (`BORN_AFTER`).
+def ensure_owner(c: Connection, owner: Owner, at: int) -> bool:
+    """The owner's row, held by this transaction until its end; whether it is new. A new owner begins at this time, or
+    just after the last owner that was forgotten whole (`BORN_AFTER`).
 
     The setting is read after the insert. `forget_owner` commits it before it deletes the row, and the key lets the
     insert through only once that deletion is committed: so a statement that begins after the insert (in READ COMMITTED
@@ -82,10 +87,13 @@ def ensure_owner(c: Connection, owner: Owner, at: int) -> None:
         **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
         "lease_token": 0,
     }
-    while not locked_owner(c, owner.id):  # again, where another forgot the owner in between
-        made = c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing()).rowcount
-        if made and (after := int(setting(c, BORN_AFTER) or 0)) >= at:
-            set_owner(c, owner.id, created_at=after + 1)
+    while not locked_owner(c, owner.id):
+        if c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing()).rowcount:
+            after = int(setting(c, BORN_AFTER) or 0)
+            if after >= at:
+                set_owner(c, owner.id, created_at=after + 1)
+            return True  # else another was first, or forgot the owner in between
+    return False
 
 
 def utterances(

@@ -61,10 +61,11 @@ class Transaction:
     an interrupt leaves suspended keeps its locks until it is collected.
     """
 
-    def __init__(self, database: Database, engine: Engine, *, writes: bool) -> None:
+    def __init__(self, database: Database, engine: Engine, *, writes: bool, partly: bool = False) -> None:
         self._database = database
         self._engine = engine
         self._writes = writes
+        self._partly = partly
         self._open = _open.transactions
         self._lent: PoolProxiedConnection | None = None
         self._raw: Any = None
@@ -77,7 +78,7 @@ class Transaction:
                 self._lent = self._connection.connection
                 self._raw = self._lent.dbapi_connection
                 self._transaction: RootTransaction = self._database.begin(self._connection, writes=self._writes)
-            return self._connection
+            return self._database.of_living(self._connection) if self._partly else self._connection
         except BaseException:
             self.undo()
             raise
@@ -183,6 +184,12 @@ def end_all(left: int) -> None:
         raise late
 
 
+class _Asked(threading.local):
+    """Whether this thread asks only those parts of the database that answer."""
+
+    living = False
+
+
 class Transactions:
     """A database and how it is read and written. Many threads and processes may use it at once."""
 
@@ -190,6 +197,7 @@ class Transactions:
         self._database = database
         self._pid = os.getpid()
         self._closed = False
+        self._asked = _Asked()
         self._engine = self._database.open()
         try:
             with self._database.errors():
@@ -218,7 +226,7 @@ class Transactions:
         self._after_fork()
         if self._closed:
             raise StoreClosed(f"{self._database.place}: this memory was closed")
-        return Transaction(self._database, self._engine, writes=writes)
+        return Transaction(self._database, self._engine, writes=writes, partly=self._asked.living and not writes)
 
     def close(self) -> None:
         """Give all connections back; the WAL of an SQLite file is folded into it by the last one out."""
@@ -249,6 +257,32 @@ def again(method: Method) -> Method:
         return method(*arguments, **named)
 
     return cast("Method", tried)
+
+
+def over_owners(method: Method) -> Method:
+    """A method that reads over all owners. Where a part of the database does not answer, the owners of the others are
+    read; the log says so, and `missing_parts` does."""
+
+    @wraps(method)
+    def asked(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return method(self, *arguments, **named)
+        except StoreUnreachable as error:
+            if self._asked.living or not self._database.has_parts:
+                raise
+            logger.warning("not every part of the database answers; the others are asked: %s", error)
+        self._asked.living = True
+        try:
+            return method(self, *arguments, **named)
+        finally:
+            self._asked.living = False
+
+    return cast("Method", asked)
+
+
+def missing_parts(c: Connection) -> tuple[str, ...]:
+    """The parts of the database that did not answer what was asked by this connection: what is theirs is left out."""
+    return tuple(sorted(getattr(c, "missing", ())))
 
 
 def interruptible(method: Method) -> Method:

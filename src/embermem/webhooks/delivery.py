@@ -6,11 +6,12 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from embermem.core.errors import ForgottenKeyLost
+from embermem.telemetry import Done
 from embermem.webhooks import events, sending, signing
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Deliverer:
     store: SqlStore
     settings: Settings
     clock: Callable[[], datetime]
+    done: Done = field(default_factory=Done)
+    """Counts the attempts, as `delivered` or `failed`."""
 
     def run(self, stopping: Callable[[], bool] = lambda: False) -> int:
         """Make the attempts that are due; returns how many deliveries were taken by their receivers."""
@@ -47,8 +50,10 @@ class Deliverer:
                 self._attempt(delivery, timeout_s)
             except sending.NotSent as error:
                 self._failed(delivery, error)
+                self.done.add("failed")
             else:
                 self.store.delivered(delivery, self.clock())
+                self.done.add("delivered")
                 done += 1
         return done
 

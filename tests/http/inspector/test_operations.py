@@ -380,6 +380,24 @@ def test_copies_are_listed_and_say_what_they_still_hold(opened: Opener, place: P
         assert f"embermem copy {place()} " in told
 
 
+def test_backups_are_listed_with_what_they_hold_and_one_that_was_deleted_as_gone(
+    opened: Opener, place: Place, tmp_path: Path, clock: Clock
+) -> None:
+    memory = opened()
+    page = memory.of("alice").add("I live in Lyon.")
+    memory.backup(tmp_path / "backups", incremental=True)
+    memory.backup(tmp_path / "gone.db")
+    (tmp_path / "gone.db").unlink()
+    clock.go(7200)
+    memory.of("alice").forget_pages([page])
+    with running(memory) as url, client(url) as c:
+        told = words(c.get("/operations/backups", params={"look": "1"}))
+        assert "of 2 hours ago , 1 messages, 0 changes" in told
+        assert "holds something that was forgotten since" in told
+        assert "is not there any more" in told
+        assert f"embermem --store {place()} backup " in told
+
+
 # ---------------------------------------------------------------------------------------------------------- at once
 
 

@@ -179,7 +179,7 @@ def test_vectors_can_be_compared_by_sql_and_agree_with_ours(url: str) -> None:
            WHERE one.owner_id = ? AND one.seq = 3 ORDER BY other.seq""",
         owner,
     )
-    ours = 1.0 - delta.vectors @ delta.vectors[2]
+    ours = 1.0 - np.asarray(delta.vectors) @ delta.vectors[2]
     assert len(distances) == len(LINES) * 2
     assert np.allclose([row["distance"] for row in distances], ours, atol=2e-3)
     assert rows(url, "SELECT DISTINCT pg_typeof(data)::text AS kind FROM embedding") == [{"kind": "halfvec"}]

@@ -12,6 +12,8 @@ from embermem.cli.commands.common import JsonOption, session_of
 from embermem_bench.commands import paper, run, study
 from embermem_bench.commands.calibration import calibration
 from embermem_bench.commands.common import PresetOption, bare_embedder, progress_told, temporary_folder
+from embermem_bench.commands.footprint import footprint
+from embermem_bench.commands.owners import owners
 from embermem_bench.commands.past import past
 from embermem_bench.commands.scale import scale
 from embermem_bench.commands.understanding import HELP, understanding
@@ -233,7 +235,9 @@ def load(
 
 app.command()(calibration)
 app.command()(scale)
+app.command()(owners)
 app.command()(past)
+app.command()(footprint)
 app.command()(year)
 app.command(help=HELP)(understanding)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,12 @@ from embermem.cli.commands.common import (
     then_of,
     time_of,
 )
+
+if TYPE_CHECKING:
+    from embermem.protocols import DiskUsage
+
+_MOST_OWNERS = 100
+"""Owners that `stats` lists; with --json it lists all."""
 
 
 def recall(
@@ -220,15 +226,23 @@ def show(
                 shown.pages(owner, shown.tier_of(what), limit, as_json, then, seen)
 
 
-def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
+def stats(
+    ctx: typer.Context,
+    by_bytes: Annotated[bool, typer.Option("--bytes", help="Print what each table and index takes on disk.")] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Print counts for the store and for this user."""
     from datetime import UTC, datetime
 
     from embermem.reports import render, waiting
 
     session = session_of(ctx)
+    if by_bytes:
+        with session.for_reading() as memory:
+            _bytes(memory.disk_usage(), as_json)
+        return
     with session.for_reading() as memory:
-        whole, owners = memory.stats(), memory.owners()
+        whole, owners = memory.stats(), memory.owners(partly=True)
         here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
         own = session.owner(memory).stats() if here else None
         better = memory.better_embedder()
@@ -237,13 +251,50 @@ def stats(ctx: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         render.print_json({"store": whole, "owner": own, "owners": owners})
         return
-    render.records("store", _pairs(whole))
+    render.records("store", [pair for pair in _pairs(whole) if pair[0] != "unreachable" or pair[1]])
     if own is not None:
         render.records(f"{session.user} / {session.agent}", [pair for pair in _pairs(own) if pair[0] != "waiting"])
         for sentence in waiting.sentences(own.waiting, datetime.now(UTC)):
             render.print_text(f"  {sentence}")
     if len(owners) > 1 or own is None:
-        render.table("owners", ("user", "agent"), [(render.cut(o.user), render.cut(o.agent)) for o in owners])
+        shown = [(render.cut(o.user), render.cut(o.agent)) for o in owners[:_MOST_OWNERS]]
+        render.table("owners", ("user", "agent"), shown)
+        if len(owners) > _MOST_OWNERS:
+            render.print_text(f"  and {len(owners) - _MOST_OWNERS} more")
+
+
+def _bytes(usage: DiskUsage, as_json: bool) -> None:
+    """What takes the bytes, and how many of them for each utterance and page."""
+    from embermem.core.record import plain_values
+    from embermem.reports import render
+
+    said, pages = max(usage.utterances, 1), max(usage.pages, 1)
+    if as_json:
+        render.print_json(
+            {
+                **plain_values(usage),
+                "unused": usage.unused,
+                "bytes_per_utterance": round(usage.bytes / said, 1),
+                "bytes_per_page": round(usage.bytes / pages, 1),
+            }
+        )
+        return
+    rows = [
+        (one.name if one.index_of is None else f"  {one.name} (index of {one.index_of})", one.bytes, one.unused)
+        for one in usage.parts
+    ]
+    rows += [("free pages", usage.free, usage.free), ("other", usage.other, 0)]
+    told = [(name, render.size(size), render.size(unused), f"{size / said:.1f}") for name, size, unused in rows if size]
+    render.table("bytes" if usage.exact else "bytes of values", ("part", "bytes", "unused", "per utterance"), told)
+    render.records(
+        "store",
+        [
+            ("bytes", render.size(usage.bytes)),
+            ("unused in pages", render.size(usage.unused)),
+            ("per utterance", f"{usage.bytes / said:.0f}"),
+            ("per page", f"{usage.bytes / pages:.0f}"),
+        ],
+    )
 
 
 def _pairs(record: object) -> list[tuple[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,14 @@ def worker(
         typer.Option(min=1, max=256, help="Users processed at the same time; default: the setting worker_threads."),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Do what is due and exit.")] = False,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Answer /health and /metrics there, such as 127.0.0.1:9464."),
+    ] = None,
+    allow_remote: Annotated[
+        bool,
+        typer.Option("--allow-remote", help="Let --listen be an address of other machines; /metrics requires a key."),
+    ] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print JSON lines on stdout: one for each turn of a user, and one at the end."),
@@ -29,14 +38,23 @@ def worker(
 ) -> None:
     """Process due work of all users until Ctrl-C or SIGTERM. Any number of workers may run at the same time."""
     from embermem.cli import worker as work
+    from embermem.pulse import Pulse
     from embermem.reports import render
 
-    session = session_of(ctx)
-    with session.for_reading() if once else session.for_writing() as memory, work.stopping() as stop:
+    if once and listen is not None:
+        raise typer.BadParameter("--listen is for a worker that runs on; leave --once or --listen out")
+    session, pulse = session_of(ctx), Pulse()
+    with (
+        session.for_reading() if once else session.for_writing() as memory,
+        work.stopping() as stop,
+        nullcontext()
+        if listen is None
+        else work.listening(memory, pulse, stop, listen, remote=allow_remote, told=render.note),
+    ):
         if not once:
             render.note("working; Ctrl-C ends it after the step in hand")
-        threads = workers or memory.settings.worker_threads
-        placed = work.run(memory, stop, threads=threads, once=once, told=_told_as_json if as_json else _told)
+        threads, told = workers or memory.settings.worker_threads, _told_as_json if as_json else _told
+        placed = work.run(memory, stop, threads=threads, once=once, told=told, pulse=pulse)
     if as_json:
         render.print_json_line({"placed": placed})
     else:

@@ -13,6 +13,7 @@ from embermem.core.types.webhooks import Webhook
 
 __all__ = [
     "Background",
+    "Backup",
     "Breaking",
     "CallSum",
     "CallsBy",
@@ -22,6 +23,7 @@ __all__ = [
     "Leaving",
     "OwnerWaits",
     "OwnerWork",
+    "Restored",
     "StoreWork",
 ]
 
@@ -157,13 +159,64 @@ class Leaving(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Backup(Record):
+    """A backup that was made: its file, and when the store was read for it.
+
+    `bytes` is the size of the file, `store_bytes` that of the store that it gives. An increment holds the pages that
+    the backups before it hold otherwise; `after` is the one that it comes after, None for a whole store. `owners`,
+    `utterances` and `changes` are counts of what it holds. `erased` changes with every forgetting: a backup with
+    another one than the store has may hold what was forgotten since. `dropped` are older backups of the folder that
+    were removed."""
+
+    place: str
+    at: datetime
+    bytes: int
+    store_bytes: int
+    owners: int
+    utterances: int
+    changes: int
+    schema: str
+    sha256: str
+    erased: str
+    after: str | None = None
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def incremental(self) -> bool:
+        """Whether it rests on others."""
+        return self.after is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Restored(Record):
+    """A store that was made from a backup: its file, and the backup with the time at which the store was read for it.
+    `known_at` is the time whose memory it holds, None for all of the backup's; `forgotten_later` counts forgettings
+    after that time, whose content it does not hold either. `replaced` is where the store lies that was there before."""
+
+    place: str
+    backup: str
+    backup_at: datetime | None
+    owners: int
+    utterances: int
+    changes: int
+    known_at: datetime | None = None
+    forgotten_later: int = 0
+    replaced: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Copied(Record):
-    """A file that the store was copied to, or that a migration kept of it. `bytes` and `at` (when it was last written)
-    are None where there is no such file any more. `holds_forgotten`: whether it holds something that was forgotten
-    since, None where that was not looked at."""
+    """A file that the store was copied or backed up to, or that a migration kept of it. `bytes` and `at` (when it was
+    last written) are None where there is no such file any more. `holds_forgotten`: whether it holds something that was
+    forgotten since, or may; None where that was not looked at. Of a backup, `backup_at` says when the store was read
+    for it, `utterances` and `changes` how many it holds, and `increment` that it rests on others."""
 
     place: str
     bytes: int | None
     at: datetime | None
     of_migration: bool
     holds_forgotten: bool | None
+    backup_at: datetime | None = None
+    utterances: int | None = None
+    changes: int | None = None
+    increment: bool = False

@@ -28,6 +28,7 @@ from embermem.memoryos.ingest.grouping import Grouping
 from embermem.memoryos.ingest.heat_sample import HeatWatch
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.pace import Pace
+from embermem.memoryos.ingest.work_watch import WorkWatch
 from embermem.protocols import (
     ARCHIVED,
     Analyst,
@@ -80,6 +81,8 @@ class Parts:
     promoting: Pace = field(default_factory=Pace)
     heats: HeatWatch = field(default_factory=HeatWatch)
     """What claims see of the heat of segments, for who watches the process."""
+    watch: WorkWatch = field(default_factory=WorkWatch)
+    """What the work does and where it fails, for the same."""
 
     @property
     def modelled(self) -> bool:

@@ -32,6 +32,7 @@ def embed(claim: Claim) -> bool:
     decision = Embedded(first_seq=first, last_seq=last, embedder=embedder)
     claim.apply(Cause.EMBEDDING, embedder, [decision], vectors=made)
     claim.held.embedded_seq = last
+    claim.parts.watch.embedded(len(batch))
     return True
 
 

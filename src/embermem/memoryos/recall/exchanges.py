@@ -6,11 +6,11 @@ Pure functions of a view: nothing here counts tokens or decides what is packed (
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Iterable, Set
 
 from embermem import languages
 from embermem.index.query_context import View
-from embermem.languages.words import asks, content_words, sentences, terms
+from embermem.languages.words import asks, content_words, has_content_words, sentences, terms
 
 __all__ = ["Exchanges", "completing", "ends_in_question", "is_worth_a_line", "open_page", "statement_of"]
 
@@ -35,12 +35,14 @@ class Exchanges:
     """Which of the rows that a query sees belong together."""
 
     def __init__(self, view: View) -> None:
+        snapshot = view.snapshot
         self._view = view
         self._names = view.names
         self._query = frozenset(view.idf) - view.names - _COURTESY
-        self._sources: Collection[int] = frozenset(view.snapshot.facts.source_seqs[1].tolist())
-        self._asks: dict[int, bool] = {}
-        self._short: dict[int, bool] = {}
+        self._sources = snapshot.facts.sources_of_all
+        self._speaker = snapshot.speaker_of(view.n)
+        self._asks = snapshot.notes("asks")
+        self._short = snapshot.notes(("is short", view.names))
 
     def of(self, row: int) -> tuple[int, ...]:
         """The row with what it needs: the answer that it asks for, and the answers to what these ask, in their order;
@@ -55,7 +57,7 @@ class Exchanges:
 
     def asks(self, row: int) -> bool:
         """Whether an utterance ends in a question, whatever signs or description stand after it."""
-        known = self._asks.get(row)
+        known: bool | None = self._asks.get(row)
         if known is None:
             known = self._asks[row] = ends_in_question(self._text(row))
         return known
@@ -64,28 +66,27 @@ class Exchanges:
         """The next utterance of its thread by another speaker, if the row asks and that may be seen."""
         if not self.asks(row):
             return None
-        view, utterances = self._view, self._view.snapshot.utterances
+        view, following, spoke = self._view, self._view.links.next, self._speaker
         other = row
         for _ in range(_FARTHEST):
-            other = int(view.links.next[other])
+            other = following.item(other)
             if other >= view.n:
                 return None
-            if utterances[other].speaker != utterances[row].speaker:
-                return other if view.candidates[other] else None
+            if spoke.item(other) != spoke.item(row):
+                return other if self._is_seen(other) else None
         return None
 
     def question_of(self, row: int) -> int | None:
         """The utterance right before it of its thread, if another speaker asks there and that may be seen."""
-        view, utterances = self._view, self._view.snapshot.utterances
-        before = int(view.links.previous[row])
-        if before >= view.n or not view.candidates[before] or not self.asks(before):
+        before: int = self._view.links.previous.item(row)
+        if before >= self._view.n or not self._is_seen(before) or not self.asks(before):
             return None
-        return before if utterances[before].speaker != utterances[row].speaker else None
+        return before if self._speaker.item(before) != self._speaker.item(row) else None
 
     def is_short(self, row: int) -> bool:
         """Whether an utterance has no more than four content words; names of those who speak and words of courtesy do
         not count."""
-        known = self._short.get(row)
+        known: bool | None = self._short.get(row)
         if known is None:
             text = self._text(row)
             known = len(text) < _LOOKS_AT and not is_worth_a_line(text, self._names)
@@ -104,6 +105,9 @@ class Exchanges:
             return True
         return not self._query.isdisjoint(terms(self._text(row)))
 
+    def _is_seen(self, row: int) -> bool:
+        return self._view.allowed is None or bool(self._view.allowed.item(row))
+
     def _text(self, row: int) -> str:
         return self._view.snapshot.text(row)
 
@@ -117,7 +121,7 @@ def completing(view: View, rows: Iterable[int]) -> tuple[int, ...]:
 def is_worth_a_line(part: str, names: Set[str]) -> bool:
     """Whether a part of an utterance says enough: it has more than four content words; names and words of courtesy do
     not count."""
-    return len(content_words(part) - names - _COURTESY) > _SHORT
+    return has_content_words(part, _SHORT + 1, names, _COURTESY)
 
 
 def open_page(view: View) -> tuple[int, ...]:
@@ -156,5 +160,5 @@ def statement_of(text: str) -> str:
 def _end_of_question(text: str) -> int:
     """Where the question that a text ends in has its end; 0 if it ends in none."""
     begin = max(0, len(text) - _LOOKS_AT)
-    last = max(text.rfind(mark, begin) for mark in _MARKS)
+    last = max([text.rfind(mark, begin) for mark in _MARKS])
     return last + 1 if last >= 0 and _REST.fullmatch(text, last + 1) is not None else 0

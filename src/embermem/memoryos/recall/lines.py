@@ -29,10 +29,14 @@ class Lines:
         self._dated = view.snapshot.dates.dated(view.n)
         self._told: dict[_Sentence, int] = {}
         self._keys: dict[int, tuple[_Sentence, ...]] = {}
+        self._costs: dict[str, int] = {}
 
     def cost(self, line: str) -> int:
         """The tokens of a line, with its end."""
-        return self._counter.count(line + "\n")
+        known = self._costs.get(line)
+        if known is None:
+            known = self._costs[line] = self._counter.count(line + "\n")
+        return known
 
     def line(self, row: int, limit: int, left: int, *, without_question: bool = False) -> str:
         """The line of a row within `limit` tokens, and within what is left; empty, if too little of it would be shown.
@@ -72,7 +76,8 @@ class Lines:
         if known is None:
             utterance = self._view.snapshot.utterances[row]
             text = self._view.snapshot.text(row)
-            known = tuple(_key(utterance, text[start:end]) for start, end in sentences(text))
+            speaker, said_on = utterance.speaker, day(utterance.said_at)
+            known = tuple((speaker, said_on, _form(text[start:end])) for start, end in sentences(text))
             self._keys[row] = known
         return known
 
@@ -116,4 +121,8 @@ class Lines:
 
 
 def _key(utterance: Utterance, sentence: str) -> _Sentence:
-    return utterance.speaker, day(utterance.said_at), one_line(sentence).casefold()
+    return utterance.speaker, day(utterance.said_at), _form(sentence)
+
+
+def _form(sentence: str) -> str:
+    return one_line(sentence).casefold()

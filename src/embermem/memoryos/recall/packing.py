@@ -42,6 +42,7 @@ from embermem.prompts.rendering import (
     header,
     one_line,
     profile_lines,
+    spoken_line,
     trait_lines,
     utterance_line,
 )
@@ -185,6 +186,7 @@ class _Filling:
     def __init__(self, view: View, counter: TokenCounter, budget: int) -> None:
         self.view, self.counter, self.budget = view, counter, budget
         self.snapshot, self.settings = view.snapshot, view.settings
+        self.utterances = view.snapshot.utterances
         self.lines, self.exchanges = Lines(view, counter), Exchanges(view)
         self.limit = budget
         self.scores: dict[int, float] = {}
@@ -195,6 +197,7 @@ class _Filling:
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
         self.headers: set[tuple[str, ThreadId]] = set()
+        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = {}
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
@@ -352,7 +355,7 @@ class _Filling:
                 spent = self.used
                 line = self.lines.line(question, limit, self._room())
                 most = min(limit, self.settings.pack_line_least, self._room())
-                cost = self._cost(line) + self._header_cost(self.snapshot.utterances[question]) if line else 0
+                cost = self._cost(line) + self._header_cost(question) if line else 0
                 if line and CUT not in line and cost <= most:
                     self._put(question, line)
                 limit -= self.used - spent
@@ -389,7 +392,7 @@ class _Filling:
 
     def _text(self) -> str:
         lines = {item.row: item.line for item in self.packed if item.row is not None}
-        said = ((self.snapshot.utterances[row], lines[row]) for row in self._rows())
+        said = ((self.utterances[row], lines[row]) for row in self._rows())
         told = self._facts()
         wishes = [line for fact, line in told if is_instruction(fact.attribute)]
         facts = [line for fact, line in told if line and not is_instruction(fact.attribute)]
@@ -419,12 +422,12 @@ class _Filling:
         return [profile_line(whose, fields) for whose, fields in kept if fields]
 
     def _rows(self) -> list[int]:
-        return in_time_order({i.row: self.snapshot.utterances[i.row] for i in self.packed if i.row is not None})
+        return in_time_order({i.row: self.utterances[i.row] for i in self.packed if i.row is not None})
 
     def _try_rows(self, members: Sequence[int], row: int, limit: int) -> bool:
         """Pack the rows if all fit; else the row without its question. Whether it needed no more thought."""
         if (earlier := self.lines.told_by(row)) is not None:
-            self._leave_out(row, f"the same as #{self.snapshot.utterances[earlier].seq}")
+            self._leave_out(row, f"the same as #{self.utterances[earlier].seq}")
             return True
         if (lines := self._lines_of(members, row, limit)) is not None:
             for one, line in lines.items():
@@ -441,8 +444,8 @@ class _Filling:
         left, heads = self._room(), set(self.headers)
         lines: dict[int, str] = {}
         for one in (row, *(other for other in members if other != row)):
-            utterance = self.snapshot.utterances[one]
-            over = 0 if place_of(utterance) in heads else self._cost(header(utterance))
+            place, over = self._head(one)
+            over = 0 if place in heads else over
             most = limit if one == row else min(limit, _OTHER_HALF, left - over)
             line = self.lines.line(one, most, left - over)
             if one < row and (not line or CUT in line):
@@ -450,13 +453,13 @@ class _Filling:
             if not line:
                 return None
             lines[one] = line
-            heads.add(place_of(utterance))
+            heads.add(place)
             left -= self._cost(line) + over
         return dict(sorted(lines.items()))
 
     def _try_shorter(self, members: Sequence[int], row: int) -> bool:
         """Pack a row that asks, cut so that there is room for what answers it."""
-        over = self._header_cost(self.snapshot.utterances[row])
+        over = self._header_cost(row)
         others = _OTHER_HALF * sum(one > row for one in members)
         lines = self._lines_of([one for one in members if one >= row], row, self._room() - over - others)
         for one, line in (lines or {}).items():
@@ -465,7 +468,7 @@ class _Filling:
 
     def _try_statement(self, row: int, limit: int) -> bool:
         """Pack the row without the question that it ends in, if it says something besides."""
-        over = self._header_cost(self.snapshot.utterances[row])
+        over = self._header_cost(row)
         line = self.lines.line(row, limit, self._room() - over, without_question=True)
         if line:
             self._put(row, line)
@@ -474,9 +477,8 @@ class _Filling:
         return False
 
     def _put(self, row: int, line: str) -> None:
-        utterance = self.snapshot.utterances[row]
-        cost = self._cost(line) + self._header_cost(utterance)
-        self.headers.add(place_of(utterance))
+        cost = self._cost(line) + self._header_cost(row)
+        self.headers.add(self._head(row)[0])
         self.lines.take(row)
         self.used += cost
         self.packed.append(_Packed(line=line, cost=cost, row=row))
@@ -485,8 +487,17 @@ class _Filling:
     def _room(self) -> int:
         return self.limit - self.used
 
-    def _header_cost(self, utterance: Utterance) -> int:
-        return 0 if place_of(utterance) in self.headers else self._cost(header(utterance))
+    def _header_cost(self, row: int) -> int:
+        place, cost = self._head(row)
+        return 0 if place in self.headers else cost
+
+    def _head(self, row: int) -> tuple[tuple[str, ThreadId], int]:
+        """What the header over a row stands over, and its tokens."""
+        known = self._heads.get(row)
+        if known is None:
+            utterance = self.utterances[row]
+            known = self._heads[row] = place_of(utterance), self._cost(header(utterance))
+        return known
 
     def _try_fact(self, fact: Fact, score: float) -> bool:
         """Pack it if it fits and is not told already; whether it is in."""
@@ -558,8 +569,15 @@ class _Filling:
         if isinstance(what, str):
             self.left_out.append(LeftOut(what=what, score=score, reason=reason))
             return
-        name = named(self.snapshot.utterances[what], self.snapshot.text(what))
-        self.left_out.append(LeftOut(what=name, score=self.scores[what], reason=reason))
+        self.left_out.append(LeftOut(what=self._name(what), score=self.scores[what], reason=reason))
+
+    def _name(self, row: int) -> str:
+        """What a row is called. The record of what was said in a talk is not made for its name."""
+        snapshot, text = self.snapshot, self.snapshot.text(row)
+        if snapshot.has_documents:
+            return named(self.utterances[row], text)
+        speaker = snapshot.speakers()[snapshot.speaker_of(self.view.n).item(row)]
+        return spoken_line(snapshot.seqs.item(row), speaker, one_line(text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
 
     def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:
         for row in rows:

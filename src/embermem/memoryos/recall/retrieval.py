@@ -34,10 +34,12 @@ from embermem.core.types import (
     Tier,
 )
 from embermem.core.vectors import page_vector
+from embermem.index.channels import speaker
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
 from embermem.index.linking import Followed
 from embermem.index.pairs import similarities
+from embermem.index.products import highest
 from embermem.index.query_context import Query, View
 from embermem.index.snapshot import Snapshot
 from embermem.memoryos.people import People, shown
@@ -176,6 +178,8 @@ class Ranking:
     @cached_property
     def without_vector(self) -> int:
         """How many candidates were ranked by words alone."""
+        if not self.view.snapshot.partial:
+            return 0
         return int(np.count_nonzero(self.view.candidates & ~self.view.snapshot.has_vector[: self.view.n]))
 
     @property
@@ -332,7 +336,7 @@ def tier_of(snapshot: Snapshot, page: int, short_term_pages: int) -> Tier | None
 
 
 def _ranked(view: View, first: int | None = None) -> Ranking:
-    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first or view.settings.hits)
+    return _rank_as_the_paper(view) if view.settings.preset == "paper" else _rank(view, first)
 
 
 def _ablated(settings: Settings) -> Settings:
@@ -379,16 +383,16 @@ def _packed(
 # ------------------------------------------------------------------------------------------------ preset `default`
 
 
-def _rank(view: View, first: int) -> Ranking:
+def _rank(view: View, wanted: int | None) -> Ranking:
     settings, texts = view.settings, view.texts
+    first = wanted or settings.hits
     fused, plan = planned(view, fuse(view))
     reach = _within_reach(view, fused.scores)
     best = _best(texts.leading(reach), max(first, settings.pack_candidates))
-    chars = np.expm1(view.snapshot.text_length(view.n).astype(np.float64))
     places, told = widened(
         fused.scores[best],
         view.snapshot.thread_of(view.n)[best],
-        texts.total(chars)[texts.of(best)],
+        _chars(view, best),
         weight=settings.recall_told,
         unit=settings.several_unit if needs_several(view.query.text) else settings.told_unit,
         first=first,
@@ -396,12 +400,14 @@ def _rank(view: View, first: int) -> Ranking:
     likely = float(np.logaddexp.reduce(fused.scores[best[: settings.pack_candidates]])) if len(best) else 0.0
     best = best[places]
     if not texts.are_rows:
-        best, told = with_other_passages(view, reach, chars, best, told, first=_COMPLETED)
+        best, told = with_other_passages(view, reach, best, told, first=_COMPLETED)
     rows = best.tolist()
     scores = (fused.scores[best] - told).tolist()
     penalties = dict(zip(rows, told.tolist(), strict=True))  # the rows that come last pay nothing
     known = set(rows)
-    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])):
+    # Of hits alone, what completes exchanges says no more than whose words they are (confidence.py).
+    is_packed = wanted is None or speaker(view) is not view.nothing
+    for row in (*open_page(view), *completing(view, rows[:_COMPLETED])) if is_packed else ():
         if row not in known and np.isfinite(fused.scores[row]):
             rows.append(row)
             scores.append(float(fused.scores[row]))
@@ -431,16 +437,24 @@ def _within_reach(view: View, scores: Floats) -> Floats:
     return np.where(np.isin(view.snapshot.page_of(view.n), _short_term(view)), scores, -np.inf)
 
 
+def _chars(view: View, rows: NDArray[np.int64]) -> Floats:
+    """The characters of the text that each of these rows is of, each text's once."""
+    texts, lengths = view.texts, view.snapshot.text_length(view.n)
+    if texts.are_rows:
+        return np.expm1(lengths[rows].astype(np.float64))
+    of = texts.of(rows)
+    counts = texts.ends[of] + 1 - texts.begins[of]
+    passages = np.expm1(lengths[texts.rows_of(of)].astype(np.float64))
+    return np.add.reduceat(passages, np.cumsum(counts) - counts) if len(rows) else passages
+
+
 def _best(scores: Floats, k: int) -> NDArray[np.int64]:
     """The k rows of the highest finite scores, best first; of equals the earlier."""
-    k = min(k, len(scores))
     if k == 0:
         return np.zeros(0, dtype=np.int64)
-    # Equals of the k-th are all kept until they are sorted: which of them stay must not be left to chance.
-    least = np.partition(scores, len(scores) - k)[len(scores) - k]
-    rows = np.flatnonzero(scores >= max(least, np.finfo(np.float64).min))
-    order = np.argsort(-scores[rows], kind="stable")[:k]
-    return rows[order]
+    rows = highest(scores, k)
+    rows = rows[scores[rows] > -np.inf]
+    return rows[np.argsort(-scores[rows], kind="stable")[:k]]
 
 
 # -------------------------------------------------------------------------------------------------- preset `paper`

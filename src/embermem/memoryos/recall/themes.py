@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
 from embermem import languages
 from embermem.core.attributes import Kind, kind
@@ -50,9 +51,11 @@ _WHATEVER_IS_ASKED = frozenset({"food", "money", "body", "smoke", "time"})
 """The themes of which goals and limits bear on any query; those of the others only on one that asks for advice."""
 
 
+@lru_cache(maxsize=8)
 def themes_of(query: str) -> frozenset[str]:
     """The themes that a query touches."""
-    return frozenset(name for name in _ATTRIBUTES if _ASKED[name].search(query))
+    lowered = query.lower()
+    return frozenset(name for name in _ATTRIBUTES if _ASKED[name].search(lowered))
 
 
 def themes_bearing(query: str, near: Collection[str]) -> frozenset[str]:
@@ -69,13 +72,14 @@ def states_taste(fact: Fact, themes: Collection[str]) -> bool:
 def bears_on(fact: Fact, themes: Collection[str]) -> bool:
     """Whether the fact belongs to one of these themes."""
     return any(
-        name in themes and (fact.attribute in attributes or _TOLD[name].search(fact.text) is not None)
+        name in themes and (fact.attribute in attributes or _TOLD[name].search(fact.text.lower()) is not None)
         for name, attributes in _ATTRIBUTES.items()
     )
 
 
 def _words(name: str, kind: Callable[[ThemeWords], str]) -> re.Pattern[str]:
-    return languages.either(lambda one: kind(one.themes[name]) if name in one.themes else NEVER)
+    """A pattern for texts in small letters, in which it takes a third of the time that it takes in any."""
+    return languages.any_of(lambda one: kind(one.themes[name]) if name in one.themes else NEVER, re.NOFLAG)
 
 
 def theme_examples() -> Mapping[str, tuple[str, ...]]:
@@ -96,7 +100,8 @@ def theme_statements() -> Mapping[str, tuple[str, ...]]:
 
 def speaks_of(text: str, themes: Collection[str]) -> bool:
     """Whether a text has a word of one of these themes."""
-    return any(_ASKED[name].search(text) or _TOLD[name].search(text) for name in themes)
+    lowered = text.lower()
+    return any(_ASKED[name].search(lowered) or _TOLD[name].search(lowered) for name in themes)
 
 
 _ASKED = {name: _words(name, lambda words: words.asked) for name in _ATTRIBUTES}

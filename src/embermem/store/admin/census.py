@@ -18,7 +18,7 @@ from embermem.store import schema
 from embermem.store.codec import json_text, micros, moment
 from embermem.store.engines.words import has_text
 from embermem.store.queries import reads, waits
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, missing_parts, over_owners
 
 _SPAN = timedelta(minutes=15)
 """Activity is counted in spans of this length: the days of every zone that is in use now are made of them."""
@@ -29,6 +29,7 @@ _ENDED_WELL = ("ok", "started", "gave way")
 class Owners(Transactions):
     """What is asked of all owners that have a user; spaces are not among them."""
 
+    @over_owners
     def census(self, since: datetime, now: datetime, short: int, among: Sequence[Grant] | None) -> Census:
         """Counts of the owners that some grants hold (None: of all): what was recorded `since`, and what is due
         `now`; with `short` pages of short-term memory."""
@@ -61,6 +62,7 @@ class Owners(Transactions):
             calls = c.execute(asked).one()
             behind = select(owner.c.owner_id).where(whose, owner.c.due_at.is_not(None))  # of others nothing waits
             waiting = waits.waiting(c, lambda column: column.in_(behind), short)
+            missing = missing_parts(c)
         return Census(
             owners=row.owners,
             new=row.new,
@@ -71,8 +73,10 @@ class Owners(Transactions):
             waiting=waiting,
             calls=calls.calls,
             failed_calls=calls.failed,
+            unreachable=missing,
         )
 
+    @over_owners
     def find_owners(
         self,
         text: str,
@@ -128,7 +132,8 @@ def _named(text: str) -> list[ColumnElement[bool]]:
 
 
 def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
-    """What owners are ordered by, and whether what is greater comes first."""
+    """What owners are ordered by, and whether what is greater comes first. Utterances and pages are looked up of all
+    owners only where nothing else says who comes first: among a million that takes seconds."""
     owner, said, page = schema.owner, schema.utterance, schema.page
     newest = select(func.max(said.c.recorded_at)).where(said.c.owner_id == owner.c.owner_id).scalar_subquery()
     last = func.coalesce(newest, owner.c.created_at)
@@ -141,9 +146,11 @@ def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
         case OwnerOrder.NAME:
             return (owner.c.user, owner.c.agent), False
         case OwnerOrder.SIZE:
-            return (owner.c.pages, last, owner.c.owner_id), True
-        case OwnerOrder.TROUBLE:
-            return (owner.c.failures + failed, last, owner.c.owner_id), True
+            return (owner.c.pages, owner.c.created_at, owner.c.owner_id), True
+        case OwnerOrder.TROUBLE:  # of owners with nothing due nothing has failed
+            failures = case((owner.c.due_at.is_(None), owner.c.failures), else_=owner.c.failures + failed)
+            since = case((failures > 0, last), else_=owner.c.created_at)
+            return (failures, since, owner.c.owner_id), True
         case _:
             return (last, owner.c.owner_id), True
 

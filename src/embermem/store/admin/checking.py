@@ -228,12 +228,17 @@ class Checking(Whole, Erasing):
 
     def _of_scrub(self, *, mend: bool = False) -> list[Finding]:
         """Whether bytes of what was forgotten are in the files: as the store remembers, and as they are."""
+        if self._database.has_parts:
+            what = "what was forgotten is in the bytes of the nodes until these are used again: VACUUM there"
+            return [Finding(level="ok", what=what)]
         if self.scrub_due():
             what, level = "what was forgotten may still be in the bytes of the store's files: a scrub is due", "warning"
         elif gone := self._gone_but_left():
             what, level = f"bytes of {len(gone)} forgotten messages are in the store's files", "error"
         else:
             return []
+        if mend and self._database.cache_beside is not None:
+            self._database.cache_beside.drop_all()
         mended = mend and self.scrub()
         advice = "embermem doctor --repair, once no other process reads an older state (docs/concepts/forgetting.md)"
         return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]

@@ -26,6 +26,7 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
+from embermem.store.engines.owner_alias import IdOf, drop_alias
 from embermem.store.forgotten_key import bring_key, refuse_other_key
 from embermem.store.schema import COMMON, OWNED
 from embermem.store.statements import SCRUBBED, remember, setting
@@ -252,6 +253,8 @@ class _Copying:
                 if table.name in mine:
                     c.execute(delete(table).where(table.c.owner_id == owner_id))
             sums = _summed(_written(c, self._source.read(owner_rows(reader, owner_id))))
+            if not sums:
+                drop_alias(c, owner_id)
             _refuse_difference(sums, self._target.sums(c, owner_id), f"owner {owner_id}")
         return sums
 
@@ -319,10 +322,8 @@ class _Side:
             with self.reading() as c:
                 found: set[str] = set()
                 for table in OWNED:
-                    owner_id = table.c.owner_id
-                    found |= set(
-                        c.scalars(select(owner_id).where(owner_id > after).distinct().order_by(owner_id).limit(_OWNERS))
-                    )
+                    one = IdOf(select(table.c.owner_id).distinct().subquery().c.owner_id)
+                    found |= set(c.scalars(select(one).where(one > after).order_by(one).limit(_OWNERS)))
             some = sorted(found)[:_OWNERS]
             yield from some
             if len(some) < _OWNERS:

@@ -14,7 +14,6 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
-    String,
     Table,
     and_,
     bindparam,
@@ -31,7 +30,8 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
 from embermem.store import schema, values
-from embermem.store.engines.vector_type import are_halves, vector_length
+from embermem.store.engines.packed_text import Plain
+from embermem.store.engines.vector_type import are_halves, has_numbers
 from embermem.store.queries import originals
 
 
@@ -90,7 +90,7 @@ AREAS = (SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK)
 
 _LEARNT = (Cause.ANNOTATION, Cause.CONSOLIDATION, Cause.PROMOTION, Cause.REDONE)
 """Changes in which an analyst taught: what they say rests on utterances."""
-_OWNER = bindparam("owner", type_=String)
+_OWNER = bindparam("owner", type_=schema.owner.c.owner_id.type)
 _FROM_CALLERS = "caller"
 
 
@@ -373,7 +373,7 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
     if item == "chain":
         return (table.c.summary != "",)
     if item == "segment":
-        return (table.c.parts.like('%"text":"_%'),)
+        return (Plain(table.c.parts).like('%"text":"_%'),)
     if item == "profile":
         return (table.c.set_by != _FROM_CALLERS, table.c.value.is_not(None))
     if item == "person":
@@ -387,10 +387,9 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
 def _vectors(halves: bool) -> Iterator[Invariant]:
     vector, said, segment = schema.embedding, schema.utterance, schema.segment
     dim = _told("dim")
-    length = vector_length(vector.c.data, halves)
     ours, due = vector.c.embedder == bindparam("embedder"), vector.c.seq > _owners("embedded_seq")
     yield _embedded("vectors of missing utterances", _count(vector, _none(said, said.c.seq == vector.c.seq)))
-    yield _embedded("vectors of a wrong length", _count(vector, ours, length != dim * 2))
+    yield _embedded("vectors of a wrong length", _count(vector, ours, not_(has_numbers(vector.c.data, dim, halves))))
     yield _embedded("vectors of another embedder", _count(vector, not_(ours), not_(due)))
     made = _none(vector, vector.c.seq == said.c.seq)
     yield _embedded(

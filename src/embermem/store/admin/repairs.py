@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.types import OwnerId
 from embermem.core.vectors import of_summaries
 from embermem.store import schema
-from embermem.store.engines.vector_type import are_halves, vector_length
+from embermem.store.engines.vector_type import are_halves, has_numbers
 from embermem.store.statements import due_from, set_owner, setting
 
 
@@ -48,7 +48,7 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
     embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
     of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
-    wrong = or_(vector.c.embedder != embedder, vector_length(vector.c.data, are_halves(c)) != dim * 2, of_nothing)
+    wrong = or_(vector.c.embedder != embedder, ~has_numbers(vector.c.data, dim, are_halves(c)), of_nothing)
     c.execute(delete(vector).where(vector.c.owner_id == owner_id, wrong))
     bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
     upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()

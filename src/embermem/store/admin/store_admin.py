@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import and_, case, func, insert, literal, select, update
+from sqlalchemy import Table, and_, exists, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
+from embermem.core.errors import StoreUnreachable
 from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
-from embermem.protocols import Stats
+from embermem.protocols import DiskUsage, Stats
 from embermem.store import schema
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
-from embermem.store.engines.words import how_it_runs
+from embermem.store.engines.words import how_it_runs, planned_rows
 from embermem.store.queries import reads, waits
 from embermem.store.queries.links import visible
 from embermem.store.queries.webhooks import webhook_counts
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, missing_parts, over_owners
+
+logger = logging.getLogger(__name__)
 
 _ANALYST = "analyst"
 """The store's setting that names the analyst with which memory was processed last."""
+_COUNTED = 100_000
+"""Tables that are taken for smaller are counted: that takes some milliseconds."""
 
 
 class Whole(Transactions):
@@ -45,49 +51,72 @@ class Whole(Transactions):
 
     def worked_on_by(self, analyst: str, now: datetime) -> int:
         """Note which analyst reads pages from now on. If it was another one before, or nobody knows, what waited
-        because of that one is ready; the number of pages."""
+        because of that one is ready; the number of pages. Where a part of the database does not answer, nothing is
+        noted yet, and the work on the owners of the others goes on."""
         if self.setting(_ANALYST) == analyst:
             return 0
-        with self._write() as c:
-            remember(c, {_ANALYST: analyst})
-            return waits.end_all(c, now)
+        try:
+            with self._write() as c:
+                remember(c, {_ANALYST: analyst})
+                return waits.end_all(c, now)
+        except StoreUnreachable as error:
+            if not self._database.has_parts:
+                raise
+            logger.warning("which analyst reads from now on could not be noted: %s", error)
+            return 0
 
-    def owners(self, user: str | None = None) -> tuple[Owner, ...]:
-        """All owners, or those of a user, by user and agent."""
+    def owners(self, user: str | None = None, *, partly: bool = False) -> tuple[Owner, ...]:
+        """All owners, or those of a user, by user and agent. With `partly`, those of the parts of the database that
+        answer; else StoreUnreachable is raised where one does not: whoever goes through all is not to miss some."""
+        return self._those_there(user) if partly else self._owners(user)
+
+    @over_owners
+    def _those_there(self, user: str | None) -> tuple[Owner, ...]:
+        return self._owners(user)
+
+    def _owners(self, user: str | None) -> tuple[Owner, ...]:
         owner = schema.owner
         query = select(owner).order_by(owner.c.user, owner.c.agent)
         with self._read() as c:
             rows = c.execute(query if user is None else query.where(owner.c.user == user))
             return tuple(reads.owner_from(row) for row in rows)
 
-    def stats(self, now: datetime, short: int) -> Stats:
-        """Return counts of the whole store."""
+    def agents(self) -> tuple[str, ...]:
+        """The agents of all owners, each once."""
+        agent = schema.owner.c.agent
+        with self._read() as c:
+            return tuple(c.scalars(select(agent).distinct().order_by(agent)))
+
+    @over_owners
+    def stats(self, now: datetime, short: int, *, estimated: bool = False) -> Stats:
+        """Return counts of the whole store; with `estimated`, of its largest tables what the engine's planner takes
+        them for, where they are large and it knows."""
         owner, page, utterance = schema.owner, schema.page, schema.utterance
         with self._read() as c:
-            row = c.execute(
-                select(
-                    func.count().label("owners"),
-                    func.coalesce(func.sum(case((owner.c.due_at <= micros(now), 1), else_=0)), 0).label("due"),
-                )
-            ).one()
-            said = c.scalar(select(func.count()).select_from(utterance)) or 0
-            pages = c.scalar(select(func.count()).select_from(page)) or 0
-            documents = c.scalar(select(func.count()).select_from(schema.document)) or 0
-            passages = (c.scalar(select(func.count()).select_from(page).where(page.c.no < 1)) or 0) if documents else 0
+            owners = c.scalar(_count(owner)) or 0
+            due = c.scalar(_count(owner, owner.c.due_at <= micros(now))) or 0  # apart, each by an index alone
+            documents = c.scalar(_count(schema.document)) or 0
+            large = {table: planned_rows(c, table) if estimated else None for table in (utterance, page)}
+            said, pages = (
+                (c.scalar(_count(table)) or 0) if rows is None or rows < _COUNTED else rows
+                for table, rows in large.items()
+            )
+            passages = (c.scalar(_count(page, page.c.no < 1)) or 0) if documents else 0
             bare = c.scalar(
                 select(func.count())
                 .select_from(owner)
                 .join(utterance, utterance.c.owner_id == owner.c.owner_id)
-                .where(owner.c.embedded_seq < owner.c.seq, utterance.c.seq > owner.c.embedded_seq)
+                .where(owner.c.due_at.is_not(None), owner.c.embedded_seq < owner.c.seq)  # what is to be embedded is due
+                .where(utterance.c.seq > owner.c.embedded_seq)
             )
             pending, since = _backlog(c, short)
             settings = {row.key: row.value for row in c.execute(select(schema.store))}
             hooks = webhook_counts(c)
-            size = self._database.size(c)
+            size, missing = self._database.size(c), missing_parts(c)
         return Stats(
             path=self._database.place,
             bytes=size,
-            owners=row.owners,
+            owners=owners,
             utterances=said - passages,
             pages=pages - passages,
             documents=documents,
@@ -95,14 +124,20 @@ class Whole(Transactions):
             pending=pending,
             oldest_pending_s=0.0 if since is None else max(0.0, (micros(now) - since) / 1e6),
             without_vector=bare or 0,
-            due=row.due,
+            due=due,
             embedder=settings.get("embedder", ""),
             dim=int(settings.get("dim", 0)),
             schema=schema.HEAD,
             webhooks=sum(hooks.values()),
             webhooks_retrying=hooks[WebhookState.RETRYING],
             webhooks_stopped=hooks[WebhookState.STOPPED],
+            unreachable=missing,
         )
+
+    def disk_usage(self) -> DiskUsage:
+        """What the tables and indexes take on disk."""
+        with self._read() as c:
+            return self._database.disk_usage(c)
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""
@@ -159,11 +194,7 @@ class Whole(Transactions):
         owner, change = schema.owner, schema.change
         with self._write() as c:
             remember(c, {"embedder": embedder, "dim": str(dim)})
-            c.execute(select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update())
-            columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
-            begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
-            c.execute(insert(change).from_select(columns, select(owner.c.owner_id, owner.c.revision + 1, *begun)))
-            c.execute(
+            c.execute(  # holds every owner's row until the end
                 update(owner).values(
                     embedded_seq=0,
                     due_at=0,
@@ -174,6 +205,12 @@ class Whole(Transactions):
                     lease_token=owner.c.lease_token + 1,
                 )
             )
+            columns = ["owner_id", "no", "cause", "analyst", "recorded_at", "decisions"]
+            begun = (literal(Cause.REINDEX.value), literal(embedder), literal(micros(now)), literal(decisions_text(())))
+            # An owner who came in since then has the change of its revision, or none yet.
+            logged = exists().where(change.c.owner_id == owner.c.owner_id, change.c.no == owner.c.revision)
+            moved = select(owner.c.owner_id, owner.c.revision, *begun).where(owner.c.revision > 0, ~logged)
+            c.execute(insert(change).from_select(columns, moved))
 
     def replay(self, owner_id: OwnerId) -> None:
         """Derive everything again from the changes. Counters, vectors and waits, which no change holds, are kept."""
@@ -197,6 +234,10 @@ class Whole(Transactions):
         return type(self)(copying.in_memory(self._database, owner_id))
 
 
+def _count(table: Table, *conditions: Any) -> Any:
+    return select(func.count()).select_from(table).where(*conditions)
+
+
 def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
     """How many pages are pending, of all owners, and since when the oldest is: since the one came that took its place
     in short-term memory."""
@@ -207,5 +248,6 @@ def _backlog(c: Connection, short: int) -> tuple[int, int | None]:
         .join(owner, owner.c.owner_id == page.c.owner_id)
         .outerjoin(later, and_(later.c.owner_id == page.c.owner_id, later.c.no == page.c.no + short))
         .where(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
+        .where(owner.c.due_at.is_not(None))  # of others nothing is pending: few owners are looked at, of however many
     ).one()
     return row[0], row[1]

@@ -6,7 +6,7 @@ What goes out is one state. What comes in is one transaction, and is derived fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,11 +17,12 @@ from embermem.core.changes import Change
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
+from embermem.core.vector_codes import halves_of, stored_bytes
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
-from embermem.store.codec import micros, record, row_of, zoned
+from embermem.store.codec import micros, record, row_of, with_vectors, zoned
 from embermem.store.erasing import Erasing
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
@@ -194,7 +195,7 @@ class Transferring(Erasing):
             write(c, schema.page, _page_rows(owner.id, parts.utterances))
             write(c, schema.change, (change_row(owner.id, one) for one in parts.changes))
             write(c, schema.receipt, (row_of(one, schema.receipt, **mine) for one in parts.receipts))
-            write(c, schema.embedding, (row_of(one, schema.embedding, **of) for one in parts.vectors))
+            write(c, schema.embedding, (row_of(_kept(one), schema.embedding, **of) for one in parts.vectors))
             set_owner(
                 c,
                 owner.id,
@@ -234,7 +235,16 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
         case "fact":
             return None if row.visits is None else record(FactPart, row, id=row.fact_id)
         case _:
-            return record(VectorPart, row) if row.embedder == embedder else None
+            if row.embedder != embedder:
+                return None
+            passages = None if row.passages is None else with_vectors(row.passages, halves_of)
+            return record(VectorPart, row, data=halves_of(row.data), passages=passages)
+
+
+def _kept(part: VectorPart) -> VectorPart:
+    """With vectors as they are stored, which have fewer bytes where they were rounded."""
+    passages = None if part.passages is None else with_vectors(part.passages, stored_bytes)
+    return replace(part, data=stored_bytes(part.data), passages=passages)
 
 
 def _refuse_anything(c: Connection, owner: Owner) -> None:

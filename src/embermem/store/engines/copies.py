@@ -7,14 +7,23 @@ from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
+from embermem.store.engines.owner_alias import KEYS
+from embermem.store.engines.packed_text import unpacked_within
+
 _AT_ONCE = 500
 """Ids in one statement."""
+PAGES = ".pages"
+"""Ends the name of a file that has some pages of a database: what an incremental backup writes."""
+_BLOCK, _LONGEST = 1 << 20, 80
+"""Bytes that are searched at once, and those of the longest id."""
 
 
 def holds_any(file: Path, ids: Collection[str]) -> bool:
     """Whether a file of SQLite holds one of some utterances, pages or facts. What cannot be opened may hold them."""
     if not file.exists():
         return False
+    if file.suffix == PAGES:
+        return _bytes_hold(file, ids)
     try:
         with closing(_opened(file)) as connection:
             wanted = sorted(ids)
@@ -34,10 +43,26 @@ def holds_others(file: Path, owners: Collection[tuple[str, int]]) -> bool:
     opened may hold some."""
     try:
         with closing(_opened(file)) as connection:
-            found = connection.execute("SELECT owner_id, created_at FROM owner")
-            return any(one not in owners for one in found)
+            numbered = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (KEYS,)).fetchone()
+            of = f"(SELECT k.id FROM {KEYS} k WHERE k.no = owner.owner_id)" if numbered else "owner_id"
+            return any(one not in owners for one in connection.execute(f"SELECT {of}, created_at FROM owner"))
     except sqlite3.Error:
         return True
+
+
+def _bytes_hold(file: Path, ids: Collection[str]) -> bool:
+    """Whether one of the ids stands anywhere in the bytes of a file; a longer id that begins with it counts too."""
+    wanted, before = [one.encode() for one in ids], b""
+    try:
+        with file.open("rb") as opened:
+            while block := opened.read(_BLOCK):
+                piece = before + block
+                if any(one in told for told in (piece, *unpacked_within(piece)) for one in wanted):
+                    return True
+                before = block[-_LONGEST:]
+    except OSError:
+        return True
+    return False
 
 
 def _opened(file: Path) -> sqlite3.Connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from sqlalchemy import Engine, Table, exc
 from sqlalchemy.engine import Connection, RootTransaction
 
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
+from embermem.store.cache_folder import CacheFolder
 from embermem.store.forgotten_key import StoredKey
 
 
@@ -37,6 +38,15 @@ class Database(Protocol):
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """Begin a transaction that reads one state and writes nothing, or one that writes."""
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether it is spread over several servers, of which one may fail alone."""
+        return False
+
+    def of_living(self, connection: Connection) -> Connection:
+        """Of a database with parts: what puts a statement over all owners to those parts that answer."""
+        return connection
+
     def abandon(self, raw: Any) -> None:
         """Roll back and close a driver's connection in whatever state an interrupt left it, quietly."""
 
@@ -47,6 +57,9 @@ class Database(Protocol):
 
     def size(self, connection: Connection) -> int:
         """Bytes on disk."""
+
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        """The same by table and index, without a WAL."""
 
     def lag_s(self, connection: Connection) -> float | None:
         """How far what is read here is behind its primary, in seconds, where it is a replica."""
@@ -65,6 +78,15 @@ class Database(Protocol):
 
     def copy(self, place: Path) -> None:
         """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
+
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int] | None:
+        """The whole store as it stands now in a file of SQLite that is there and empty, without a byte that holds no
+        row; the rows of each table, where that is one state of all owners. Writers do not wait. `told` gets how much is
+        done, and of how much. Raises StoreError."""
+
+    def own_backup(self, target: str) -> Sequence[str]:
+        """The commands of the engine's own that back the database up; none where `snapshot` is how it is done."""
+        return ()
 
     def in_memory(self) -> Database:
         """An empty database in this process's memory, with the key of this one: it ends with its engine, and with the
@@ -89,6 +111,14 @@ class Database(Protocol):
     def backups(self) -> tuple[Path, ...]:
         """Files that migrations kept of older states."""
         return ()
+
+    cache: CacheFolder | None
+    """Where files of indexes are kept; None: nowhere."""
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """Where they are kept unless a setting says otherwise; None where there is no place beside the database."""
+        return None
 
     @property
     def key(self) -> StoredKey:

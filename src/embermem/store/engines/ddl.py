@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql
 
 from embermem.core.errors import ConfigError
 from embermem.store import migrations, schema
+from embermem.store.engines.citus import every_table, spreading
 from embermem.store.engines.sqlite_schema import new_file
-from embermem.store.schema import COMMON, OWNED
 
 ENGINES = ("sqlite", "postgresql", "citus")
 
@@ -30,7 +30,7 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     dialect.ember_halfvec = halfvec
     extension = ("CREATE EXTENSION IF NOT EXISTS vector",) if halfvec else ()
     made = (*extension, *migrations.new_store(dialect), *without_statistics())
-    return (*made, *(_distributed() if engine == "citus" else ()))
+    return (*made, *(spreading(every_table()) if engine == "citus" else ()))
 
 
 def without_statistics() -> Iterator[str]:
@@ -40,14 +40,3 @@ def without_statistics() -> Iterator[str]:
         for column in table.c:
             if isinstance(column.type, Text):
                 yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'
-
-
-def _distributed() -> Iterator[str]:
-    """Citus: an owner's rows of all tables on one shard; what belongs to no owner on every node."""
-    for name in (*(table.name for table in COMMON), migrations.VERSION_TABLE):
-        yield f"SELECT create_reference_table('{name}')"
-    first = schema.owner.name
-    yield f"SELECT create_distributed_table('{first}', 'owner_id')"
-    for table in OWNED:
-        if table.name != first:
-            yield f"SELECT create_distributed_table('{table.name}', 'owner_id', colocate_with => '{first}')"

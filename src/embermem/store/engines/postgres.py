@@ -2,18 +2,23 @@
 
 Whoever writes of an owner holds the owner's row first, in READ COMMITTED; whoever reads sees one state, in REPEATABLE
 READ. Nothing else is asked of the engine: no advisory lock, no sequence, no trigger, no NOTIFY.
+
+Settings of a session (time-outs) are given when a connection is made. Behind a pooler in transaction mode a session is
+many clients', and Citus' nodes have sessions of their own: there they are set in each transaction.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from sqlalchemy import URL, Engine, Table, Text, create_engine, event, exc, inspect, make_url, text
 from sqlalchemy.engine import Connection, RootTransaction
@@ -30,15 +35,23 @@ from embermem.core.errors import (
     StoreUnreachable,
 )
 from embermem.core.extras import needing
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
 from embermem.store import migrations, schema
+from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines import citus, postgres_backup
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.forgotten_key import KeyFile, StoredKey
 
 __all__ = ["Postgres"]
 
+logger = logging.getLogger(__name__)
+
+_DEFAULT_THRESHOLD = 5
+"""So many times a statement is sent before the driver prepares it: psycopg's own number."""
 _POOL, _OVERFLOW = 8, 24
 """Connections kept open, and opened beyond them while many ask at once."""
+_CONNECT_S = 10
+"""How long each host of a URL is waited for."""
 _CANCEL_S = 2.0
 """How long a server is asked to stop a statement whose caller was interrupted."""
 _CODES: tuple[tuple[str, type[StoreError], str], ...] = (
@@ -67,6 +80,10 @@ _NOT_YET = re.compile(r"(\d+) dead row versions cannot be removed yet")
 """What VACUUM says, in English, of deleted rows that an older transaction still sees."""
 _FULL = ("too many clients", "too many connections", "remaining connection slots")
 """What a server says to one connection too many; one that speaks another language is merely unreachable."""
+_CUT = ("could not commit transaction for shard", "failure on connection marked as essential")
+"""What Citus says, without a code of its own, of a node that did not answer to the end."""
+_POOLER = "unsupported startup parameter"
+"""What PgBouncer says to a connection that brings settings."""
 _LAG = """
     SELECT CASE
         WHEN NOT pg_is_in_recovery() THEN NULL
@@ -83,11 +100,14 @@ class Postgres(Database):
         self, url: str, busy_timeout_s: float, key_file: Path | None = None, *, read_only: bool = False
     ) -> None:
         """Raises ConfigError for a URL that cannot be read, or where psycopg is not installed."""
-        self._url = _driven(url)
+        self._url, self._driver = _driven(url)
+        self._pooled = self._driver.pop("pool_mode") == "transaction"
         self._busy_timeout_s = busy_timeout_s
         self._key_file = key_file
         self._read_only = read_only
         self._halfvec = False
+        self.cache: CacheFolder | None = None
+        self._spread = False
 
     @property
     def place(self) -> str:
@@ -106,25 +126,35 @@ class Postgres(Database):
         """As set, else in the user's data folder, by the database's name: every machine needs the same one."""
         if self._key_file is not None:
             return KeyFile(self._key_file)
-        named = f"{self._url.host}:{self._url.port}/{self._url.database}".encode()
+        named = f"{self._hosts}/{self._url.database}".encode()
         folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "embermem"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return KeyFile(folder / f"{hashlib.blake2b(named, digest_size=8).hexdigest()}.key")
+
+    @property
+    def _hosts(self) -> str:
+        """Where the server is; of several, where any of them is."""
+        several = self._url.query.get("host", ())
+        return ",".join(several) if isinstance(several, tuple) and several else f"{self._url.host}:{self._url.port}"
 
     def open(self) -> Engine:
         """A pool of connections; one that has died is replaced when it is next asked for."""
         own = self._url.query.get("options", "")  # what is given to connect would take its place
         options = f"{own if isinstance(own, str) else ' '.join(own)} -c timezone=UTC"
-        options += f" -c lock_timeout={int(self._busy_timeout_s * 1000)}"
+        options += f" -c lock_timeout={self._lock_timeout_ms}"
         if self._read_only:
             options += " -c default_transaction_read_only=on"
         engine = create_engine(
-            self._url,
+            self._url.difference_update_query(["pool_mode", "prepare_threshold"]),
             pool_size=_POOL,
             max_overflow=_OVERFLOW,
             pool_timeout=self._busy_timeout_s,
             pool_pre_ping=True,
-            connect_args={"options": options, "connect_timeout": 10},
+            connect_args={
+                "connect_timeout": _CONNECT_S,
+                **({} if self._pooled else {"options": options}),
+                **self._driver,
+            },
             hide_parameters=True,  # a cause that somebody logs would hold what was said
         )
         engine.dialect.do_ping = _ping  # type: ignore[method-assign, assignment]
@@ -152,9 +182,16 @@ class Postgres(Database):
         brings it up to date, and for a newer; StoreCorrupt where tables of other programs have our names."""
         with engine.connect() as connection:
             found = _version(connection, self.place)
+            spread = citus.spread_tables(connection)
+            by_hand = found is None and citus.is_installed(connection)
         if found is None:
             if self._read_only:
                 raise StoreError(f"there is no store at {self.place}")
+            if by_hand:
+                raise StoreError(
+                    f"{self.place} has the extension Citus and no store yet. Create its tables, spread over the nodes, "
+                    f"with `embermem schema --engine citus | psql --single-transaction {self.place}`"
+                )
             self._create(engine)
         elif found != schema.HEAD:
             migrations.refuse_newer(found, self.place)
@@ -162,9 +199,19 @@ class Postgres(Database):
                 f"{self.place} is from an older version of Ember (schema {found}; this version needs "
                 f"{schema.HEAD}): back it up, stop what uses it, and run `embermem --store {self.place} migrate`"
             )
+        self._refuse_half_spread(spread)
         with engine.connect() as connection:
-            self._halfvec = _has_halfvec(connection)
+            self._halfvec, self._spread = _has_halfvec(connection), bool(spread)
         self._speak_of_vectors(engine)
+
+    def _refuse_half_spread(self, spread: Collection[str]) -> None:
+        """Raises StoreError where tables of a store that is spread lie on one node: no statement may join the two."""
+        left = sorted(set(citus.every_table()) - set(spread)) if spread else []
+        if left:
+            statements = "; ".join(citus.spreading(left))
+            raise StoreError(
+                f"{self.place}: these tables are not spread over Citus' nodes: {', '.join(left)}. Run: {statements}"
+            )
 
     def exists(self) -> bool:
         """Whether the database holds a store, of whatever age. Raises StoreError where it cannot be asked."""
@@ -189,7 +236,7 @@ class Postgres(Database):
                     return found, found
                 with engine.begin() as connection:  # waits for those who write, and they for it
                     connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
-                    migrations.upgrade(connection)
+                    migrations.upgrade(connection, made=_spreader(connection))
             return found, schema.HEAD
         finally:
             engine.dispose()
@@ -200,9 +247,30 @@ class Postgres(Database):
         if not writes:
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         transaction = connection.begin()
+        if self._pooled or (self._spread and writes):
+            self._limit(connection)
         if writes:
             migrations.refuse_other(connection, self.place)
         return transaction
+
+    @property
+    def _lock_timeout_ms(self) -> int:
+        return int(self._busy_timeout_s * 1000)
+
+    def _limit(self, connection: Connection) -> None:
+        """Nobody waits longer for a lock in this transaction, on no node of it."""
+        first = "SET LOCAL citus.propagate_set_commands = 'local'; " if self._spread else ""
+        with closing(connection.connection.cursor()) as cursor:  # the driver's own: every transaction asks this
+            cursor.execute(f"{first}SET LOCAL lock_timeout = {self._lock_timeout_ms}", prepare=False)
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether Citus spreads the store's tables over nodes."""
+        return self._spread
+
+    def of_living(self, connection: Connection) -> Connection:
+        """Statements over all owners are put to the shards whose nodes answer."""
+        return cast("Connection", citus.Living(connection))
 
     def abandon(self, raw: Any) -> None:
         """Cancel what the server still works at, and hang up: it rolls back by itself."""
@@ -215,12 +283,19 @@ class Postgres(Database):
 
     def size(self, connection: Connection) -> int:
         """Of our tables, their indexes among them."""
+        if self._spread:
+            return citus.size(connection)
         names = [table.name for table in schema.metadata.sorted_tables]
         query = text(
             "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
             "WHERE relname = ANY(:names) AND relkind = 'r' AND pg_table_is_visible(oid)"
         )
         return int(connection.execute(query, {"names": names}).scalar_one())
+
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_server
+
+        return of_server(connection)
 
     def lag_s(self, connection: Connection) -> float | None:
         """Of a standby: 0 while it receives from the primary and has taken in all that came; else the age of the last
@@ -246,6 +321,14 @@ class Postgres(Database):
                 Path(f"{place}{end}").unlink(missing_ok=True)
             raise
 
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> None:
+        """Row by row, as `copy` does it; each owner is one state, and all of them together are not."""
+        place.unlink()
+        self.copy(place)
+
+    def own_backup(self, target: str) -> Sequence[str]:
+        return postgres_backup.commands(self._url, target)
+
     def in_memory(self) -> Database:
         from embermem.store.engines.sqlite import InMemory
 
@@ -253,12 +336,15 @@ class Postgres(Database):
 
     def scrubs_by_itself(self, connection: Connection) -> bool:
         """Writing tables anew locks them: that is a moment where they are small. Else the operator says when."""
-        return self.size(connection) <= _SMALL_BYTES
+        return not self._spread and self.size(connection) <= _SMALL_BYTES
 
     def scrub(self, done: Callable[[Connection], None]) -> bool:
         """Write every table anew (VACUUM FULL), which leaves deleted rows out. No table is waited for, nor held, for
         longer than half the busy time-out; nothing is done where a transaction still sees an older state. The server's
         own log, its archive, replicas and backups are the operator's affair; docs/concepts/forgetting.md."""
+        if self._spread:  # what VACUUM leaves on a node is not told
+            logger.warning("%s: the bytes of deleted rows on Citus' nodes are the operator's affair", self.place)
+            return False
         engine = self.open()
         limit = int(self._busy_timeout_s * 500)
         try:
@@ -304,6 +390,7 @@ class Postgres(Database):
     def _know_vectors(self, engine: Engine) -> None:
         """Vectors are `halfvec` where the database has it, else bytes; schema.Vectors asks the dialect."""
         engine.dialect.ember_halfvec = self._halfvec  # type: ignore[attr-defined]
+        engine.dialect.ember_spread = self._spread  # type: ignore[attr-defined]
         engine.dialect._type_memos.clear()
 
     def _speak_of_vectors(self, engine: Engine) -> None:
@@ -376,9 +463,11 @@ def _register(connection: Any, record: object) -> None:
     register_vector(connection)
 
 
-def _driven(url: str) -> URL:
+def _driven(url: str) -> tuple[URL, dict[str, Any]]:
+    """A URL for the driver, and what else is given to it: `pool_mode` (ours), `prepare_threshold`. Raises
+    ConfigError."""
     try:
-        made = make_url(url)
+        made = make_url(_one_host(url))
     except (exc.ArgumentError, ValueError) as error:
         raise ConfigError(
             "the store's URL cannot be read; such as postgresql://USER:PASSWORD@HOST:5432/DATABASE"
@@ -386,7 +475,49 @@ def _driven(url: str) -> URL:
     with needing("postgres", "a PostgreSQL store"):
         import pgvector  # noqa: F401
         import psycopg  # noqa: F401
-    return made.set(drivername="postgresql+psycopg")
+    own = {name: made.query[name] for name in ("pool_mode", "prepare_threshold") if name in made.query}
+    if own.get("pool_mode", "session") not in ("session", "transaction"):
+        raise ConfigError(f"pool_mode={own['pool_mode']} in the store's URL: allowed are session and transaction")
+    if own.get("pool_mode") == "transaction" and "options" in made.query:
+        raise ConfigError(
+            "the store's URL has both pool_mode=transaction and options: a pooler passes no options on; set them for "
+            "the user instead (ALTER ROLE … SET …)"
+        )
+    threshold = None if own.get("pool_mode") == "transaction" else _DEFAULT_THRESHOLD
+    if "prepare_threshold" in own:
+        threshold = _threshold(str(own["prepare_threshold"]))
+    driver = {"pool_mode": own.get("pool_mode"), "prepare_threshold": threshold}
+    return made.set(drivername="postgresql+psycopg"), driver
+
+
+def _one_host(url: str) -> str:
+    """A URL of several hosts, as libpq has them (`//a:1,b:2/name`), in the form that SQLAlchemy reads."""
+    found = urlsplit(url)
+    user, at, hosts = found.netloc.rpartition("@")
+    if "," not in hosts:
+        return url
+    several = "&".join(f"host={one}" for one in hosts.split(","))
+    return found._replace(netloc=f"{user}{at}", query="&".join(filter(None, (several, found.query)))).geturl()
+
+
+def _threshold(text: str) -> int | None:
+    """After how many times the driver prepares a statement; None never. Raises ConfigError."""
+    if text.lower() in ("none", "off"):
+        return None
+    if text.isdecimal():
+        return int(text)
+    raise ConfigError(f"prepare_threshold={text} in the store's URL: allowed are none, or a number of times, such as 5")
+
+
+def _spreader(connection: Connection) -> Callable[[Table], None]:
+    """What is done with a table that a migration made."""
+    spread = citus.spread_tables(connection)
+
+    def made(table: Table) -> None:
+        for statement in citus.spreading([table.name]) if spread else ():
+            connection.execute(text(statement))
+
+    return made
 
 
 def _version(connection: Connection, place: str) -> str | None:
@@ -440,11 +571,18 @@ def _ours(place: str, error: Exception) -> StoreError:
     for begins, kind, advice in _CODES:
         if code.startswith(begins):
             return kind(f"{place}: {advice} ({said})")
+    if said.startswith(_CUT):
+        return StoreUnreachable(f"{place}: the connection to a node broke off; try again ({said})")
     if (
         isinstance(error, (exc.OperationalError, psycopg.OperationalError)) and not code
     ):  # no connection was made, and the server gives no code
         told = " ".join(str(cause).split())
         if any(words in told for words in _FULL):
             return StoreBusy(f"{place}: the server takes no more connections; try again, or raise max_connections")
+        if _POOLER in told:
+            return StoreUnreachable(
+                f"{place}: this is a pooler, such as PgBouncer, that takes no settings with a connection: add "
+                "pool_mode=transaction to the URL (postgresql://…?pool_mode=transaction)"
+            )
         return StoreUnreachable(f"{place}: the server cannot be reached, or takes no connection ({told})")
     return StoreError(f"{place}: the database reported an error ({said})")

@@ -8,7 +8,7 @@ import re
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ from embermem.core.errors import (
     StoreMoved,
     StoreReadOnly,
 )
-from embermem.protocols import Finding
+from embermem.protocols import DiskUsage, Finding
+from embermem.store.cache_folder import CacheFolder
+from embermem.store.engines.backup_pages import copy_pages
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
@@ -76,6 +78,7 @@ class Sqlite(Database):
         self._opened = False
         self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
+        self.cache: CacheFolder | None = None
 
     @property
     def place(self) -> str:
@@ -84,6 +87,11 @@ class Sqlite(Database):
     @property
     def read_only(self) -> bool:
         return self._read_only
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """`FILE-cache`, beside it."""
+        return CacheFolder(Path(f"{self._path}-cache"))
 
     @property
     def key(self) -> StoredKey:
@@ -186,6 +194,11 @@ class Sqlite(Database):
         files = [Path(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")]
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def disk_usage(self, connection: Connection) -> DiskUsage:
+        from embermem.store.engines.disk_usage import of_file
+
+        return of_file(connection)
+
     def soundness(self, connection: Connection) -> tuple[Finding, ...]:
         """SQLite's integrity check: every page, and every index against its table. It reads the whole file."""
         said = _integrity(connection)
@@ -248,6 +261,19 @@ class Sqlite(Database):
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
             copy_rows(connection, place)
 
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int]:
+        """Page by page, as a reader among others: docs/operations/backups.md has why."""
+        with our_errors(self._path), closing(self._to_copy()) as connection:
+            return copy_pages(connection, place, told)
+
+    def _to_copy(self) -> sqlite3.Connection:
+        """A connection of the driver's that makes no file where there is none."""
+        if self._read_only and is_still(self._path):
+            uri = still_uri(self._path)
+        else:
+            uri = f"{self._path.absolute().as_uri()}?mode={'ro' if self._read_only else 'rw'}"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=self._busy_timeout_s)
+
     def in_memory(self) -> Database:
         return InMemory(self._busy_timeout_s, self.key)
 
@@ -263,12 +289,14 @@ class Sqlite(Database):
     def leftovers(self) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read())
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.utterances()
+        return sqlite_scrub.leftovers(self, self._path, self._engine_to_read()) | beside
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        return sqlite_scrub.remains(self._path, ids)
+        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.remains(ids)
+        return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
         """`FILE.before-*`, beside it."""
@@ -315,6 +343,11 @@ class InMemory(Sqlite):
         self._pid = os.getpid()
         super().__init__(Path(self._name), busy_timeout_s)
         self._key = key or KeyInMemory()
+
+    @property
+    def cache_beside(self) -> CacheFolder | None:
+        """None: no file is written."""
+        return None
 
     @property
     def place(self) -> str:
@@ -381,6 +414,9 @@ class InMemory(Sqlite):
         with closing(self._connected()) as connection, closing(sqlite3.connect(place)) as target:
             connection.backup(target)
             target.execute("VACUUM")
+
+    def _to_copy(self) -> sqlite3.Connection:
+        return self._connected()
 
     def _connected(self) -> sqlite3.Connection:
         return sqlite3.connect(f"file:/{self._name}?vfs=memdb", uri=True, isolation_level=None, check_same_thread=False)

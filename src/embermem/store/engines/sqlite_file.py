@@ -16,12 +16,17 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.util import LRUCache
 
 from embermem.core.errors import StoreMoved
+from embermem.store.engines.owner_alias import replace_owners
+from embermem.store.engines.packed_text import PLAIN, plain_text
 
 FILES = "ember_files"
 """Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
 Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
+PAGE_SIZE = "page_size=8192"
+"""Of a new file; an older one keeps its own until it is copied. A row of `embedding` has some 1,300 bytes: pages of
+4,096 would leave a fifth of the file empty, and those of 16,384 would double what an `add` writes to the WAL."""
 DURABLE = "synchronous=FULL", "fullfsync=ON", "checkpoint_fullfsync=ON"
 """What is committed is on the disk: on macOS only F_FULLFSYNC empties the disk's own cache; elsewhere there is none."""
 
@@ -76,12 +81,23 @@ def engine_on(
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
-        for pragma in (*before, "journal_mode=WAL", *DURABLE, "secure_delete=ON", "temp_store=MEMORY", *last):
+        connection.create_function(PLAIN, 1, plain_text, deterministic=True)
+        for pragma in (
+            *before,
+            PAGE_SIZE,
+            "journal_mode=WAL",
+            *DURABLE,
+            "secure_delete=ON",
+            "temp_store=MEMORY",
+            *last,
+        ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
         entry.info[FILES] = found = file_of(path), file_of(wal_of(path))
         first[:] = first or [found]
         refuse_moved(path, (first[0][0], found[1]))
+
+    replace_owners(engine)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

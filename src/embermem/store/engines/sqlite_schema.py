@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, exc, inspect
 from sqlalchemy.dialects import sqlite
 
 from embermem.core.errors import StoreBusy, StoreError
+from embermem.store.engines.owner_alias import table_of_keys
 from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
 from embermem.store.migrations import VERSION_TABLE, new_store, refuse_newer, upgrade, version
 from embermem.store.schema import HEAD
@@ -49,7 +50,7 @@ def _create(engine: Engine) -> None:
 @cache
 def new_file() -> tuple[str, ...]:
     """The statements that make an empty store in a file, compiled once in a process."""
-    return (*new_store(sqlite.dialect()), f"PRAGMA application_id={APPLICATION_ID}")
+    return (table_of_keys(), *new_store(sqlite.dialect()), f"PRAGMA application_id={APPLICATION_ID}")
 
 
 def _migrate(engine: Engine, path: Path, found: str) -> None:

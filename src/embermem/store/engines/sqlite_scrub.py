@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import StoreBusy, StoreCorrupt
+from embermem.store.engines.packed_text import unpacked_within
 from embermem.store.engines.sqlite_file import make_engine
 from embermem.store.engines.sqlite_slack import Damaged, RawFile, committed_pages, slack, wipe, with_wal
 from embermem.store.transactions import Transaction
@@ -119,8 +120,8 @@ class _Scrub:
 
 def leftovers(database: Database, path: Path, engine: Engine) -> frozenset[str]:
     """The ids of utterances in the bytes of the file that hold no row, and in what was committed to its WAL: of rows
-    that are gone, and of rows that were moved. The engine is one to read with, and is disposed of. Raises StoreCorrupt
-    where the file cannot be walked."""
+    that are gone, and of rows that were moved, packed texts among them. The engine is one to read with, and is disposed
+    of. Raises StoreCorrupt where the file cannot be walked."""
     why = ""
     try:
         for _ in range(_TRIES):
@@ -140,7 +141,8 @@ def _leftovers(path: Path, roots: Collection[int]) -> frozenset[str]:
     read = file.read if wal is None else with_wal(file, wal)
     pieces = [read(start, end - start) for start, end in slack(read, roots)]
     pieces += () if wal is None else committed_pages(wal)
-    return frozenset(found[1].decode() for piece in pieces for found in _UTTERANCE_ID.finditer(piece))
+    read_of = (told for piece in pieces for told in (piece, *unpacked_within(piece)))
+    return frozenset(found[1].decode() for told in read_of for found in _UTTERANCE_ID.finditer(told))
 
 
 def remains(path: Path, ids: Collection[str]) -> frozenset[str]:
@@ -152,6 +154,8 @@ def remains(path: Path, ids: Collection[str]) -> frozenset[str]:
         if wanted and file.exists():
             for block in RawFile.of(file).blocks(_ID_BYTES):
                 found |= _found_in(block, wanted)
+                for told in unpacked_within(block):
+                    found |= _found_in(told, wanted)
     return frozenset(one.decode() for one in found)
 
 

@@ -79,6 +79,10 @@ class RawFile:
             return False
         return (found.st_dev, found.st_ino) == self._identity
 
+    def close(self) -> None:
+        """Of one that is not shared, and whose file no connection of this process has open."""
+        os.close(self._handle)
+
     @property
     def size(self) -> int:
         """Bytes."""

@@ -12,6 +12,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from embermem.core.errors import StoreReadOnly
+from embermem.store.engines.owner_alias import replace_owners
+from embermem.store.engines.packed_text import PLAIN, plain_text
 from embermem.store.engines.sqlite_file import FILES
 
 __all__ = ["is_still", "still_engine", "still_uri"]
@@ -48,11 +50,13 @@ def still_engine(path: Path) -> Engine:
         pool_size=8,
         max_overflow=64,
     )
+    replace_owners(engine)
     opened = _stamp(path)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, entry: ConnectionPoolEntry) -> None:
         connection.isolation_level = None
+        connection.create_function(PLAIN, 1, plain_text, deterministic=True)
         for pragma in ("query_only=ON", "temp_store=MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         entry.info[FILES] = None, None

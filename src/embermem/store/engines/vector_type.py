@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, func
+from sqlalchemy import ColumnElement, Dialect, LargeBinary, TypeDecorator, and_, func, or_, type_coerce
 from sqlalchemy.engine import Connection
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
+from embermem.core import vector_codes
+
 
 class Vectors(TypeDecorator[bytes]):
-    """A vector in half precision, little-endian, as codec.vector_bytes makes it: BLOB, bytea, or pgvector's `halfvec`
-    where a PostgreSQL has it, so that SQL can compare vectors. Of any length: each row names its embedder."""
+    """A vector's bytes, as codec.vector_bytes makes them: BLOB, bytea, or pgvector's `halfvec` where a PostgreSQL has
+    it, so that SQL can compare vectors: with the same numbers. Of any length: each row names its embedder."""
 
     impl = LargeBinary
     cache_ok = True
@@ -21,6 +23,10 @@ class Vectors(TypeDecorator[bytes]):
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         """`halfvec`, if the database has it."""
         return dialect.type_descriptor(_HalfVec() if getattr(dialect, "ember_halfvec", False) else LargeBinary())
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        """The same for the same numbers, whether this version wrote them or an older one, in half precision."""
+        return None if value is None else vector_codes.stored_bytes(value)
 
 
 _HEAD = 4
@@ -36,14 +42,24 @@ class _HalfVec(UserDefinedType[bytes]):
     def bind_processor(self, dialect: Dialect) -> Callable[[bytes | None], Any]:
         from pgvector import HalfVector
 
-        return lambda data: None if data is None else HalfVector(np.frombuffer(data, dtype="<f2"))
+        return lambda data: (
+            None if data is None else HalfVector(np.frombuffer(vector_codes.halves_of(data), dtype="<f2"))
+        )
 
     def column_expression(self, column: ColumnElement[Any]) -> ColumnElement[Any]:
         """Read as the bytes that the server holds: as text, most of the time would go into numbers."""
         return func.halfvec_send(column, type_=self)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[bytes | None], bytes | None]:
-        return lambda sent: None if sent is None else np.frombuffer(sent, ">f2", offset=_HEAD).astype("<f2").tobytes()
+        return lambda sent: (
+            None if sent is None else vector_codes.stored(np.frombuffer(sent, ">f2", offset=_HEAD).astype(np.float32))
+        )
+
+
+def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
+    """A column of vectors for who reads many and takes them as they are: in half precision where an older version or
+    pgvector has them so."""
+    return type_coerce(column, _HalfVec() if are_halves(c) else LargeBinary())
 
 
 def are_halves(c: Connection) -> bool:
@@ -51,6 +67,10 @@ def are_halves(c: Connection) -> bool:
     return bool(getattr(c.dialect, "ember_halfvec", False))
 
 
-def vector_length(data: ColumnElement[bytes], halves: bool) -> ColumnElement[int]:
-    """Of each vector of a column, in bytes: two a number."""
-    return func.vector_dims(data) * 2 if halves else func.length(data)
+def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnElement[bool]:
+    """Whether each vector of a column may have so many numbers, as its length says: two bytes each in half precision,
+    else one, or half of one."""
+    if halves:
+        return func.vector_dims(data) == dim
+    length = func.length(data)
+    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim / 2, dim + 6)))

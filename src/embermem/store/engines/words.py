@@ -22,6 +22,11 @@ def upsert(c: Connection, table: Table) -> Any:
     return postgresql.insert(table)
 
 
+def is_spread(c: Connection) -> bool:
+    """Whether the store of a connection is spread over several servers, with what belongs to no owner on each."""
+    return bool(getattr(c.dialect, "ember_spread", False))
+
+
 def order_by_code_points(c: Connection, column: Column[str]) -> None:
     """Order a column of texts as Python does it, where an older schema ordered it as the database does."""
     if c.dialect.name == "postgresql":  # SQLite always did
@@ -41,6 +46,15 @@ def begins_with(column: Any, beginning: str) -> tuple[Any, ...]:
 def how_it_runs(c: Connection) -> str:
     """What is put before a statement to be told how it would be run."""
     return "EXPLAIN" if c.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
+
+
+def planned_rows(c: Connection, table: Table) -> int | None:
+    """How many rows the engine's planner takes a table for; None where it does not tell. PostgreSQL's knows since the
+    last ANALYZE, which autovacuum makes by itself."""
+    if c.dialect.name != "postgresql":
+        return None
+    told = c.execute(text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)"), {"name": table.name})
+    return int(told.scalar() or 0)
 
 
 def has_text(column: Any, text: str) -> Any:

@@ -17,6 +17,7 @@ from embermem.protocols import Moment
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, record, row_of
 from embermem.store.codec import moment as time_of
+from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.transactions import Transactions
 
@@ -46,7 +47,7 @@ class Changes(Transactions):
             row = _where_they_stood_at(c, owner_id, as_of)
             if row is None:
                 return Moment(seq=0, revision=0)
-            seq, revision = row.seq if row.said_later is None else row.said or 0, _revision(row)
+            seq, revision = _seq(row), _revision(row)
             if (row.begun or 0) > revision:
                 change = schema.change
                 begun_at = select(change.c.recorded_at).where(change.c.owner_id == owner_id, change.c.no == row.begun)
@@ -77,7 +78,7 @@ def changes(
     if causes is not None:
         query = query.where(table.c.cause.in_([cause.value for cause in causes]))
     if naming is not None:
-        query = query.where(table.c.no >= made_in(naming), holds(c, table.c.decisions, json_text(naming)))
+        query = query.where(table.c.no >= made_in(naming), holds(c, Plain(table.c.decisions), json_text(naming)))
     if before is None:
         rows = c.execute(query.order_by(table.c.no)).all()
     else:
@@ -127,6 +128,16 @@ _WHERE_THEY_STOOD = _where_they_stood()
 
 def _where_they_stood_at(c: Connection, owner_id: OwnerId, at: datetime) -> Row[Any] | None:
     return c.execute(_WHERE_THEY_STOOD, {"owner": owner_id, "at": micros(at)}).first()
+
+
+def stood_at(c: Connection, owner_id: OwnerId, at: datetime) -> tuple[int, int]:
+    """The last utterance and the last change that were recorded by a time; 0 where there was none."""
+    row = _where_they_stood_at(c, owner_id, at)
+    return (0, 0) if row is None else (_seq(row), _revision(row))
+
+
+def _seq(row: Row[Any]) -> int:
+    return int(row.seq if row.said_later is None else row.said or 0)
 
 
 def _revision(row: Row[Any]) -> int:

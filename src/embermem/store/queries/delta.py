@@ -19,12 +19,14 @@ from embermem.core.types import (
     Persona,
     SegmentId,
 )
+from embermem.core.vector_codes import StoredVectors
 from embermem.protocols import (
     Delta,
     PageMark,
 )
 from embermem.store import schema
 from embermem.store.codec import moment, passages_from, record
+from embermem.store.engines.vector_type import as_sent
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
 from embermem.store.transactions import Transactions
@@ -81,6 +83,12 @@ def _mark(said: str | None, changed: int | None) -> str:
     return f"{said} {changed}"
 
 
+def mark_at(c: Connection, owner_id: OwnerId, seq: int, revision: int) -> str:
+    """The mark of what stands at these numbers."""
+    there = {"owner": owner_id, "seq": seq, "revision": revision}
+    return _mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there))
+
+
 def _nothing(seq: int, revision: int, dim: int, born: int, mark: str) -> Delta:
     return Delta(
         seq=seq,
@@ -101,12 +109,11 @@ def _newer(
 ) -> Delta:
     vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
-        select(vector.c.seq, vector.c.data, vector.c.tokens, vector.c.passages).where(
+        select(vector.c.seq, as_sent(c, vector.c.data), vector.c.tokens, vector.c.passages).where(
             vector.c.owner_id == owner_id, vector.c.change_no > revision, vector.c.embedder == embedder
         )
     ).all()
     found = _by_passage(sorted(fresh, key=itemgetter(0)))  # nearly in order; SQLite would carry the bytes
-    data = np.frombuffer(b"".join([row[1] for row in found]), dtype="<f2").astype(np.float32)
     marks = c.execute(
         select(page.c.page_id, page.c.no, page.c.segment_id)
         .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
@@ -124,13 +131,12 @@ def _newer(
         left = facts.where(fact.retired_no.is_(None), fact.archived_no > revision)
         archived = persona.facts_from(c, owner_id, c.execute(left).all())
         ended = persona.facts_from(c, owner_id, c.execute(facts.where(fact.retired_no > revision)).all())
-    there = {"owner": owner_id, "seq": owner.seq, "revision": owner.revision}
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
         utterances=utterances(c, owner_id, seq, None),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
-        vectors=data.reshape(len(found), -1) if found else np.zeros((0, dim), dtype=np.float32),
+        vectors=StoredVectors([row[1] for row in found], dim),
         pages=tuple(record(PageMark, row) for row in marks),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=known,
@@ -141,7 +147,7 @@ def _newer(
         expiring=_expiring(c, owner_id),
         reset=reset,
         born=owner.created_at,
-        mark=_mark(c.scalar(_SAID_THERE, there), c.scalar(_CHANGED_THERE, there)),
+        mark=mark_at(c, owner_id, owner.seq, owner.revision),
     )
 
 

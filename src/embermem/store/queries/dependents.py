@@ -20,6 +20,7 @@ from embermem.languages.quote_matcher import Probes
 from embermem.protocols import SegmentImpact, Trail
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text, micros, moment
+from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from
@@ -414,7 +415,7 @@ class _Following:
                 select(note.c.change_no, note.c.proposals).where(
                     note.c.owner_id == self._owner_id,
                     note.c.proposals.is_not(None),
-                    holds(self._c, note.c.proposals, f'"attribute":{json_text(attribute)}'),
+                    holds(self._c, Plain(note.c.proposals), f'"attribute":{json_text(attribute)}'),
                 )
             )
             words = [word for word in value.split() if '"' not in word and "\\" not in word]

@@ -34,6 +34,7 @@ from embermem.store import schema
 from embermem.store.codec import from_json, json_text, micros, offset_of, record, row_of, zoned
 from embermem.store.engines.words import begins_with, has_text, upsert
 from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
+from embermem.store.index_cache import drop_index_files
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
@@ -77,9 +78,9 @@ class Documents(Erasing):
         """
         secret = self.secret() if self._differs(owner.id, given) else b""
         with self._write() as c:
-            ensure_owner(c, owner, micros(now))
+            new = ensure_owner(c, owner, micros(now))
             known = _stored(c, owner.id, given.source)
-            if key is not None and self._was_given(c, owner.id, given, key):
+            if key is not None and self._was_given(c, owner.id, given, key, new=new):
                 if known is None:
                     raise KeyReused(f"the document stored under the key {key!r} was forgotten and is not stored again")
                 return _added(known, kept=_count(c, owner.id, known.document_id))
@@ -92,6 +93,8 @@ class Documents(Erasing):
                 if difference.gone and not secret:
                     raise RevisionMoved("another call stored this document meanwhile")
                 done = _put(c, owner.id, document, given, difference, now, secret)
+                if held:  # a file may have what was taken out
+                    drop_index_files(c, owner.id, self._database.cache_beside)
             _end(c, owner.id, done.id, given.expires_at, now)
             if key is not None:
                 said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
@@ -159,12 +162,12 @@ class Documents(Erasing):
             known = _stored(c, owner_id, given.source)
         return known is not None and known.digest != given.digest
 
-    def _was_given(self, c: Connection, owner_id: OwnerId, given: NewDocument, key: str) -> bool:
+    def _was_given(self, c: Connection, owner_id: OwnerId, given: NewDocument, key: str, *, new: bool) -> bool:
         """Whether this call was made before under its key. Raises KeyReused."""
         if kept_receipt(c, owner_id, key, given.digest, lambda: self._secret_within(c)) is not None:
             return True
         secret = self._known_key(c)
-        return secret is not None and is_gone(c, owner_id, key, given.digest, secret)
+        return secret is not None and is_gone(c, owner_id, key, given.digest, secret, new=new)
 
 
 def _stored(c: Connection, owner_id: OwnerId, source: str) -> Row[Any] | None:

@@ -17,10 +17,10 @@ from embermem.core.user_overrides import mark_of_message
 from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
-from embermem.store.erasing import Erasing, is_gone, marked_of
+from embermem.store.erasing import Erasing, barred_marks, gone_marks, mark_of_receipt
 from embermem.store.queries import originals
 from embermem.store.queries.pages import said_within
-from embermem.store.queries.reads import chunks, same
+from embermem.store.queries.reads import same
 from embermem.store.receipts import kept_receipt
 from embermem.store.statements import due_from, ensure_owner, owner_state, set_owner, update_rows, utterances
 from embermem.store.transactions import Undo
@@ -75,17 +75,17 @@ class Log(Erasing):
     ) -> Added:
         at = micros(now)
         with self._write() as c:
-            ensure_owner(c, owner, at)
-            secret = self._known_key(c)
+            new = ensure_owner(c, owner, at)
             if key is not None:
                 known = kept_receipt(c, owner.id, key, digest, lambda: self._secret_within(c))
                 if known is not None:
                     return _stored(c, owner.id, known)
-                if secret is not None and is_gone(c, owner.id, key, digest, secret):
-                    raise Undo  # nothing new: no row of an owner is left either
-            messages = self._still_new(c, owner.id, messages, secret)
+            secret = self._known_key(c)
+            if secret is not None:
+                sent = () if key is None else (mark_of_receipt(key, digest, secret),)
+                messages = _still_new(c, owner.id, messages, sent, secret, new=new)
             if not messages:
-                raise Undo
+                raise Undo  # no row of an owner is left either
             before = c.execute(_COUNTS, {"of": owner.id}).one()
             added = _append(c, owner.id, messages, before.seq, before.pages, at, fresh)
             if expires_at is not None:
@@ -94,23 +94,6 @@ class Log(Erasing):
                 said_receipt(c, owner.id, key, digest, before.seq + 1, before.seq + len(messages), at)
             return added
         return Added(page_ids=(), utterance_ids=())
-
-    def _still_new(
-        self, c: Connection, owner_id: OwnerId, messages: Sequence[Message], secret: bytes | None
-    ) -> Sequence[Message]:
-        """The messages but for those that were forgotten: who said what, and when."""
-        marked = marked_of(c, owner_id, secret) if secret is not None else []
-        if secret is None or not marked:
-            return messages
-        table = schema.barred
-        marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
-        known = {
-            mark
-            for one in marked
-            for some in chunks(sorted(set(marks)))
-            for mark in c.scalars(select(table.c.mark).where(table.c.owner_id == one, table.c.mark.in_(some)))
-        }
-        return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 
     def owner_state(self, owner_id: OwnerId) -> OwnerState | None:
         """The owner's row, or None before the first add."""
@@ -136,6 +119,19 @@ class Log(Erasing):
         with self._read() as c:
             shown = () if within is None else said_within(c, owner_id, within, moment)
             return utterances(c, owner_id, after_seq, limit, ids, shown)
+
+
+def _still_new(
+    c: Connection, owner_id: OwnerId, messages: Sequence[Message], sent: Sequence[str], secret: bytes, *, new: bool
+) -> Sequence[Message]:
+    """The messages but for those that were forgotten: who said what, and when. None of them, if the marks of how they
+    are `sent` are known of a memory that was forgotten whole."""
+    marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
+    gone = gone_marks(c, owner_id, [*sent, *marks], secret, new=new)
+    if not gone.isdisjoint(sent):
+        return ()
+    known = gone | barred_marks(c, owner_id, marks)
+    return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
 
 
 def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:

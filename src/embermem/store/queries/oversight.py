@@ -25,18 +25,22 @@ from embermem.core.types import (
     Webhook,
 )
 from embermem.store import schema
+from embermem.store.backup_list import LAST_BACKUP, KnownBackup, known_backups
 from embermem.store.codec import decisions_from, micros, moment, record
 from embermem.store.engines.copies import holds_any, holds_others
+from embermem.store.engines.owner_alias import IdOf
 from embermem.store.erasing import COPIES, Erasing, is_marked
 from embermem.store.forgotten_key import KEY_MARK, key_in
 from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_from
 from embermem.store.statements import setting
+from embermem.store.transactions import over_owners
 
 
 class Oversight(Erasing):
     """Reads over all owners: each tells the first so many of what there is, and how many there are."""
 
+    @over_owners
     def work_state(self, now: datetime, short: int, limit: int) -> StoreWork:
         """The work on all owners; with `short` pages of short-term memory."""
         owner, at = schema.owner, micros(now)
@@ -61,6 +65,13 @@ class Oversight(Erasing):
             webhooks_count=len(hooks),
         )
 
+    def last_backup_at(self) -> datetime | None:
+        """When the newest backup was made, as who made it noted; None if nobody did."""
+        with self._read() as c:
+            noted = setting(c, LAST_BACKUP)
+        return moment(int(noted)) if noted.isdecimal() else None
+
+    @over_owners
     def leaving(self, now: datetime, limit: int) -> Leaving:
         """What has expired, and what was forgotten."""
         with self._read() as c:
@@ -84,15 +95,34 @@ class Oversight(Erasing):
         since."""
         with self._read() as c:
             made = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+            backed_up, since = known_backups(c), self._erased_mark(c)
         ids, born = (self._forgotten_ids(), self._born()) if look else (set[str](), set[tuple[str, int]]())
 
-        def copied(file: Path, of_migration: bool) -> Copied:
+        def copied(file: Path, of_migration: bool, backup: KnownBackup | None = None) -> Copied:
             size, at = _of_file(file)
-            holds = None if not look or size is None else holds_any(file, ids) or holds_others(file, born)
-            return Copied(place=str(file), bytes=size, at=at, of_migration=of_migration, holds_forgotten=holds)
+            if not look or size is None:
+                holds = None
+            elif backup is not None and (backup.erased == since or backup.after is not None):
+                holds = backup.erased != since  # of an increment that is older, it is not looked for: it may
+            else:
+                holds = holds_any(file, ids) or holds_others(file, born)
+            return Copied(
+                place=str(file),
+                bytes=size,
+                at=at,
+                of_migration=of_migration,
+                holds_forgotten=holds,
+                backup_at=None if backup is None else backup.at,
+                utterances=None if backup is None else backup.utterances,
+                changes=None if backup is None else backup.changes,
+                increment=backup is not None and backup.after is not None,
+            )
 
-        kept = self._database.backups()
-        return (*(copied(file, False) for file in made), *(copied(file, True) for file in kept))
+        return (
+            *(copied(file, False) for file in made),
+            *(copied(Path(one.place), False, one) for one in backed_up),
+            *(copied(file, True) for file in self._database.backups()),
+        )
 
     def _key_state(self) -> KeyState:
         with self._read() as c:
@@ -121,7 +151,7 @@ class Oversight(Erasing):
 
 def _owners(c: Connection, where: Sequence[Any], order: Any, limit: int) -> tuple[tuple[OwnerWork, ...], int]:
     owner = schema.owner
-    rows = c.execute(select(owner).where(*where).order_by(order, owner.c.owner_id).limit(limit)).all()
+    rows = c.execute(select(owner).where(*where).order_by(order, IdOf(owner.c.owner_id)).limit(limit)).all()
     count = len(rows) if len(rows) < limit else c.scalar(select(func.count()).select_from(owner).where(*where))
     return tuple(record(OwnerWork, row, owner=reads.owner_from(row)) for row in rows), count or 0
 
@@ -133,7 +163,9 @@ def _waiting(c: Connection, short: int, limit: int) -> tuple[tuple[OwnerWaits, .
     waits_now = or_(page.c.retry_at.is_not(None), page.c.redo_at.is_not(None))
     of = select(page.c.owner_id, first.label("first")).where(waits_now).group_by(page.c.owner_id).subquery()
     rows = c.execute(
-        select(owner, of.c.first).join(of, of.c.owner_id == owner.c.owner_id).order_by(of.c.first, owner.c.owner_id)
+        select(owner, of.c.first)
+        .join(of, of.c.owner_id == owner.c.owner_id)
+        .order_by(of.c.first, IdOf(owner.c.owner_id))
     ).all()
     owners = [reads.owner_from(row) for row in rows[:limit]]
     told = tuple(OwnerWaits(owner=one, waiting=waits.waiting(c, waits.one(one.id), short)) for one in owners)
@@ -170,7 +202,7 @@ def _forgotten(c: Connection, limit: int) -> tuple[tuple[ForgottenAt, ...], int]
         .select_from(found)
         .join(whole, (whole.c.owner_id == found.c.owner_id) & (whole.c.no == found.c.no))
         .join(owner, owner.c.owner_id == found.c.owner_id)
-        .order_by(whole.c.recorded_at.desc(), owner.c.owner_id)
+        .order_by(whole.c.recorded_at.desc(), IdOf(owner.c.owner_id))
         .limit(limit)
     ).all()
     told = tuple(

@@ -7,11 +7,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, delete, insert, or_, select, update
 
+from embermem.core.errors import StoreUnreachable
 from embermem.core.types import NO_USER, Owner, OwnerId, Share
 from embermem.store import schema
 from embermem.store.codec import micros, record, row_of
 from embermem.store.erasing import Erasing, remember_scrub
 from embermem.store.statements import ensure_owner
+from embermem.store.transactions import missing_parts, over_owners
 
 _TABLE = schema.share
 
@@ -67,12 +69,15 @@ class Shares(Erasing):
             ).all()
         return any(found) if found else None
 
+    @over_owners
     def forget_shares(self, user: str, agent: str | None) -> None:
         """Delete the grants to a user, of one agent or of all, by spaces and by the user's own memories, also those
-        that were revoked, and wipe their bytes."""
+        that were revoked, and wipe their bytes. Raises StoreUnreachable, not undone, where a part of the database did
+        not answer: the grants on the others are deleted."""
         owner, any_gone = schema.owner.c, False
         with self._read() as c:
             ids = c.scalars(select(owner.owner_id).where(owner.user.in_((NO_USER, user)))).all()
+            missing = missing_parts(c)
         for owner_id in ids:
             of = (_TABLE.c.owner_id == owner_id, _TABLE.c.user == user)
             with self._write() as c:
@@ -82,6 +87,13 @@ class Shares(Erasing):
                     any_gone = True
         if any_gone:
             self.wipe()
+        if missing:
+            error = StoreUnreachable(
+                f"{self._database.place}: grants to {user!r} in memories on {', '.join(missing)} could not be deleted; "
+                "call it again once these nodes answer"
+            )
+            error.undone = False
+            raise error
 
 
 def _is(column: Any, value: str | None) -> ColumnElement[bool]:

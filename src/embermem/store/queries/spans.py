@@ -15,6 +15,7 @@ from embermem.core.types import Fact, FactId, OwnerId, Role, Segment, SegmentId,
 from embermem.protocols import NOW, FactSelection, TimelineSelection
 from embermem.store import schema
 from embermem.store.codec import micros, moment
+from embermem.store.engines.packed_text import Plain
 from embermem.store.queries import reads
 from embermem.store.queries.persona import facts
 from embermem.store.queries.segments import segments_now
@@ -148,7 +149,7 @@ def _segments(c: Connection, asked: _Asked) -> tuple[tuple[Segment, ...], int]:
             segment.c.pages > 0,
             told.c.said_from < asked.edges[-1],
             told.c.said_to >= asked.edges[0],
-            *_with(selection.words, told.c.title, told.c.parts, told.c.keywords),
+            *_with(selection.words, told.c.title, Plain(told.c.parts), Plain(told.c.keywords)),
         )
     )
     if selection.thread is not None or selection.speakers is not None:

@@ -16,7 +16,7 @@ from embermem.store import schema
 from embermem.store.codec import micros, moment, record, row_of
 from embermem.store.queries import reads
 from embermem.store.statements import locked_owner, remember_once
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, over_owners
 
 _FEW = 6
 """Lines found by an index take so many times as long as lines read one after the other (measured with SQLite)."""
@@ -52,8 +52,10 @@ class Ledger(Transactions):
         table = schema.call
         with self._write() as c:
             query = update(table).where(table.c.owner_id == call.owner_id, table.c.id == call.id)
-            c.execute(query.values(**row_of(call, table)))
+            row = row_of(call, table)
+            c.execute(query.values({name: row[name] for name in row.keys() - {"owner_id", "id"}}))
 
+    @over_owners
     def calls(self, since: datetime, owner_id: OwnerId | None = None) -> tuple[Call, ...]:
         """The ledger from a time on, oldest first; without an owner that of all, which crosses owners."""
         table = schema.call
@@ -63,6 +65,7 @@ class Ledger(Transactions):
         with self._read() as c:
             return tuple(record(Call, row) for row in c.execute(query))
 
+    @over_owners
     def call_sums(
         self, since: datetime, by: Collection[CallsBy], owner_id: OwnerId | None = None, most: int | None = None
     ) -> tuple[CallSum, ...]:

@@ -57,8 +57,9 @@ def _for_a_place(c: Connection, whose: Whose, short: int) -> Iterator[Waiting]:
         select(page.c.error, func.count().label("pages"), func.min(page.c.retry_at).label("until"))
         .select_from(first)
         .join(page, and_(page.c.owner_id == first.c.owner_id, page.c.no == first.c.no))
-        .join(owner, owner.c.owner_id == first.c.owner_id)
-        .join(behind, and_(behind.c.owner_id == first.c.owner_id, behind.c.segment_id.is_(None)))
+        .join(owner, owner.c.owner_id == page.c.owner_id)
+        .join(behind, and_(behind.c.owner_id == page.c.owner_id, behind.c.segment_id.is_(None)))
+        .where(whose(page.c.owner_id))  # said again, since Citus does not see it through the groups
         .where(behind.c.no.between(first.c.no, owner.c.pages - short))
         .group_by(page.c.error)
         .order_by(func.min(page.c.retry_at), page.c.error)

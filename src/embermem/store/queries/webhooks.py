@@ -18,6 +18,7 @@ from embermem.store.codec import micros, moment
 from embermem.store.erasing import Erasing, remember_scrub
 from embermem.store.queries import reads
 from embermem.store.statements import ensure_owner, owner_state, write_receipt
+from embermem.store.transactions import over_owners
 
 MOST_SAID, MOST_CHANGES = 500, 100
 """Utterances and changes of one delivery at most."""
@@ -59,6 +60,7 @@ class Webhooks(Erasing):
             query = select(table).where(table.c.owner_id == owner_id)
             return tuple(webhook_from(row) for row in c.execute(query.order_by(table.c.created_at, table.c.webhook_id)))
 
+    @over_owners
     def has_webhooks(self) -> bool:
         """Whether there is any webhook in the whole store."""
         with self._read() as c:
@@ -88,6 +90,7 @@ class Webhooks(Erasing):
             )
             return bool(done.rowcount)
 
+    @over_owners
     def claim_delivery(self, now: datetime, lease_s: float) -> Delivery | None:
         """The next delivery that is due, held for so long; None if there is none.
 

@@ -32,12 +32,12 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.store import schema
-from embermem.store.codec import micros, passages_bytes, vector_bytes
+from embermem.store.codec import micros, passages_bytes, vectors_bytes
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
-from embermem.store.transactions import Transactions
+from embermem.store.transactions import Transactions, over_owners
 
 _ABOVE_ALL = 2**62
 """Above every page's number."""
@@ -46,6 +46,7 @@ _ABOVE_ALL = 2**62
 class Work(Transactions):
     """Claims and changes of one owner."""
 
+    @over_owners
     def due(self, now: datetime, limit: int, *, lease_s: float = math.inf) -> tuple[Owner, ...]:
         owner, at = schema.owner, micros(now)
         with self._read() as c:
@@ -475,8 +476,8 @@ def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch
     of_all = {"owner_id": owner_id, "embedder": batch.embedder, "change_no": no}
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     rows: dict[int, list[tuple[bytes, bytes | None]]] = {}
-    for seq, vector, tokens in zip(batch.seqs, batch.vectors, packed, strict=True):
-        rows.setdefault(int(seq), []).append((vector_bytes(vector), tokens))
+    for seq, data, tokens in zip(batch.seqs, vectors_bytes(batch.vectors), packed, strict=True):
+        rows.setdefault(int(seq), []).append((data, tokens))
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(rows))))
     c.execute(insert(table), [{**of_all, "seq": seq, **_of_passages(parts)} for seq, parts in rows.items()])
 

@@ -40,7 +40,14 @@ def _commands(place: str, day: str) -> list[tuple[str, str]]:
     here = shlex.quote(place)
     name = f"{Path(place).stem}-{day}.db" if "://" not in place else f"ember-{day}.db"
     beside = shlex.quote(str(Path(place).parent / name) if "://" not in place else name)
+    folder = shlex.quote(str(Path(place).parent / f"{Path(place).stem}-backups") if "://" not in place else "backups")
     return [
+        (
+            "A checked backup in a folder, which holds only what is new since the last one; the store may be in use"
+            if "://" not in place
+            else "What to run: a server is backed up by its own programs",
+            f"embermem --store {here} backup {folder} --incremental",
+        ),
         (
             "The whole store in a new file, compared row by row; the store may be in use",
             f"embermem copy {here} {beside}",

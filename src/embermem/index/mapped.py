@@ -1,0 +1,210 @@
+"""A snapshot in a file that can be mapped: a cache beside the store, so that a process need not work it out again.
+
+The file is a head and arrays. Mapped, it is memory that all processes share and the system may take back; what a
+process writes to it (what is said later, in the room left behind each array) stays its own. A file is never changed:
+it is replaced, or removed. What it holds is checked by whoever reads what is newer (`Residents`), never trusted to be
+the newest.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+import numpy as np
+
+from embermem import languages
+from embermem.core.packed_ids import PACKED, unpacked_id
+from embermem.core.types import Fact, OwnerId, Persona
+from embermem.index.growable_array import Column
+from embermem.index.names import Names
+from embermem.index.segments import SegmentRow
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Held", "read", "write"]
+
+_MAGIC = b"EMBERIX1"
+_HEAD = struct.Struct("<8sII")
+"""The magic, the head's length and its checksum."""
+_PAGE = 4096
+_LARGEST_HEAD = 2**28
+_ROOM, _LEAST_ROOM = 8, 64
+"""An array has room for one more row for so many, at least for so many, before this process needs a copy of it."""
+
+
+class Derived(msgspec.Struct, frozen=True, kw_only=True):
+    """What was derived of an owner, and the terms of facts."""
+
+    segments: list[SegmentRow]
+    persona: Persona
+    archived_facts: list[Fact]
+    ended_facts: list[Fact]
+    expiring: list[tuple[str, Any]]
+    fact_terms: dict[str, list[str]]
+
+
+class Held(msgspec.Struct, kw_only=True):
+    """A snapshot as a file has it: what stands at (seq, revision) of the store with this mark, with vectors of an
+    embedder. `arrays` has (name → column)."""
+
+    owner: str
+    embedder: str
+    dim: int
+    first_dim: int
+    token_dim: int
+    seq: int
+    revision: int
+    born: int
+    mark: str
+    vectors: int
+    names: Names
+    derived: msgspec.Raw
+    arrays: dict[str, Column] = {}
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.arrays["slots"].length
+
+
+class _Section(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    dtype: str
+    width: int | None
+    length: int
+    room: int
+    offset: int
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    version: str
+    size: int
+    sections: list[_Section]
+    held: msgspec.Raw
+
+
+def write(held: Held, file: BinaryIO) -> None:
+    """Write it into an empty file, and see it through to the disk. Raises OSError."""
+    arrays, held = held.arrays, msgspec.structs.replace(held, arrays={})
+    # The sections' offsets depend on the head's length, and the head on these: it is given the room of a larger one.
+    sections = list(_sections(arrays, 0))
+    told = msgspec.json.encode(held)
+    start = _aligned(_HEAD.size + len(_head(sections, 2**62, told)) + 20 * len(sections))
+    sections = list(_sections(arrays, start))
+    size = sections[-1].offset + _bytes_of(sections[-1], sections[-1].room)
+    head = _head(sections, size, told)
+    file.write(_HEAD.pack(_MAGIC, len(head), zlib.crc32(head)))
+    file.write(head)
+    for section in sections:
+        numbers = np.ascontiguousarray(arrays[section.name].first(section.length))
+        if numbers.size:
+            file.seek(section.offset)
+            file.write(numbers.data.cast("B"))
+    file.truncate(size)  # the room is a hole, which takes no place on the disk
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, token_dim: int) -> Held | None:
+    """What a file holds of an owner, mapped. None where there is none, or it is of another owner, embedder or version,
+    or damaged."""
+    try:
+        with path.open("rb") as file:
+            area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError):
+        return None
+    try:
+        head = _head_of(area)
+        if head is None or head.version != _version() or head.size != len(area):
+            return None
+        held = msgspec.json.decode(head.held, type=Held)
+        held.arrays = {section.name: _column(area, section) for section in head.sections}
+    except (ValueError, TypeError, struct.error, msgspec.DecodeError):
+        return None
+    asked = (owner, embedder, dim, first_dim, token_dim)
+    found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
+    return held if found == asked else None
+
+
+def utterance_ids(path: Path) -> frozenset[str]:
+    """The ids of all utterances in a file, whichever version wrote it; none of a damaged file. Raises OSError."""
+    data = path.read_bytes()
+    try:
+        head = _head_of(data)
+        told = None if head is None else msgspec.json.decode(head.held, type=Held)
+        section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
+    except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
+        return frozenset()
+    if section is None or told is None:
+        return frozenset()
+    packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
+    return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
+
+
+def derived(held: Held) -> Derived:
+    """What was derived, decoded. Raises msgspec.DecodeError."""
+    return msgspec.json.decode(held.derived, type=Derived)
+
+
+def _sections(arrays: Mapping[str, Column], start: int) -> Iterator[_Section]:
+    offset = start
+    for name, column in arrays.items():
+        width = column.data.shape[1] if column.data.ndim == 2 else None
+        room = column.length + column.length // _ROOM + _LEAST_ROOM
+        section = _Section(name, column.data.dtype.str, width, column.length, room, offset)
+        yield section
+        offset = _aligned(offset + _bytes_of(section, room))
+
+
+def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
+    return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
+
+
+def _head_of(area: mmap.mmap | bytes) -> _Head | None:
+    magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
+    if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
+        return None
+    head = area[_HEAD.size : _HEAD.size + length]
+    return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
+
+
+def _column(area: mmap.mmap, section: _Section) -> Column:
+    dtype = np.dtype(section.dtype)
+    width = 1 if section.width is None else section.width
+    if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
+        raise ValueError(section.name)
+    data: NDArray[Any] = np.frombuffer(area, dtype, section.room * width, section.offset) if width else _nothing(dtype)
+    if section.width is not None:
+        data = data.reshape(section.room, width)
+    return Column.on(data, section.length)
+
+
+def _nothing(dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.zeros(0, dtype=dtype)
+
+
+def _bytes_of(section: _Section, rows: int) -> int:
+    return rows * (1 if section.width is None else section.width) * np.dtype(section.dtype).itemsize
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // _PAGE) * _PAGE
+
+
+@cache
+def _version() -> str:
+    """What arrays depend on: this package, by the names and sizes of the modules that make them."""
+    found = [os.fspath(np.dtype("<u4").newbyteorder("=").str)]
+    for package in (Path(__file__).parent, Path(languages.__file__).parent):
+        for module in sorted(package.rglob("*.py")):
+            found.append(f"{module.relative_to(package.parent)} {module.stat().st_size}")
+    return f"{zlib.crc32(chr(10).join(found).encode()):08x}"

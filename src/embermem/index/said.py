@@ -1,0 +1,231 @@
+"""What was said, as arrays: an utterance's record is made when it is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from embermem.core.packed_ids import packed_ids, unpacked_id
+from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId
+from embermem.index.growable_array import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from embermem.core.metadata import Metadata
+
+__all__ = ["Blob", "Ids", "Said", "micros"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_ODD_ID_BYTES = 150
+"""Estimated bytes of an id that was not made as ours are: the text, and an entry of a dict."""
+
+
+class Ids:
+    """Ids of things that are numbered from 0. One writer, many readers."""
+
+    def __init__(self, packed: Column | None = None, odd: Mapping[int, str] | None = None) -> None:
+        self.packed = Column(np.uint8, width=16) if packed is None else packed
+        self.odd: dict[int, str] = {} if odd is None else dict(odd)
+        """Those of another form, which tests and importers make, by their numbers."""
+        self._numbers: dict[str, int] = {one: number for number, one in self.odd.items()}
+        self._order: tuple[int, NDArray[np.uint64], NDArray[np.int64]] | None = None
+        self._later: dict[bytes, int] = {}
+        """Those that came after the order was made."""
+        self._lock = threading.Lock()
+
+    def extend(self, ids: Sequence[str]) -> None:
+        """The next ids."""
+        first, packed = self.packed.length, packed_ids(ids)
+        for place in np.flatnonzero(packed[:, 0] == 0).tolist():
+            self.odd[first + place] = ids[place]
+            self._numbers.setdefault(ids[place], first + place)
+        with self._lock:
+            self.packed.extend(packed)
+            if self._order is not None:
+                self._later.update((one.tobytes(), number) for number, one in enumerate(packed, first))
+
+    def __getitem__(self, number: int) -> str:
+        return unpacked_id(self.packed.data[number].tobytes()) or self.odd[number]
+
+    def number(self, wanted: str) -> int | None:
+        """The number of an id; None for one that is not held."""
+        return self.numbers([wanted])[0]
+
+    def numbers(self, wanted: Sequence[str]) -> list[int | None]:
+        """The number of each of these ids."""
+        packed = packed_ids(wanted)
+        _, keys, order = self._ordered()
+        places = keys.searchsorted(_chance(packed)).tolist()
+        return [
+            self._number(one, key, place, keys, order) if key[0] else self._numbers.get(one)
+            for one, key, place in zip(wanted, packed, places, strict=True)
+        ]
+
+    def _ordered(self) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
+        with self._lock:
+            if self._order is None:
+                keys = _chance(self.packed.first(self.packed.length))
+                order = np.argsort(keys, kind="stable")
+                self._order = len(keys), keys[order], order
+            return self._order
+
+    def _number(
+        self, wanted: str, packed: NDArray[np.uint8], place: int, keys: NDArray[np.uint64], order: NDArray[np.int64]
+    ) -> int | None:
+        if place < len(keys) and self[number := int(order[place])] == wanted:
+            return number
+        if place + 1 < len(keys) and keys[place] == keys[place + 1]:  # two were drawn alike
+            return next((int(one) for one in order[keys == keys[place]] if self[int(one)] == wanted), None)
+        return self._later.get(packed.tobytes())
+
+    @property
+    def nbytes(self) -> int:
+        """Estimated bytes held."""
+        order = 0 if self._order is None else 16 * self._order[0]
+        return self.packed.nbytes + order + _ODD_ID_BYTES * (len(self.odd) + len(self._later))
+
+
+def _chance(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The last 64 bits of each id, which are drawn."""
+    return np.ascontiguousarray(packed[:, 8:]).view(np.uint64)[:, 0]
+
+
+class Blob:
+    """Byte strings one after the other; `ends` has where each ends."""
+
+    def __init__(self, data: Column | None = None, ends: Column | None = None) -> None:
+        self.data = Column(np.uint8, capacity=4096) if data is None else data
+        self.ends = Column(np.int64) if ends is None else ends
+
+    def extend(self, pieces: Sequence[bytes]) -> None:
+        """The next ones."""
+        ends = self.data.length + np.cumsum([len(one) for one in pieces], dtype=np.int64)
+        self.data.extend(np.frombuffer(b"".join(pieces), dtype=np.uint8))
+        self.ends.extend(ends)
+
+    def __getitem__(self, place: int) -> bytes:
+        ends = self.ends.data
+        begin = int(ends[place - 1]) if place else 0
+        return self.data.data[begin : int(ends[place])].tobytes()
+
+
+class Said:
+    """The utterances of rows, of which only the first of each utterance's counts. One writer, many readers."""
+
+    def __init__(self) -> None:
+        self.ids = Ids()
+        self.texts = Blob()
+        self.offset = Column(np.int16)
+        """Minutes from UTC of the zone in which a time was given."""
+        self.recorded_at = Column(np.int64)
+        self.more_rows = Column(np.int32)
+        """The rows that have metadata, or are a passage of a document; of no others."""
+        self.more = Blob()
+
+    def extend(self, said: Sequence[Utterance], begin: int, begins: Sequence[bool]) -> None:
+        """The utterance of each of the next rows, from `begin` on, and whether the row is its first."""
+        self.ids.extend([one.id for one in said])
+        self.texts.extend(
+            [
+                one.text.encode("utf-8", "surrogatepass") if first else b""
+                for one, first in zip(said, begins, strict=True)
+            ]
+        )
+        self.offset.extend([_minutes(one.said_at) for one in said])
+        self.recorded_at.extend([micros(one.recorded_at) for one in said])
+        more = [
+            (row, one)
+            for row, one, first in zip(range(begin, begin + len(said)), said, begins, strict=True)
+            if first and (one.metadata or one.passage is not None)
+        ]
+        self.more.extend([msgspec.json.encode((one.metadata, one.passage)) for _, one in more])
+        self.more_rows.extend([row for row, _ in more])  # written last: what it names is there
+
+    def text(self, row: int) -> str:
+        """The text of the utterance that begins with a row."""
+        return self.texts[row].decode("utf-8", "surrogatepass")
+
+    def extras(self, row: int) -> tuple[Metadata, Passage | None]:
+        """The metadata of an utterance, and where in which document it stands."""
+        rows = self.more_rows.first(self.more_rows.length)
+        place = int(np.searchsorted(rows, row))
+        if place == len(rows) or rows[place] != row:
+            return {}, None
+        return _extras(self.more[place])
+
+    def labelled(self, begin: int, end: int) -> Iterator[tuple[int, Metadata]]:
+        """The rows from `begin` to `end` that have metadata, ascending."""
+        rows = self.more_rows.first(self.more_rows.length)
+        first, last = np.searchsorted(rows, [begin, end]).tolist()
+        for place, row in enumerate(rows[first:last].tolist(), first):
+            yield row, _extras(self.more[place])[0]
+
+    def utterance(self, row: int, seq: int, at: int, page: str, thread: str, role: Role, speaker: str) -> Utterance:
+        """The utterance that begins with a row; `at` in microseconds since 1970 (UTC)."""
+        metadata, passage = self.extras(row)
+        return Utterance(
+            id=UtteranceId(self.ids[row]),
+            seq=seq,
+            page_id=PageId(page),
+            thread=ThreadId(thread),
+            role=role,
+            speaker=speaker,
+            text=self.text(row),
+            said_at=_moment(at, int(self.offset.data[row])),
+            recorded_at=_moment(int(self.recorded_at.data[row]), 0),
+            metadata=metadata,
+            passage=passage,
+        )
+
+    def columns(self) -> dict[str, Column]:
+        """All that is held but for ids of another form."""
+        return {
+            "ids": self.ids.packed,
+            "texts": self.texts.data,
+            "text_ends": self.texts.ends,
+            "offset": self.offset,
+            "recorded_at": self.recorded_at,
+            "more_rows": self.more_rows,
+            "more": self.more.data,
+            "more_ends": self.more.ends,
+        }
+
+    def adopt(self, columns: Mapping[str, Column], odd_ids: Mapping[int, str]) -> None:
+        """Hold these columns, those of `columns` of others."""
+        self.ids = Ids(columns["ids"], odd_ids)
+        self.texts = Blob(columns["texts"], columns["text_ends"])
+        self.offset, self.recorded_at = columns["offset"], columns["recorded_at"]
+        self.more_rows, self.more = columns["more_rows"], Blob(columns["more"], columns["more_ends"])
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970 (UTC)."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def _moment(microseconds: int, minutes: int) -> datetime:
+    at = _EPOCH + timedelta(microseconds=microseconds)
+    return at.astimezone(timezone(timedelta(minutes=minutes))) if minutes else at
+
+
+def _minutes(at: datetime) -> int:
+    """As a store keeps them: seconds, which zones had before 1937, are cut off."""
+    if at.tzinfo is UTC:
+        return 0
+    delta = at.utcoffset()
+    return 0 if delta is None else int(delta.total_seconds() / 60)
+
+
+_EXTRAS: Any = msgspec.json.Decoder(tuple[dict[str, Any], Passage | None])
+
+
+def _extras(data: bytes) -> tuple[Metadata, Passage | None]:
+    metadata, passage = _EXTRAS.decode(data)
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in metadata.items()}, passage

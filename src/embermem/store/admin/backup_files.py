@@ -1,0 +1,302 @@
+"""The files of backups: what each is called, what its manifest says, and which of them belong together.
+
+Beside each backup `NAME` lies `NAME.json`, its manifest, and `NAME.key`, the key of forgotten values, if the store has
+one. In a folder of backups, `backup-0001-TIME.db` is a whole store, and `backup-0002-TIME.pages` has the pages that
+differ from what the backups before it give: a chain. A manifest is written before its backup gets its name, so a file
+under such a name is whole, and a manifest without its file is a leftover.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError, StoreFull
+from embermem.store.engines.copies import PAGES
+from embermem.store.forgotten_key import KeyFile
+
+__all__ = [
+    "FORMAT",
+    "PAGES",
+    "WHOLE",
+    "Manifest",
+    "Part",
+    "chain_of",
+    "clear_leftovers",
+    "clear_manifest",
+    "copy_file",
+    "disk_told",
+    "in_folder",
+    "key_beside",
+    "manifest_of",
+    "next_name",
+    "pruned",
+    "sha256_of",
+    "write_manifest",
+]
+
+FORMAT = 1
+WHOLE = ".db"
+_NAME = re.compile(r"backup-(\d{4,})-\d{8}T\d{6}Z(\.db|\.pages)")
+_MANIFEST, _KEY, _PART = ".json", ".key", ".part"
+_BLOCK = 1 << 20
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Manifest:
+    """What is known of one backup: of which store, when it was read, its file with size and SHA-256, the schema, and
+    the rows of each table.
+
+    `whole_sha256` is that of the store that it gives; of a whole one the same as `sha256`. An increment names the
+    backup `after` which it comes, and its runs of `pages`. `erased` changes with every forgetting, and is "" where that
+    is not known; `key_mark` tells one key of forgotten values from another. `seal` is the SHA-256 of the rest of it.
+    """
+
+    format: int
+    store: str
+    at: datetime
+    file: str
+    bytes: int
+    sha256: str
+    whole_sha256: str
+    schema: str
+    page_size: int
+    page_count: int
+    rows: Mapping[str, int]
+    erased: str
+    key_mark: str
+    after: str | None = None
+    pages: tuple[tuple[int, int], ...] = ()
+    seal: str = ""
+
+    @property
+    def number(self) -> int:
+        """Its place among the backups of its folder; 0 for one that has a name of the caller's."""
+        found = _NAME.fullmatch(self.file)
+        return int(found[1]) if found else 0
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def manifest_of(file: Path) -> Manifest | None:
+    """The manifest beside a backup; None where there is none. Raises StoreCorrupt."""
+    place = _beside(file, _MANIFEST)
+    try:
+        found = msgspec.json.decode(place.read_bytes(), type=Manifest)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreCorrupt(f"{place} cannot be read as the manifest of a backup: {error}") from error
+    if found.format > FORMAT:
+        raise StoreCorrupt(f"{place} is of a newer version of Ember (format {found.format}): upgrade embermem")
+    if found.seal != _seal(found):
+        raise StoreCorrupt(f"{place} is damaged: it is not what was written")
+    return found
+
+
+def _seal(manifest: Manifest) -> str:
+    return hashlib.sha256(msgspec.json.encode(replace(manifest, seal=""))).hexdigest()
+
+
+def in_folder(folder: Path) -> list[Manifest]:
+    """The backups of a folder whose files are there, the oldest first. Raises StoreCorrupt."""
+    files = [one for one in folder.iterdir() if _NAME.fullmatch(one.name)]
+    found = [manifest for file in files if (manifest := manifest_of(file)) is not None]
+    return sorted(found, key=lambda one: one.number)
+
+
+def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
+    """The backups that give a store together: a whole one, and increments up to `last`. Raises NotFound, StoreCorrupt
+    where one is not there."""
+    chain = [last]
+    while (before := chain[0].after) is not None:
+        found = manifest_of(folder / before)
+        if found is None or not (folder / before).exists():
+            raise NotFound(f"{folder / last.file} rests on {before}, which is not there")
+        if found.number >= chain[0].number:
+            raise StoreCorrupt(f"{folder / before}: its manifest says that it rests on itself")
+        chain.insert(0, found)
+    return chain
+
+
+def key_beside(file: Path) -> KeyFile:
+    """The key of forgotten values that lies beside a backup, or would."""
+    return KeyFile(_beside(file, _KEY))
+
+
+def sha256_of(file: Path) -> str:
+    """In hexadecimal."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def next_name(known: Sequence[Manifest], at: datetime, kind: str) -> str:
+    """The name of the next backup in a folder: WHOLE or PAGES."""
+    number = known[-1].number + 1 if known else 1
+    return f"backup-{number:04}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}{kind}"
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write it whole, before the file that it is of gets its name. Raises OSError."""
+    place = _beside(folder / manifest.file, _MANIFEST)
+    data = msgspec.json.format(msgspec.json.encode(replace(manifest, seal=_seal(manifest))), indent=1)
+    with Part(place) as part:
+        part.file.write_bytes(data)
+        part.keep(over=True)
+
+
+def clear_leftovers(folder: Path) -> None:
+    """Remove what a killed run left in a folder of backups: unfinished files, and manifests of files that are not
+    there. Raises OSError."""
+    for file in list(folder.iterdir()):
+        name, part = file.name.removesuffix(_PART), file.name.endswith(_PART)
+        whole = next((name.removesuffix(end) for end in (_MANIFEST, _KEY) if name.endswith(end)), name)
+        if _NAME.fullmatch(whole) and (part or (name != whole and not (folder / whole).exists())):
+            file.unlink(missing_ok=True)
+
+
+def clear_manifest(target: Path) -> None:
+    """Remove the manifest that a killed run left of a backup that has no file. Raises InputError for a file that is
+    none."""
+    place = _beside(target, _MANIFEST)
+    if not place.exists() or target.exists():
+        return
+    try:
+        ours = manifest_of(target)
+    except StoreCorrupt:
+        ours = None
+    if ours is None or ours.file != target.name:
+        raise InputError(f"{place} already exists, and the manifest of the backup has that name; choose another one")
+    place.unlink()
+
+
+def pruned(folder: Path, keep: Collection[Manifest]) -> list[str]:
+    """Remove the backups of a folder that are not kept, unless one that is kept rests on them; the names that went.
+    Only files that a manifest names, with what lies beside them, are touched."""
+    needed = {one.file for last in keep for one in chain_of(folder, last)}
+    going = [one for one in in_folder(folder) if one.file not in needed]
+    for one in reversed(going):  # an increment before what it rests on
+        for end in ("", _MANIFEST, _KEY):
+            _beside(folder / one.file, end).unlink(missing_ok=True)
+    return [one.file for one in going]
+
+
+class Part:
+    """A new file that only its maker may read, made as `NAME.part` and under its name when it is whole. What a killed
+    run left is thrown away."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.file = _beside(place, _PART)
+
+    def __enter__(self) -> Part:
+        for one in self._all():
+            one.unlink(missing_ok=True)
+        handle = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        self._own = os.fstat(handle)
+        os.close(handle)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_mine():
+            for one in self._all():
+                with suppress(OSError):
+                    one.unlink(missing_ok=True)
+
+    def keep(self, *, over: bool = False) -> None:
+        """Have it on the disk, and give it its name; `over` what has the name now. Raises InputError where it is taken,
+        or another run works on the same; OSError."""
+        if not self._is_mine():
+            raise InputError(f"{self.file} is now used by another run for the same name; nothing was written")
+        _sync(self.file)
+        if over:
+            self.file.replace(self.place)
+        else:
+            try:
+                _named(self.file, self.place)
+            except FileExistsError as error:
+                raise InputError(f"{self.place} already exists; choose another name") from error
+        _sync(self.place.parent)
+
+    def take(self, other: Part) -> None:
+        """Have the content of another one, which ends with that."""
+        other.file.replace(self.file)
+        self._own = other._own
+
+    def _is_mine(self) -> bool:
+        with suppress(OSError):
+            return os.path.samestat(self._own, self.file.lstat())
+        return False
+
+    def _all(self) -> Iterator[Path]:
+        """The file, and what may be made beside it while it is a store."""
+        yield self.file
+        for end in ("-wal", "-shm", "-journal"):
+            yield self.file.with_name(self.file.name + end)
+
+
+def _named(file: Path, place: Path) -> None:
+    """Give a file a name that no file has yet."""
+    try:
+        os.link(file, place)
+    except FileExistsError:
+        raise
+    except OSError as error:  # a file system without links
+        if place.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from error
+        file.rename(place)
+    else:
+        file.unlink()
+
+
+def _sync(place: Path) -> None:
+    """A file, or the names in a folder, where the system can do that."""
+    if place.is_dir() and os.name != "posix":
+        return
+    handle = os.open(place, os.O_RDONLY if place.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _beside(file: Path, end: str) -> Path:
+    return file.with_name(file.name + end)
+
+
+@contextmanager
+def disk_told(place: Path) -> Iterator[None]:
+    """An error of the system becomes one of ours: StoreFull where no room is left, else StoreError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise StoreFull(f"{place}: no room is left on its disk; nothing was kept there: {error}") from error
+        raise StoreError(f"{place} cannot be written: {error}") from error
+
+
+def copy_file(source: Path, target: BinaryIO, told: Callable[[int, int], None]) -> str:
+    """Copy the bytes of a file; their SHA-256 in hexadecimal. Raises OSError."""
+    digest, size, done = hashlib.sha256(), source.stat().st_size, 0
+    with source.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            target.write(block)
+            done += len(block)
+            told(done, size)
+    return digest.hexdigest()

@@ -1,0 +1,138 @@
+"""Owners' ids in SQLite's file: a short number stands for each, since the key of every row and of every index entry
+begins with one. PostgreSQL's tables hold the ids themselves.
+
+Statements name an owner by the id on both engines. Before SQLite runs one, its parameters that are owners' ids are
+replaced by their numbers, which the table `owner_key` has. A number is given when an owner's first row is inserted, and
+never again to another. What is selected of a column of owners is the id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Dialect, Engine, String, TypeDecorator, event
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "replace_owners", "table_of_keys"]
+
+KEYS = "owner_key"
+"""The table of numbers. It is of the file, not of the schema: no copy on another engine has it."""
+_KNOWN = "ember_owner_keys"
+"""Where a connection notes the numbers that its transaction has asked for."""
+_NOBODY = ""
+"""Stands in no row."""
+
+
+class _Ref(str):
+    """An owner's id among the parameters of a statement."""
+
+    __slots__ = ()
+
+
+class IdOf(FunctionElement[str]):
+    """The id that a column of owners stands for, to order and compare by."""
+
+    type = String(32)
+    inherit_cache = True
+
+
+@compiles(IdOf)
+def _as_it_is(element: IdOf, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
+
+
+@compiles(IdOf, "sqlite")
+def _looked_up(element: IdOf, compiler: SQLCompiler, **options: Any) -> str:
+    return f"(SELECT {KEYS}.id FROM {KEYS} WHERE {KEYS}.no = {compiler.process(element.clauses, **options)})"
+
+
+class OwnerKey(TypeDecorator[str]):
+    """The id of an owner."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(32)
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """The id, marked as one for SQLite's connection, which knows its number."""
+        return value if value is None or dialect.name != "sqlite" else _Ref(value)
+
+    def column_expression(self, column: Any) -> Any:
+        """What is selected is the id."""
+        return IdOf(column)
+
+
+def table_of_keys() -> str:
+    """The statement that makes the table."""
+    return f"CREATE TABLE IF NOT EXISTS {KEYS} (no INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(32) NOT NULL UNIQUE)"
+
+
+def replace_owners(engine: Engine) -> None:
+    """Have the engine put numbers in the place of owners' ids."""
+
+    @event.listens_for(engine, "begin")
+    def _forget(connection: Connection) -> None:
+        connection.info.pop(_KNOWN, None)  # another process may have given numbers, or taken them away
+
+    @event.listens_for(engine, "before_cursor_execute", retval=True)
+    def _replace(
+        connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
+    ) -> tuple[str, Any]:
+        first = parameters[0] if executemany else parameters
+        places = [place for place, value in enumerate(first) if type(value) is _Ref]
+        if not places:
+            return statement, parameters
+        numbers = _Numbers(connection, inserts=bool(context and context.isinsert))
+        if executemany:
+            return statement, [_with(row, places, numbers) for row in parameters]
+        return statement, _with(parameters, places, numbers)
+
+
+class _Numbers:
+    def __init__(self, connection: Connection, *, inserts: bool) -> None:
+        self._connection = connection
+        self._known: dict[str, str] = connection.info.setdefault(_KNOWN, {})
+        self._inserts = inserts
+
+    def of(self, owner_id: str) -> str:
+        """The number of an owner; of one who has none, and gets none, what no row has."""
+        known = self._known.get(owner_id)
+        if known is None:
+            known = self._asked(str(owner_id))
+            if known != _NOBODY:
+                self._known[owner_id] = known
+        return known
+
+    def _asked(self, owner_id: str) -> str:
+        driver = self._connection.connection.dbapi_connection
+        assert driver is not None
+        cursor = driver.cursor()
+        try:
+            cursor.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,))
+            row = cursor.fetchone()
+            if row is not None:
+                return str(row[0])
+            if not self._inserts:
+                return _NOBODY
+            cursor.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,))
+            return str(cursor.lastrowid)
+        finally:
+            cursor.close()
+
+
+def _with(row: Any, places: list[int], numbers: _Numbers) -> tuple[Any, ...]:
+    made = list(row)
+    for place in places:
+        made[place] = numbers.of(made[place])
+    return tuple(made)
+
+
+def drop_alias(c: Connection, owner_id: str) -> None:
+    """Take away the number of an owner of whom no row is left."""
+    if c.dialect.name == "sqlite":
+        c.exec_driver_sql(f"DELETE FROM {KEYS} WHERE id = ?", (owner_id,))
+        c.info.pop(_KNOWN, None)

@@ -1,0 +1,111 @@
+"""A snapshot from a file that was mapped, and what came since, is the one that is made of the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from growing import DIM, TOKEN_DIM, delta, empty, said
+from hypothesis import given
+from hypothesis import strategies as st
+from test_snapshot import both_for, conversations, picture, tokens_for
+
+from embermem.core.types import OwnerId, Utterance
+from embermem.index import mapped
+from embermem.index.growable_array import Column
+from embermem.index.snapshot import Snapshot
+
+OWNER = OwnerId("owner")
+
+
+def kept(snapshot: Snapshot, file: Path, embedder: str = "made-up") -> None:
+    held = snapshot.held(embedder)
+    assert held is not None
+    with file.open("wb") as out:
+        mapped.write(held, out)
+
+
+def opened(file: Path, embedder: str = "made-up", dim: int = DIM, owner: OwnerId = OWNER) -> Snapshot | None:
+    held = mapped.read(file, owner, embedder, dim, dim, TOKEN_DIM)
+    return None if held is None else Snapshot.of_held(held)
+
+
+@given(conversations(), st.integers(0, 14), st.sets(st.integers(1, 14)))
+def test_a_file_and_what_came_since_make_the_same_snapshot(talk: list[Utterance], cut: int, embedded: set[int]) -> None:
+    def of(some: list[Utterance], before: Snapshot) -> Snapshot:
+        seqs = [one.seq for one in some if one.seq in embedded]
+        return before.extended(delta(some, *both_for(seqs), tokens=tokens_for(seqs)))
+
+    whole, first = of(talk, empty()), of(talk[:cut], empty())
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "owner.index"
+        kept(first, file)
+        content = file.read_bytes()
+        read = opened(file)
+        assert read is not None
+        assert picture(read) == picture(first)
+        assert picture(of(talk[cut:], read)) == picture(whole)
+        assert picture(read) == picture(first)
+        late = [one.seq for one in talk[:cut] if one.seq not in embedded]  # vectors that come later than their rows
+        assert picture(read.extended(delta([], *both_for(late)))) == picture(first.extended(delta([], *both_for(late))))
+        assert file.read_bytes() == content
+
+
+def test_a_file_of_another_owner_embedder_or_length_of_vectors_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "owner.index"
+    kept(empty().extended(delta([said(1, "tea")])), file)
+    assert opened(file) is not None
+    assert opened(file, embedder="another") is None
+    assert opened(file, dim=DIM + 4) is None
+    assert opened(file, owner=OwnerId("another")) is None
+    assert opened(tmp_path / "none.index") is None
+
+
+@pytest.mark.parametrize("at", [0, 9, 14, 40, 200])
+def test_a_file_whose_head_is_damaged_is_not_used(tmp_path: Path, at: int) -> None:
+    file = tmp_path / "owner.index"
+    kept(empty().extended(delta([said(1, "tea")])), file)
+    content = bytearray(file.read_bytes())
+    content[at] ^= 0x55
+    file.write_bytes(content)
+    assert opened(file) is None
+
+
+@pytest.mark.parametrize("length", [0, 3, 100, 5000])
+def test_a_file_that_was_cut_off_is_not_used(tmp_path: Path, length: int) -> None:
+    file = tmp_path / "owner.index"
+    kept(empty().extended(delta([said(1, "tea")])), file)
+    file.write_bytes(file.read_bytes()[:length])
+    assert opened(file) is None
+
+
+def test_a_file_tells_which_utterances_are_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "owner.index"
+    kept(empty().extended(delta([said(1, "tea"), said(3, "figs")])), file)
+    assert mapped.utterance_ids(file) == {"u1", "u3"}
+
+
+def test_what_is_mapped_counts_apart_from_what_a_process_holds_alone(tmp_path: Path) -> None:
+    file, talk = tmp_path / "owner.index", [said(seq, f"tea and {seq} figs") for seq in range(1, 300)]
+    built = empty().extended(delta(talk))
+    kept(built, file)
+    read = opened(file)
+    assert built.mapped_bytes == 0
+    assert read is not None
+    assert read.mapped_bytes > 100 * len(talk)
+    assert read.nbytes < built.nbytes - read.mapped_bytes
+    before = read.nbytes
+    grown = read.extended(delta([said(300, "one more")]))
+    assert before < grown.nbytes < before + 10_000
+
+
+def test_a_column_on_a_file_grows_in_the_room_behind_it_and_then_in_a_copy() -> None:
+    column = Column.on(np.arange(10, dtype=np.int32), 4)
+    assert (column.nbytes, column.mapped_bytes) == (0, 16)
+    column.extend([7, 8])
+    assert (column.nbytes, column.mapped_bytes) == (8, 16)
+    column.extend(range(20))
+    assert column.mapped_bytes == 0
+    assert column.first(6).tolist() == [0, 1, 2, 3, 7, 8]

@@ -1,0 +1,33 @@
+"""Token vectors are packed in SQLite's file: each code comes back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.dialects import postgresql
+
+from embermem.store.engines.packed_tokens import PackedTokens
+from embermem.store.engines.sqlite_file import AnyFile
+
+
+@given(codes=st.binary())
+def test_codes_come_back_as_they_were(codes: bytes) -> None:
+    held = PackedTokens().process_bind_param(codes, AnyFile())
+    assert PackedTokens().process_result_value(held, AnyFile()) == codes
+
+
+@pytest.mark.parametrize("none", [None, b""])
+def test_that_there_are_none_stays_told(none: bytes | None) -> None:
+    assert PackedTokens().process_bind_param(none, AnyFile()) == none
+
+
+def test_codes_near_the_middle_take_less_and_older_ones_are_read() -> None:
+    drawn = np.clip(np.rint(np.random.default_rng(1).standard_normal((14, 128)) * 2.2), -7, 7) + 8
+    codes = (drawn[:, :64].astype(np.uint8) | drawn[:, 64:].astype(np.uint8) << 4).tobytes()
+    held = PackedTokens().process_bind_param(codes, AnyFile())
+    assert held is not None
+    assert len(held) < 0.88 * len(codes)
+    assert PackedTokens().process_result_value(codes, AnyFile()) == codes
+    assert PackedTokens().process_bind_param(codes, postgresql.dialect()) == codes

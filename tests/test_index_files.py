@@ -1,0 +1,259 @@
+"""Files of indexes: a cache that many processes share, that may be removed at any time, and that forgets first."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+from embermem import Memory, OwnerMemory
+from embermem.core.types import OwnerId
+from embermem.index import mapped
+from embermem.protocols import Standing
+from forgotten import SECRET, WORDS, found_by, holds, lived
+from proofs import bounded
+
+SETTINGS: dict[str, Any] = {"embedder": "hashed", "background": False, "index_cache_from": 1}
+QUESTIONS = ("Where do I live?", "What did I see on the lake?", "What does my sister do?", "Which tea do I like?")
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def opened(path: Path, **settings: Any) -> Memory:
+    return Memory(path, **{**SETTINGS, **settings})
+
+
+def files(path: Path) -> list[Path]:
+    return sorted(Path(f"{path}-cache").glob("*"))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store that was lived in and closed: it has a file."""
+    path = tmp_path / "memory.db"
+    with opened(path) as memory:
+        lived(memory.of("alice"))
+        found_by(memory.of("alice"), *QUESTIONS)
+    assert len(files(path)) == 1
+    return path
+
+
+def secret_page(alice: OwnerMemory) -> str:
+    return next(page.id for page in alice.pages() if SECRET in page.query)
+
+
+def test_what_is_recalled_is_the_same_with_a_file_and_without(path: Path) -> None:
+    with opened(path, index_cache="off") as memory:
+        without = found_by(memory.of("alice"), *QUESTIONS)
+        assert memory.mapped_bytes == 0
+    with opened(path) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == without
+        assert 0 < memory.mapped_bytes <= memory.resident_bytes
+
+
+def test_what_was_said_since_a_file_was_written_is_recalled_with_it(path: Path) -> None:
+    def added(memory: Memory) -> str:
+        memory.of("alice").add("My sister Ana moved to Porto.", thread="main")
+        return found_by(memory.of("alice"), *QUESTIONS, "Where is Ana?")
+
+    copy = path.parent / "copy" / "memory.db"
+    copy.parent.mkdir()
+    shutil.copy(path, copy)
+    with opened(copy, index_cache="off") as memory:
+        without = added(memory)
+    with opened(path) as memory:
+        assert memory.of("alice").recall("Ana?").text
+        assert memory.mapped_bytes > 0
+        found = added(memory)
+    assert "Porto" in found
+    assert [line for line in found.splitlines() if "Porto" in line][:1] == [
+        line for line in without.splitlines() if "Porto" in line
+    ][:1]
+
+
+def test_a_file_is_for_its_makers_eyes_only_and_may_be_removed(path: Path) -> None:
+    (file,) = files(path)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    with opened(path) as memory:
+        before = found_by(memory.of("alice"), *QUESTIONS)
+        shutil.rmtree(file.parent)
+        assert found_by(memory.of("alice"), *QUESTIONS) == before
+    assert files(path) == []
+    with opened(path) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == before
+    assert len(files(path)) == 1
+
+
+def test_small_memories_and_stores_that_are_only_read_have_no_file(path: Path) -> None:
+    shutil.rmtree(f"{path}-cache")
+    for settings in ({"index_cache_from": 1000}, {"index_cache": "off"}, {"read_only": True}):
+        with opened(path, **settings) as memory:
+            assert memory.of("alice").recall("tea?").hits
+        assert files(path) == []
+
+
+def test_a_folder_that_cannot_be_written_is_logged_once_and_does_no_harm(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(f"{path}-cache")
+    Path(f"{path}-cache").write_text("not a folder")
+    with caplog.at_level(logging.WARNING, "embermem"), opened(path) as memory:
+        for _ in range(3):
+            memory.of("alice").add("It rains again.")
+            assert memory.of("alice").recall("tea?").hits
+            memory.of("alice").settle()
+    assert len([one for one in caplog.records if "no file of an index" in one.getMessage()]) == 1
+
+
+def forgets_a_page(alice: OwnerMemory) -> None:
+    alice.forget(page=secret_page(alice))
+
+
+def forgets_the_owner(alice: OwnerMemory) -> None:
+    alice.forget_owner()
+
+
+@pytest.mark.parametrize("forgets", [forgets_a_page, forgets_the_owner])
+@pytest.mark.parametrize("settings", [{}, {"index_cache": "off"}])
+def test_no_file_outlives_what_is_forgotten_in_whatever_process(
+    path: Path, forgets: Callable[[OwnerMemory], None], settings: dict[str, Any]
+) -> None:
+    with opened(path) as reader, opened(path, **settings) as other:
+        assert SECRET in found_by(reader.of("alice"), *QUESTIONS)
+        forgets(other.of("alice"))
+        assert files(path) == []
+        assert SECRET not in found_by(reader.of("alice"), *QUESTIONS)
+        assert holds(path, *WORDS) == []
+    assert holds(path, *WORDS) == []
+
+
+def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_not_know_of_it(path: Path) -> None:
+    folder = path.parent / "elsewhere"
+    with opened(path, index_cache=str(folder)) as memory:
+        found_by(memory.of("alice"), *QUESTIONS)
+    assert len([*folder.rglob("*.index")]) == 1
+    with opened(path) as other:
+        forgets_a_page(other.of("alice"))
+    assert [*folder.rglob("*.index")] == []
+    assert holds(path, *WORDS) == []
+
+
+def test_verify_and_doctor_see_what_a_file_holds_that_was_brought_back(path: Path) -> None:
+    (file,) = files(path)
+    old = file.read_bytes()
+    with opened(path) as memory:
+        alice = memory.of("alice")
+        receipt = alice.forget(page=secret_page(alice))
+        assert alice.verify(receipt).ok
+        file.write_bytes(old)
+        assert not alice.verify(receipt).ok
+        assert any(finding.level == "error" for finding in memory.check())
+        assert SECRET not in found_by(alice, *QUESTIONS)
+        memory.repair()
+        assert alice.verify(receipt).ok
+        assert holds(path, *WORDS) == []
+    with opened(path) as memory:
+        file.write_bytes(old)
+        assert SECRET not in found_by(memory.of("alice"), *QUESTIONS)
+
+
+def test_a_file_of_another_copy_of_the_store_is_not_used(path: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old" / "memory.db"
+    old.parent.mkdir()
+    shutil.copy(path, old)
+    for copy, line in ((path, "I bought a canoe."), (old, "I sold my piano.")):
+        with opened(copy) as memory:
+            memory.of("alice").add(line, at="2026-06-01T10:00:00+00:00")
+            memory.of("alice").settle()
+            found_by(memory.of("alice"), *QUESTIONS)
+        assert len(files(copy)) == 1
+    shutil.copy(old, path)
+    with opened(path) as memory:
+        found = found_by(memory.of("alice"), "What did I buy or sell?")
+        assert "piano" in found
+        assert "canoe" not in found
+
+
+def made_again(path: Path) -> tuple[Memory, OwnerId, Standing, Callable[[BinaryIO], None]]:
+    """What a process does when a file is due: of an owner who is held, what would be written, and where it stands."""
+    memory = opened(path)
+    owner = memory.of("alice").owner.id
+    memory.of("alice").recall("tea?")
+    snapshot = memory._parts.system._residents.snapshot(owner)
+    held = snapshot.held(memory.embedder_name)
+    assert held is not None
+    standing = Standing(seq=snapshot.seq, revision=snapshot.revision, born=snapshot.born, mark=snapshot.mark)
+    return memory, owner, standing, lambda file: mapped.write(held, file)
+
+
+def test_no_file_is_made_of_what_stood_before_a_forgetting(path: Path) -> None:
+    memory, owner, standing, write = made_again(path)
+    with memory, opened(path) as other:
+
+        def while_it_is_written(file: BinaryIO) -> None:
+            write(file)
+            forgets_a_page(other.of("alice"))
+
+        assert memory._store.index_files.keep(owner, standing, write)
+        assert not memory._store.index_files.keep(owner, standing, while_it_is_written)
+        assert files(path) == []
+        assert not memory._store.index_files.keep(owner, standing, write)
+    assert holds(path, *WORDS) == []
+
+
+def write_again_and_again(path: Path) -> None:
+    """The child: puts the same file in its place until it is killed."""
+    try:
+        memory, owner, standing, write = made_again(path)
+        os.write(1, b"")
+        while True:
+            memory._store.index_files.keep(owner, standing, write)
+    finally:
+        os._exit(1)
+
+
+@needs_fork
+@pytest.mark.proof
+def test_a_process_that_is_killed_while_it_writes_leaves_a_whole_file_or_none(path: Path) -> None:
+    with opened(path) as memory:
+        before = found_by(memory.of("alice"), *QUESTIONS)
+    moment = random.Random(3)
+    for _ in range(bounded(6, proofs=30)):
+        child = os.fork()
+        if child == 0:
+            write_again_and_again(path)
+        time.sleep(0.3 + moment.uniform(0, 0.2))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert [file.suffix for file in files(path)] in ([], [".index"])
+        with opened(path) as memory:
+            assert found_by(memory.of("alice"), *QUESTIONS) == before
+
+
+@needs_fork
+@pytest.mark.proof
+def test_one_process_forgets_while_another_writes_and_is_killed(path: Path) -> None:
+    moment = random.Random(5)
+    whole = path.read_bytes()
+    for _ in range(bounded(4, proofs=20)):
+        path.write_bytes(whole)
+        child = os.fork()
+        if child == 0:
+            write_again_and_again(path)
+        time.sleep(0.3 + moment.uniform(0, 0.2))
+        with opened(path) as memory:
+            forgets_a_page(memory.of("alice"))
+            assert holds(path, *WORDS) == [] or files(path) == []
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            assert files(path) == []
+        assert holds(path, *WORDS) == []
