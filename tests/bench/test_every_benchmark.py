@@ -26,6 +26,7 @@ from embermem_bench.commands.main import app
 BENCHMARKS = Path(__file__).parents[2] / "bench" / "scripts"
 COMMANDS = {
     "ablate_recall.sh": "{talk} {threads}",
+    "calls.sh": "--pages 20 --runs 1",
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",

@@ -294,7 +294,7 @@ def _cut_out(codes: NDArray[np.uint8], texts: NDArray[np.int64], ends: NDArray[n
     inside[ends] = True  # a byte that becomes the mark between two
     marked = codes[: len(inside)].copy()
     marked[ends] = ord(_END)
-    found = marked[inside].tobytes().decode().split(_END)[:-1]
+    found: list[str] = marked[inside].tobytes().decode().split(_END)[:-1]
     if len(found) != len(texts):
         raise ValueError("a piece has a line break")
     return found

@@ -61,7 +61,8 @@ class UseMultilingual:
     """USE multilingual v3: 512 dimensions; Arabic, Chinese, Dutch, English, French, German, Italian, Japanese, Korean,
     Polish, Portuguese, Russian, Spanish, Thai and Turkish. The first 512 pieces of a text make its vector.
 
-    Weights are loaded at the first text (0.7 s), once, and stay. Safe to call from several threads.
+    Weights are loaded at the first text, the embeddings of pieces block by block as texts need them; they stay. Safe to
+    call from several threads.
     """
 
     def __init__(self, folder: Path | None = None, *, threads: int | None = None) -> None:

@@ -57,7 +57,6 @@ from embermem.languages.questions import asks_for_advice
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
-from embermem.memoryos.ingest.pipeline import Done, Progress, consolidate, due_at
 from embermem.memoryos.ingest.work_watch import AT_CLAIM, AT_WORK, WorkCounts
 from embermem.memoryos.people import People, shown
 from embermem.memoryos.recall import retrieval
@@ -74,6 +73,7 @@ from embermem.protocols import NOW, Moment, PairedEmbedder, TokenEmbedder, Token
 if TYPE_CHECKING:
     from embermem.core.types import Vector
     from embermem.languages.dates.engine import DateSpan
+    from embermem.memoryos.ingest.pipeline import Done, Progress
 
 logger = logging.getLogger(__name__)
 
@@ -310,6 +310,8 @@ class MemoryOS:
         stopping: Callable[[], bool] = lambda: False,
     ) -> Done | None:
         """Claim, consolidate, release; None if another worker holds the owner. Raises StaleLease if one took over."""
+        from embermem.memoryos.ingest.pipeline import Done, consolidate, due_at  # a recall from cold needs none of it
+
         parts = self._parts
         state = self._store.owner_state(owner.id)
         if state is None:

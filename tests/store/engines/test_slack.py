@@ -237,6 +237,24 @@ def test_wiping_changes_no_row_and_leaves_no_word_that_stands_in_none(
     assert left <= {found.decode() for found in WORD.findall("\n".join(before).encode())}
 
 
+def test_a_page_that_changed_since_it_was_walked_is_walked_again(tmp_path: Path) -> None:
+    path, rng = tmp_path / "any.db", random.Random(3)
+    for _ in range(3):
+        with closing(sqlite3.connect(path, isolation_level=None)) as c:
+            c.execute("PRAGMA secure_delete = OFF")
+            c.execute("CREATE TABLE IF NOT EXISTS a (k INTEGER PRIMARY KEY, t TEXT)")
+            c.execute("BEGIN")
+            c.executemany("INSERT INTO a (t) VALUES (?)", [(f"{word(rng)} {'.' * 300}",) for _ in range(300)])
+            c.execute("DELETE FROM a WHERE k % 7 = 3")
+            c.execute("COMMIT")
+            kept = {found for (text,) in c.execute("SELECT t FROM a") for found in WORD.findall(text.encode())}
+            roots = [row[0] for row in c.execute("SELECT rootpage FROM sqlite_master WHERE rootpage > 0")]
+        wipe(RawFile.of(path), roots)
+        assert set(WORD.findall(path.read_bytes())) == kept
+        assert not list(slack(RawFile.of(path).read, roots))
+        assert len(RawFile.of(path).clean) > 0
+
+
 def test_inner_pages_of_an_index_are_wiped_too(tmp_path: Path) -> None:
     path, rng = tmp_path / "any.db", random.Random(1)
     with closing(sqlite3.connect(path, isolation_level=None)) as c:

@@ -24,8 +24,6 @@ from embermem.core.errors import (
 from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, ThreadId, Utterance
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.core.vectors import of_summaries
-from embermem.memoryos.forget.forgetting import taught_by
-from embermem.memoryos.forget.remainder import Summarise
 from embermem.memoryos.ingest.grouping import Grouping
 from embermem.memoryos.ingest.heat_sample import HeatWatch
 from embermem.memoryos.ingest.long_term import Knowledge
@@ -47,6 +45,7 @@ from embermem.protocols import (
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
+    from embermem.memoryos.forget.remainder import Summarise
 
 logger = logging.getLogger(__name__)
 
@@ -313,6 +312,8 @@ class Claim:
         """What an analyst proposes, taken from these pages, as decisions of the next change."""
         if not (change.facts or change.traits or change.profile):
             return []
+        from embermem.memoryos.forget.forgetting import taught_by  # a process that only recalls loads none of it
+
         said = taught_by(self.store, self.owner.id, pages)
         return self.knowledge.learn(
             change,

@@ -7,8 +7,6 @@ from datetime import datetime
 
 from embermem.core.changes import CALLER, Cause, Decision, Evicted, FactRetired, ProfileSet
 from embermem.core.types import Fact, Owner, Persona, SegmentId
-from embermem.memoryos.forget.forgetting import forget
-from embermem.memoryos.forget.impact import Impact, Named
 from embermem.memoryos.ingest import decay, mid_term
 from embermem.memoryos.ingest.claim import Claim
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -41,6 +39,9 @@ def expire(claim: Claim) -> None:
     parts, now = claim.parts, claim.parts.clock()
     pages, _ = claim.store.expired(claim.owner.id, now)
     if pages:
+        from embermem.memoryos.forget.forgetting import forget
+        from embermem.memoryos.forget.impact import Impact, Named
+
         impact = Impact(
             store=claim.store,
             owner=claim.owner,
