@@ -57,6 +57,7 @@ def main() -> int:
     parser.add_argument("--bin", type=Path, default=Path("/usr/lib/postgresql/15/bin"), help="where initdb is")
     options = parser.parse_args()
     os.environ["EMBERMEM_EMBEDDER"] = "hashed"
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # servers are stopped then too
     for part in options.part or PARTS:
         began = time.monotonic()
         for row in globals()[f"{part}_part"](options.bin, options.seconds):
@@ -117,8 +118,9 @@ class Server:
 
 
 def as_user() -> dict[str, Any]:
-    """As whom a server runs."""
-    return {"user": USER, "group": USER, "extra_groups": [], "cwd": "/"} if os.getuid() == 0 else {}
+    """As whom a server runs. Its nodes connect to each other: not with what root keeps in its home."""
+    own = {"env": {**os.environ, "HOME": "/"}, "cwd": "/"}
+    return {"user": USER, "group": USER, "extra_groups": [], **own} if os.getuid() == 0 else {}
 
 
 def free_port() -> int:

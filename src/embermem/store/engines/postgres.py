@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -260,8 +260,8 @@ class Postgres(Database):
     def _limit(self, connection: Connection) -> None:
         """Nobody waits longer for a lock in this transaction, on no node of it."""
         first = "SET LOCAL citus.propagate_set_commands = 'local'; " if self._spread else ""
-        with closing(connection.connection.cursor()) as cursor:  # the driver's own: every transaction asks this
-            cursor.execute(f"{first}SET LOCAL lock_timeout = {self._lock_timeout_ms}", prepare=False)
+        raw: Any = connection.connection.driver_connection  # the driver's own: every transaction asks this
+        raw.execute(f"{first}SET LOCAL lock_timeout = {self._lock_timeout_ms}", prepare=False)
 
     @property
     def has_parts(self) -> bool:
