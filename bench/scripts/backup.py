@@ -3,7 +3,7 @@
 One life of synthetic talk is settled with the hashed embedder, and its rows are copied under other owners' ids until
 the store has so many pages. Processes add pages all the time: first alone, then beside each way to copy the file, then
 beside `backup`. The backup is restored; then 1 % new pages are added and settled, and an incremental backup is made. It
-is restored too, and checked by `doctor --deep`, which takes minutes. Needs about four times the store's size on the disk.
+is restored too, and checked by `doctor --deep`, which takes minutes. Needs four times the store's size on the disk.
 """
 
 from __future__ import annotations
