@@ -65,6 +65,7 @@ DIRECTLY = {
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
+    "owners": "--part memory --owners 300 --whole 5 --real-owners 3 --asks 200",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
@@ -87,6 +88,7 @@ COVERED_BY = {
     "calibration": "calibration",
     "understanding": "understanding",
     "year": "year",
+    "owners": "owners",
 }
 """For each `embermem bench …`, the one above that calls it."""
 
