@@ -1,6 +1,6 @@
 """The dashboard and the alerts against the real thing: a server, a worker and a Prometheus that scrapes both.
 
-    python bench/scripts/dashboard.py [--prometheus PATH]
+    python scripts/check_dashboard.py [--prometheus PATH]
 
 Needs the program `prometheus` (Debian: apt-get install prometheus). Makes a store in a temporary folder, adds and
 recalls for some seconds, and asks Prometheus every query of deploy/grafana/ember.json and of
@@ -29,7 +29,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 25.0
 """How long the store is used: some scrapes, so that rates are there."""
 START_S = 120.0
