@@ -236,7 +236,8 @@ def past(store: str, user: str, embedder: str, as_of: str, pages: int, forgotten
     with _memory(store, embedder) as memory:
         owner = memory.of(user, agent=AGENT)
         ids = [page.id for page in owner.pages()]
-        chosen = ids[: len(ids) // 2 : max(1, len(ids) // 2 // pages)][:pages]
+        settled = ids[: max(1, len(ids) // 3)]
+        chosen = settled[:: max(1, len(settled) // pages)][:pages]
         owner.page(chosen[0])
         first_as_of = _timed(lambda one: owner.page(one, as_of=moment), chosen[0])
         plain, then = [], []
