@@ -119,7 +119,7 @@ class Plan:
     corpus_utterances: int = 1000
     embedder: str = PAIR
     sizes: tuple[int, ...] = (1000, 10_000, 100_000)
-    settled: int = 10_000
+    settled: int = 4000
     fill_seconds: float = 240.0
     keep: bool = False
     rounds: int = 2

@@ -18,6 +18,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import cycle, groupby, islice
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,8 @@ def wake(store: str, user: str, embedder: str, asked: Sequence[str], seconds: fl
     from embermem import Memory, bootstrap  # noqa: F401  # importing is not opening
 
     again, once = asked[: len(asked) // 2], asked[len(asked) // 2 :]
-    opened = _timed(lambda _: made.append(_memory(store, embedder)), made := [])
+    made: list[Any] = []
+    opened = _timed(lambda where: made.append(_memory(where, embedder)), store)
     with made[0] as memory:
         owner, nobody = memory.of(user, agent=AGENT), memory.of("nobody", agent=AGENT)
         nobody.recall(once[0])
@@ -191,9 +193,13 @@ def add(store: str, number: int, corpus: str) -> dict[str, Any]:
             for owner in cycle(owners):
                 if time.perf_counter() - began >= task["seconds"]:
                     break
-                taken.append(_timed(lambda one, to=owner: to.add(*one, thread=f"process {number}"), next(pairs)))
+                taken.append(_timed(partial(_add, owner, f"process {number}"), next(pairs)))
             _say({"seconds": time.perf_counter() - began, "taken": taken})
     return {}
+
+
+def _add(owner: Any, thread: str, pair: tuple[str, str]) -> None:
+    owner.add(*pair, thread=thread)
 
 
 def settle(store: str, corpus: str, embedder: str, seconds: float) -> dict[str, Any]:
@@ -230,7 +236,8 @@ def past(store: str, user: str, embedder: str, as_of: str, pages: int, forgotten
     with _memory(store, embedder) as memory:
         owner = memory.of(user, agent=AGENT)
         ids = [page.id for page in owner.pages()]
-        chosen = ids[: len(ids) // 2 : max(1, len(ids) // 2 // pages)][:pages]
+        settled = ids[: max(1, len(ids) // 3)]
+        chosen = settled[:: max(1, len(settled) // pages)][:pages]
         owner.page(chosen[0])
         first_as_of = _timed(lambda one: owner.page(one, as_of=moment), chosen[0])
         plain, then = [], []

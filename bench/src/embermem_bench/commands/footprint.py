@@ -38,7 +38,7 @@ def footprint(
     ] = "1000,10000,100000",
     settled: Annotated[
         int, typer.Option(min=0, help="Utterances of each of them that are settled; the others are embedded only.")
-    ] = 10_000,
+    ] = 4000,
     folder: Annotated[
         Path | None, typer.Option(help="Keep the filled stores here, and use those that are here.")
     ] = None,
