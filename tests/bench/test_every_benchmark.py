@@ -73,7 +73,6 @@ DIRECTLY = {
     "inspector_pages.py": "{store} --requests 1",
     "inspector_tasks.py": "--only conflict",
     "recall_against.py": "{root} {talk} {threads}",
-    "owners": "--part memory --owners 300 --whole 5 --real-owners 3 --asks 200",
     "scrub.py": "{store}",
     "speed.sh": "--search --utterances 20,40 --seconds 20",
     "understanding": "{talk} {threads}",
