@@ -58,12 +58,8 @@ class SegmentTable:
     @classmethod
     def of_held(cls, dim: int, rows: Sequence[SegmentRow], vectors: NDArray[np.float32]) -> SegmentTable:
         """The table of rows that a file keeps, and `vectors` of theirs."""
-        found = tuple(
-            one.segment(vector if known else None)
-            for one, vector, known in zip(
-                rows, vectors[: len(rows)], vectors[: len(rows)].any(axis=1).tolist(), strict=True
-            )
-        )
+        known: list[bool] = list(vectors[: len(rows)].any(axis=1))
+        found = tuple(one.segment(vectors[place] if known[place] else None) for place, one in enumerate(rows))
         return cls(dim, found, {one.id: place for place, one in enumerate(found)})
 
     def vectors(self) -> NDArray[np.float32]:
