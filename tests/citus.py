@@ -62,9 +62,9 @@ def empty() -> str:
 def with_store(url: str) -> str:
     """The same database with the tables that `embermem schema --engine citus` prints."""
     with psycopg.connect(url) as c:
-        c.execute(f"SET citus.shard_count = {SHARDS}")  # type: ignore[arg-type]
+        c.execute(f"SET citus.shard_count = {SHARDS}")
         for statement in ddl("citus", halfvec=False):
-            c.execute(statement)  # type: ignore[arg-type]
+            c.execute(statement)
     return url
 
 
@@ -90,7 +90,7 @@ def run(url: str, *statements: str) -> list[Any]:
     """Run statements one by one; the rows of the last one."""
     with psycopg.connect(url, autocommit=True) as c:
         for statement in statements:
-            done = c.execute(statement)  # type: ignore[arg-type]
+            done = c.execute(statement)
         return done.fetchall() if done.description else []
 
 

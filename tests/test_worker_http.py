@@ -237,6 +237,7 @@ class Counted(Memory):
 
 def test_figures_of_the_store_are_read_once_for_many_scrapes_that_come_together(tmp_path: Path) -> None:
     with Counted(tmp_path / "memory.db", **SMALL) as memory:
+        assert isinstance(memory, Counted)
         said(memory, "alice", 2)
         metrics = Metrics(memory)
         assert [metrics.text().count(b"\nember_utterances 4.0\n") for _ in range(3)] == [1, 1, 1]

@@ -101,7 +101,8 @@ class Wrote:
 
 def beside(name: str, store: Path, work: Callable[[], object]) -> None:
     """Do something while others write; what it took, and how long they waited."""
-    stopping, results = multiprocessing.Event(), multiprocessing.Queue()
+    stopping = multiprocessing.Event()
+    results: multiprocessing.Queue[Any] = multiprocessing.Queue()
     writers = [multiprocessing.Process(target=write, args=(store, n, stopping, results)) for n in range(WRITERS)]
     for one in writers:
         one.start()
@@ -146,7 +147,13 @@ def write(store: Path, number: int, stopping: Any, results: Any) -> None:
 
 def pages(store: Path, target: Path) -> None:
     """SQLite's backup within one read transaction"""
-    _copied(store, target, lambda source, to: (source.execute("BEGIN"), _count(source), source.backup(to, pages=1024)))
+
+    def copied(source: sqlite3.Connection, to: sqlite3.Connection) -> None:
+        source.execute("BEGIN")
+        _count(source)
+        source.backup(to, pages=1024)
+
+    _copied(store, target, copied)
 
 
 def stepped(store: Path, target: Path) -> None:

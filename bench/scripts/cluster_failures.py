@@ -115,7 +115,7 @@ class Server:
         """Run statements one by one; the rows of the last."""
         with psycopg.connect(self.url(name), autocommit=True) as c:
             for statement in statements:
-                done = c.execute(statement)  # type: ignore[arg-type]
+                done = c.execute(statement)
             return done.fetchall() if done.description else []
 
 
@@ -164,7 +164,7 @@ def cluster(binaries: Path) -> Iterator[list[Server]]:
             first.run(f"SELECT citus_add_node('127.0.0.1', {one.port})")
         with psycopg.connect(first.url()) as c:
             for statement in ddl("citus", halfvec=False):
-                c.execute(statement)  # type: ignore[arg-type]
+                c.execute(statement)
         yield made
 
 

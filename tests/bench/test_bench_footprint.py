@@ -32,7 +32,7 @@ SOURCE = Path(embermem.__file__).parents[1]
 
 
 def test_a_store_is_measured_on_disk_and_in_memory_and_used_again(tmp_path: Path) -> None:
-    plan = Plan(**QUICK | {"parts": ("bytes",), "embedder": "hashed"})
+    plan = Plan(**{**QUICK, "parts": ("bytes",), "embedder": "hashed"})
     report = run(tmp_path, plan)
     figures = {figure.name: figure for figure in report.figures}
     assert list(report.versions) == [AFTER]
@@ -72,7 +72,7 @@ def test_everything_is_measured_of_both_versions(tmp_path: Path) -> None:
 def test_a_part_that_fails_is_told_and_the_others_are_measured(tmp_path: Path) -> None:
     (tmp_path / "broken" / "embermem").mkdir(parents=True)
     (tmp_path / "broken" / "embermem" / "__init__.py").write_text("raise RuntimeError('out of tune')\n")
-    plan = Plan(**QUICK | {"parts": ("settle",), "embedder": "hashed"})
+    plan = Plan(**{**QUICK, "parts": ("settle",), "embedder": "hashed"})
     report = run(tmp_path, plan, against=version_of(BEFORE, str(tmp_path / "broken")))
     assert report.figures == ()
     assert report.failed

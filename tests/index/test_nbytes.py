@@ -57,8 +57,9 @@ def test_one_by_one_and_all_at_once_make_the_same_index() -> None:
         grown = grown.extended(delta([one]))
     n = len(utterances)
     for term in ("bada", "bade", "may", "owner", "alice"):
-        for mine, others in zip(whole.words.find(term, n), grown.words.find(term, n), strict=True):
-            assert mine.tolist() == others.tolist()
+        (rows, counts), (others, their_counts) = whole.words.find(term, n), grown.words.find(term, n)
+        assert rows.tolist() == others.tolist()
+        assert counts.tolist() == their_counts.tolist()
     for column in ("speaker_of", "thread_of", "page_of", "text_length", "asks", "says_number"):
         assert getattr(whole, column)(n).tolist() == getattr(grown, column)(n).tolist()
     assert whole.dates.dated(n).tolist() == grown.dates.dated(n).tolist()

@@ -38,10 +38,10 @@ class Copy:
             import psycopg
 
             with psycopg.connect(str(self._place)) as server, server.cursor() as cursor:
-                cursor.execute(f"DELETE FROM {name}")  # type: ignore[arg-type]
+                cursor.execute(f"DELETE FROM {name}")
                 if values:
                     marks = ", ".join(["%s"] * len(values[0]))
-                    cursor.executemany(f"INSERT INTO {name} ({columns}) VALUES ({marks})", values)  # type: ignore[arg-type]
+                    cursor.executemany(f"INSERT INTO {name} ({columns}) VALUES ({marks})", values)
             return
         with closing(sqlite3.connect(self._place)) as file:
             file.execute(f"DELETE FROM {name}")

@@ -595,7 +595,9 @@ class Reader:
             self.__init__()  # type: ignore[misc]
         self.seq, self.revision = delta.seq, delta.revision
         self.said |= {u.seq: u.text for u in delta.utterances}
-        self.vectors |= {int(s): tuple(map(float, v)) for s, v in zip(delta.vector_seqs, delta.vectors, strict=True)}
+        self.vectors |= {
+            int(s): tuple(map(float, v)) for s, v in zip(delta.vector_seqs, np.asarray(delta.vectors), strict=True)
+        }
         tokens = delta.tokens or (b"",) * len(delta.vector_seqs)
         self.tokens |= {int(seq): of for seq, of in zip(delta.vector_seqs, tokens, strict=True)}
         self.pages |= {mark.page_id: (mark.no, mark.segment_id) for mark in delta.pages}
@@ -824,7 +826,7 @@ def test_the_vectors_of_a_long_text_s_passages_come_back_in_order_with_their_tok
     batch = VectorBatch(embedder="e1", seqs=[1, 1, 1, 2], vectors=made, tokens=packed)
     apply(store, Embedded(first_seq=1, last_seq=2, embedder="e1"), vectors=batch)
     delta = store.delta(ALICE.id, 0, 0, "e1", 2)
-    assert (delta.vector_seqs.tolist(), delta.vectors.tolist()) == ([1, 1, 1, 2], made.tolist())
+    assert (delta.vector_seqs.tolist(), np.asarray(delta.vectors).tolist()) == ([1, 1, 1, 2], made.tolist())
     assert list(delta.tokens) == packed
 
 
@@ -844,7 +846,7 @@ def test_vectors_with_tokens_stand_beside_vectors_without_in_the_order_said(stor
     delta = store.delta(ALICE.id, 0, 0, "e1", 2)
     assert list(delta.vector_seqs) == [1, 2, 3, 4, 5]
     assert delta.tokens == (b"", b"", b"three", b"four", b"five")
-    assert list(delta.vectors[:, 1]) == [1, 2, 3, 4, 5]
+    assert list(np.asarray(delta.vectors)[:, 1]) == [1, 2, 3, 4, 5]
 
 
 def test_a_batch_whose_tokens_are_too_few_is_refused_whole(store: SqlStore) -> None:

@@ -276,7 +276,7 @@ def _memory(store: str, embedder: str) -> Any:
 
     if embedder == "drawn":
         # The one module that names the parts is the one place to hand in an embedder.
-        bootstrap.make_embedder = lambda name, settings, known_dim=None: Drawn()  # type: ignore[assignment]
+        bootstrap.make_embedder = lambda name, settings, known_dim=None: Drawn()
         embedder = "minilm+use"
     return Memory(store, background=False, model="", embedder=embedder)
 

@@ -221,7 +221,7 @@ class Table:
         block = ids % BLOCKS
         if self._missing:
             self._read(block)
-        found = self._codes[block * self._rows + ids // BLOCKS].astype(np.float32)
+        found: NDArray[np.float32] = self._codes[block * self._rows + ids // BLOCKS].astype(np.float32)
         found *= self._step[block, None]
         found += self._low[block, None]
         return found

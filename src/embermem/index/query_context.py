@@ -16,8 +16,8 @@ from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
 from embermem.index.late import stems_of
-from embermem.index.log import micros
 from embermem.index.pairs import similarities
+from embermem.index.said import micros
 from embermem.index.snapshot import Snapshot
 from embermem.index.spelling import corrected
 from embermem.index.texts import Links, Texts

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, Update, and_, bindparam, case, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Table, Update, and_, bindparam, case, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import RevisionMoved
@@ -112,7 +112,7 @@ def utterances(
     return tuple(reads.utterance_from(row) for row in rows)
 
 
-def due_from(at: int) -> Any:
+def due_from(at: int | BindParameter[int]) -> Any:
     """When the owner is due, now that something came in: at once, but where its work failed and must wait."""
     table = schema.owner
     waits = and_(table.c.error.is_not(None), table.c.lease_by.is_(None), table.c.due_at.is_not(None))

@@ -11,7 +11,9 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import run
@@ -47,7 +49,7 @@ def restored(backup: Path, target: Path, *, replace: bool = False) -> Restored:
     return restore_store(backup, target, load(**SMALL), wall_clock(), lambda *told: None, replace=replace)
 
 
-def held(backup: Path, folder: Path) -> dict[str, list[tuple[object, ...]]]:
+def held(backup: Path, folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the store that a backup gives."""
     target = folder / f"{len(list(folder.iterdir()))}.db"
     restored(backup, target)
@@ -106,7 +108,7 @@ def test_writers_in_other_processes_go_on_and_each_backup_is_one_state_of_them_a
                 memory.of(user).add(f"page {n}")
                 print(n, flush=True)
 
-    writers = [Child(lambda user=user: write(user)) for user in users]
+    writers = [Child(partial(write, user)) for user in users]
     try:
         for number in range(bounded(3, proofs=12)):
             acknowledged = [int(child.stdout.readline()) for child in writers]
@@ -154,7 +156,8 @@ def test_a_store_in_memory_and_one_that_is_read_only_are_backed_up_too(tmp_path:
 def test_each_backup_of_a_chain_gives_the_store_as_it_was_and_increments_hold_little(
     tmp_path: Path, away: Path, clock: Clock
 ) -> None:
-    file, folder, made = tmp_path / "memory.db", tmp_path / "folder", list[tuple[Backup, object]]()
+    file, folder = tmp_path / "memory.db", tmp_path / "folder"
+    made: list[tuple[Backup, dict[str, list[tuple[Any, ...]]]]] = []
     with opened(file, clock) as memory:
         fill_every_table(memory, clock)
         for n in range(4):
@@ -435,10 +438,10 @@ def test_a_full_disk_is_told_and_leaves_no_half_backup_and_no_half_store(tmp_pat
         def fill(step: str, done: int, of: int) -> None:
             (small_disk / "filler").write_bytes(bytes(700_000))
 
-        for how in ({}, {"incremental": True}):
-            target = small_disk / "folder" if how else small_disk / "backup.db"
+        for incremental in (False, True):
+            target = small_disk / "folder" if incremental else small_disk / "backup.db"
             with pytest.raises(StoreFull, match="no room"):
-                memory.backup(target, **how)
+                memory.backup(target, incremental=incremental)
         memory.backup(tmp_path / "backup.db")
     with pytest.raises(StoreFull, match="no room"):
         restored(tmp_path / "backup.db", small_disk / "memory.db")

@@ -128,11 +128,11 @@ def test_every_table_is_brought_back_and_the_life_goes_on_from_there(tmp_path: P
 @pytest.mark.sqlite
 def test_what_was_forgotten_later_stays_forgotten_and_is_not_learnt_again(tmp_path: Path) -> None:
     clock = Clock()
-    said = {"at": "2026-05-02T10:00:00+02:00"}
+    said_at = "2026-05-02T10:00:00+02:00"
     with opened(tmp_path / "memory.db", clock) as memory:
         alice = memory.of("alice")
         alice.add("I live in Lyon.", "I see.")
-        gone = alice.add("The code is qwertzuiop.", "Noted.", **said)
+        gone = alice.add("The code is qwertzuiop.", "Noted.", at=said_at)
         alice.add("I like figs.", "I see.")
         alice.settle()
         clock.go(60)
@@ -150,7 +150,7 @@ def test_what_was_forgotten_later_stays_forgotten_and_is_not_learnt_again(tmp_pa
         with store_of(memory)._read() as c:
             assert is_marked(c)
         with pytest.raises(InputError, match="was forgotten"):
-            alice.add("The code is qwertzuiop.", "Noted.", **said)
+            alice.add("The code is qwertzuiop.", "Noted.", at=said_at)
 
 
 @pytest.mark.sqlite

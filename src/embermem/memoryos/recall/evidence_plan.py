@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from embermem.index.fusion import Fused, fuse
-from embermem.index.log import micros
 from embermem.index.query_context import Query, View
+from embermem.index.said import micros
 from embermem.languages.dates.engine import date_spans
 from embermem.languages.questions import (
     asks_for_first,

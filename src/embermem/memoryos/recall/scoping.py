@@ -30,7 +30,7 @@ from embermem.core.types import (
     Tier,
     Trait,
 )
-from embermem.index.log import micros
+from embermem.index.said import micros
 from embermem.index.snapshot import Snapshot
 from embermem.languages.people import AGENT, USER
 from embermem.memoryos.names import folded

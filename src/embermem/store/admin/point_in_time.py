@@ -143,7 +143,7 @@ def _missing(
     return seq, no, (*((erased,) if lost or lost_pages or facts else ()), *marks)
 
 
-def _last(there: Row[tuple[int, int]], forgotten: int) -> tuple[int, int]:
+def _last(there: Row[Any], forgotten: int) -> tuple[int, int]:
     """The last number that was given, and how many below it are there no more and in no forgetting that is known."""
     count, highest = there[0], there[1]
     last = max(highest or 0, count + forgotten)
