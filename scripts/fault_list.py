@@ -116,8 +116,8 @@ _OWNERS = (
         breaks="a message joins a page of another owner's thread of the same name",
         file="store/queries/log.py",
         was="stores/log.py",
-        old=".where(page.c.owner_id == owner_id, page.c.thread == thread)",
-        new=".where(page.c.thread == thread)",
+        old='.where(schema.page.c.owner_id == bindparam("of"), schema.page.c.thread == bindparam("thread"))',
+        new='.where(schema.page.c.thread == bindparam("thread"))',
         tests=("test_store_suite.py", "test_pages.py"),
     ),
     Fault(
@@ -125,8 +125,8 @@ _OWNERS = (
         breaks="a key of `add` that another owner used is refused",
         file="store/receipts.py",
         was="stores/log.py",
-        old="select(table).where(table.c.owner_id == owner_id, table.c.key == key)",
-        new="select(table).where(table.c.key == key)",
+        old='schema.receipt.c.owner_id == bindparam("of"), schema.receipt.c.key == bindparam("key")',
+        new='schema.receipt.c.key == bindparam("key")',
         tests=("test_store_suite.py", "test_pages.py", "test_messages.py", "test_public_face.py"),
     ),
     Fault(

@@ -58,7 +58,7 @@ class SegmentTable:
     @classmethod
     def of_held(cls, dim: int, rows: Sequence[SegmentRow], vectors: NDArray[np.float32]) -> SegmentTable:
         """The table of rows that a file keeps, and `vectors` of theirs."""
-        known: list[bool] = list(vectors[: len(rows)].any(axis=1))
+        known: list[bool] = np.any(vectors[: len(rows)], axis=1).tolist()
         found = tuple(one.segment(vectors[place] if known[place] else None) for place, one in enumerate(rows))
         return cls(dim, found, {one.id: place for place, one in enumerate(found)})
 

@@ -198,7 +198,8 @@ def _whole(values: Sequence[int] | Ints) -> Iterable[int]:
 
 
 def _normal(weights: Floats) -> Floats:
-    return weights / weights.sum()
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def _drawn(shares: Floats, rng: np.random.Generator, count: int) -> Ints:

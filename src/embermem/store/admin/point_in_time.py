@@ -131,9 +131,11 @@ def _missing(
     kept = changes(c, owner_id, causes=(Cause.FORGETTING,), kinds=(Erased,))
     known = [one for change in kept for one in change.decisions if isinstance(one, Erased)]
     after = [one for change in late for one in change.decisions if isinstance(one, Erased)]
-    utterances = c.execute(select(func.count(), func.max(said.c.seq)).where(said.c.owner_id == owner_id)).one()
+    utterances: Row[Any] = c.execute(
+        select(func.count(), func.max(said.c.seq)).where(said.c.owner_id == owner_id)
+    ).one()
     talk = page.c.owner_id == owner_id, page.c.no >= 1
-    pages = c.execute(select(func.count(), func.max(page.c.no)).where(*talk)).one()
+    pages: Row[Any] = c.execute(select(func.count(), func.max(page.c.no)).where(*talk)).one()
     seq, lost = _last(utterances, sum(one.utterances for one in known))
     no, lost_pages = _last(pages, sum(len(one.pages) - one.passages for one in known))
     ids = sorted(page_id for one in after for page_id in one.pages)[:lost_pages]  # an older page's id is smaller

@@ -71,6 +71,7 @@ def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnEle
     """Whether each vector of a column may have so many numbers, as its length says: two bytes each in half precision,
     else one, or half of one."""
     if halves:
-        return func.vector_dims(data) == dim
+        fits: ColumnElement[bool] = func.vector_dims(data) == dim
+        return fits
     length = func.length(data)
     return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim / 2, dim + 6)))
