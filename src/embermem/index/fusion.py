@@ -9,7 +9,7 @@ scores of the best rows (index/ranker.py), for stores of the embedder it was fit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
@@ -79,14 +79,18 @@ class Fused:
 
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Mapping[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
-        return tuple(_Shares(self, row, off) for row, off in zip(rows, told, strict=True))
+        names = (*self.names, TOLD)
+        return tuple(
+            {name: _Share(self, row, name, off) for name in names} for row, off in zip(rows, told, strict=True)
+        )
 
-    def share(self, row: int, name: str, told: float) -> ChannelScore:
-        """The share of one channel in a row's score. Raises ValueError for a channel that there is none of."""
+    def share(self, row: int, name: str, told: float) -> tuple[float, float, float]:
+        """What one channel measured of a row, the same normalised, and its weight. Raises ValueError for a channel that
+        there is none of."""
         if name == TOLD:
-            return _Share(self, row, name, -told, -told, 1.0)
+            return -told, -told, 1.0
         k = self.names.index(name)
-        return _Share(self, row, name, self.raw[k].item(row), self.normalised[k].item(row), self.weights[k])
+        return self.raw[k].item(row), self.normalised[k].item(row), self.weights[k]
 
     def rank_without(self, row: int, name: str) -> int:
         """The place, from 1, that the row would have by its score, had this channel nothing to say.
@@ -105,52 +109,34 @@ class Fused:
         return 1 + int(np.count_nonzero(scores > scores[row] + _ROUNDING))
 
 
-class _Shares(Mapping[str, ChannelScore]):
-    """The channels' shares in one row's score, worked out when they are read: of most hits nobody asks for them. A copy
-    or a pickle is a dict, which holds nothing of the working set."""
-
-    __slots__ = ("_fused", "_row", "_told")
-
-    def __init__(self, fused: Fused, row: int, told: float) -> None:
-        self._fused, self._row, self._told = fused, row, told
-
-    def __getitem__(self, name: str) -> ChannelScore:
-        if name not in self:
-            raise KeyError(name)
-        return self._fused.share(self._row, name, self._told)
-
-    def __contains__(self, name: object) -> bool:
-        return name == TOLD or name in self._fused.names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*self._fused.names, TOLD))
-
-    def __len__(self) -> int:
-        return len(self._fused.names) + 1
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-    def __reduce__(self) -> tuple[type[dict[str, ChannelScore]], tuple[dict[str, ChannelScore]]]:
-        return dict, (dict(self),)
-
-
 class _Share(ChannelScore):
-    """A channel's share in one row's score. The rank without it costs a look at all rows, so it is computed when it is
-    read. A copy or a pickle is a plain ChannelScore, which holds nothing of the working set."""
+    """A channel's share in one row's score, worked out when it is read: of most hits nobody asks for it, and the rank
+    without it costs a look at all rows. A copy or a pickle is a plain ChannelScore, which holds nothing of the working
+    set."""
 
-    __slots__ = ("_fused", "_name", "_row")
+    __slots__ = ("_fused", "_name", "_row", "_told")
     _fused: Fused
     _row: int
     _name: str
+    _told: float
 
-    def __init__(self, fused: Fused, row: int, name: str, raw: float, normalised: float, weight: float) -> None:
-        _put(self, "raw", raw)
-        _put(self, "normalised", normalised)
-        _put(self, "weight", weight)
+    def __init__(self, fused: Fused, row: int, name: str, told: float) -> None:
         _put(self, "_fused", fused)
         _put(self, "_row", row)
         _put(self, "_name", name)
+        _put(self, "_told", told)
+
+    @property
+    def raw(self) -> float:
+        return self._fused.share(self._row, self._name, self._told)[0]
+
+    @property
+    def normalised(self) -> float:
+        return self._fused.share(self._row, self._name, self._told)[1]
+
+    @property
+    def weight(self) -> float:
+        return self._fused.share(self._row, self._name, self._told)[2]
 
     @property
     def rank_without(self) -> int:

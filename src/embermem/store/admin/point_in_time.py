@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, exists, func, or_, select, update
+from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Decision, Erased, FactBarred, TextsBarred
@@ -131,11 +131,9 @@ def _missing(
     kept = changes(c, owner_id, causes=(Cause.FORGETTING,), kinds=(Erased,))
     known = [one for change in kept for one in change.decisions if isinstance(one, Erased)]
     after = [one for change in late for one in change.decisions if isinstance(one, Erased)]
-    utterances: Row[Any] = c.execute(
-        select(func.count(), func.max(said.c.seq)).where(said.c.owner_id == owner_id)
-    ).one()
+    utterances = tuple(c.execute(select(func.count(), func.max(said.c.seq)).where(said.c.owner_id == owner_id)).one())
     talk = page.c.owner_id == owner_id, page.c.no >= 1
-    pages: Row[Any] = c.execute(select(func.count(), func.max(page.c.no)).where(*talk)).one()
+    pages = tuple(c.execute(select(func.count(), func.max(page.c.no)).where(*talk)).one())
     seq, lost = _last(utterances, sum(one.utterances for one in known))
     no, lost_pages = _last(pages, sum(len(one.pages) - one.passages for one in known))
     ids = sorted(page_id for one in after for page_id in one.pages)[:lost_pages]  # an older page's id is smaller
@@ -145,7 +143,7 @@ def _missing(
     return seq, no, (*((erased,) if lost or lost_pages or facts else ()), *marks)
 
 
-def _last(there: Row[Any], forgotten: int) -> tuple[int, int]:
+def _last(there: Sequence[Any], forgotten: int) -> tuple[int, int]:
     """The last number that was given, and how many below it are there no more and in no forgetting that is known."""
     count, highest = there[0], there[1]
     last = max(highest or 0, count + forgotten)
