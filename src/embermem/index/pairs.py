@@ -32,8 +32,7 @@ def read_by_second(vectors: Vectors | NDArray[np.int8], first_dim: int) -> Mask:
     """Which of these vectors (n, dim), or their codes, are of texts that only the second encoder reads, shape (n,)."""
     if first_dim == vectors.shape[1]:
         return np.zeros(len(vectors), dtype=bool)
-    first = vectors[:, :first_dim]
-    unread = np.einsum("ij,ij->i", first, first) == 0.0
+    unread: Mask = ~vectors[:, :first_dim].any(axis=1)
     return unread & vectors[:, first_dim:].any(axis=1) if unread.any() else unread
 
 
