@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +52,7 @@ FILLED: dict[str, Any] = {
         "webhook_id": "w1",
         "items": [],
         "space": "team",
+        "path": "backup.db",
         "agent": "tutor",
         "owner": Owner(id=OwnerId("o1"), user="alice", agent="default"),
     },
@@ -66,6 +68,12 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         alice.add("I live in Lyon. I like figs.", "Since when?", key="one")
         alice.settle()
         yield memory
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some arguments are names of files, which are made where the test runs."""
+    monkeypatch.chdir(tmp_path)
 
 
 def methods(kind: type) -> list[str]:

@@ -24,6 +24,13 @@ from embermem.testing import FrozenClock
 from scripted import SMALL, Clock
 from test_arguments import FILLED, WRONG, methods
 
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some arguments are names of files, which are made where the test runs."""
+    monkeypatch.chdir(tmp_path)
+
+
 FEW: tuple[Any, ...] = (None, 2**70, 1.5, "", "a\x00b", "\ud800", b"bytes", [3], {3: 3}, object(), int)
 """For what hands its arguments on to methods that are tried with all."""
 

@@ -285,6 +285,7 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     memory.copies(look=True)
     memory.leaving(limit=1)
     memory.last_backup_at()
+    memory.disk_usage()
     memory.forget_user("nobody", dry_run=True)
     memory.stats(estimated=True)
     on_one_server = not store._database.has_parts

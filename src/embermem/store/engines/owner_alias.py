@@ -57,6 +57,11 @@ class OwnerKey(TypeDecorator[str]):
     def __init__(self) -> None:
         super().__init__(32)
 
+    @property
+    def python_type(self) -> type[str]:
+        """What values of it are."""
+        return str
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """The id, marked as one for SQLite's connection, which knows its number."""
         return value if value is None or dialect.name != "sqlite" else _Ref(value)
