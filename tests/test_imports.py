@@ -154,7 +154,7 @@ def private_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 OF_ONE_ENGINE = {"sqlite3", "psycopg", "psycopg_pool", "pgvector", "asyncpg"}
 """Packages that speak to one engine."""
-NEUTRAL = {"backup_pages", "database", "words", "copies", "vector_type"}
+NEUTRAL = {"backup_pages", "copies", "database", "owner_alias", "packed_text", "packed_tokens", "vector_type", "words"}
 """Modules of `store/engines/` that say the same on each engine."""
 
 

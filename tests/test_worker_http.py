@@ -99,6 +99,7 @@ def test_a_worker_tells_that_it_lives_and_what_it_has_done(place: Place) -> None
             placed = "ember_pages_placed_total", frozenset[tuple[str, str]]()
             until(lambda: get(f"{url}/metrics").figures[placed] == 3)
             until(lambda: memory.stats().due == 0 and get(f"{url}/health").json["leases"] == 0)
+            until(lambda: get(f"{url}/metrics").figures["ember_due_owners", frozenset()] == 0)  # it stands for a moment
             health, metrics = get(f"{url}/health").json, get(f"{url}/metrics")
             child.send_signal(signal.SIGTERM)
             child.communicate()

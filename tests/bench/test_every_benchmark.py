@@ -26,7 +26,9 @@ from embermem_bench.commands.main import app
 BENCHMARKS = Path(__file__).parents[2] / "bench" / "scripts"
 COMMANDS = {
     "ablate_recall.sh": "{talk} {threads}",
+    "backup.sh": "--pages 400 --alone 0.2 --ways",
     "calls.sh": "--pages 20 --runs 1",
+    "cluster_failures.sh": "--part pooler --seconds 2",
     "cost.sh": "{talk} --pages 2",
     "facts.sh": "{talk}",
     "fit_confidence.sh": "{talk} {threads}",
@@ -61,12 +63,11 @@ COMMANDS = {
 """The arguments that make each of them small."""
 NEEDED = {"fit_ranker.sh": "lightgbm"}
 """What a script needs that is not among the tools of development: without it, the script is not called."""
-PROGRAMS = {"dashboard.py": "prometheus"}
+PROGRAMS = {"cluster_failures.sh": "pgbouncer"}
 """The same for programs."""
 DIRECTLY = {
     "calibration": "{threads} --unrelated 2",
     "footprint": "--quick --embedder hashed --part bytes --part settle",
-    "dashboard.py": "",
     "owners": "--owners 20 --whole 5 --turns 5 --real-owners 5 --unit-pages 5 --asks 50 --hours 0.01",
     "paper": "--dry --part gvd-ablation --limit 1 --out {out}",
     "inspector_stores.py": "big {out}/big --pages 40 --facts 130",

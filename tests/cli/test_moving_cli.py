@@ -16,6 +16,7 @@ from embermem import Memory
 from embermem.store import migrations, schema
 from embermem.store.admin import copying
 from embermem.store.engines.ddl import ddl
+from embermem.store.engines.owner_alias import KEYS
 from soundness import rows
 
 
@@ -213,8 +214,9 @@ def test_what_a_killed_export_left_is_thrown_away_and_nobody_else_may_read_the_n
 
 def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(store: Path) -> None:
     assert run(store, "migrate").out == f"schema {schema.HEAD}: up to date\n"
-    with closing(sqlite3.connect(store)) as file:  # the last step back
-        for table in ("fact_state", "conflict", "link", "evolution", "barred"):
+    dropped = ("fact_state", "conflict", "link", "evolution", "barred")
+    with closing(sqlite3.connect(store)) as file:  # the last steps back
+        for table in dropped:
             file.execute(f"DROP TABLE {table}")
         for index in ("utterance_recorded", "change_recorded", "change_cause", "page_expires", "fact_expires"):
             file.execute(f"DROP INDEX ix_{index}")
@@ -226,6 +228,11 @@ def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(store: P
         ):
             for column in columns:
                 file.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for owned in schema.OWNED:
+            if owned.name not in dropped:
+                named = f"(SELECT id FROM {KEYS} WHERE no = {owned.name}.owner_id)"
+                file.execute(f"UPDATE {owned.name} SET owner_id = {named}")
+        file.execute(f"DROP TABLE {KEYS}")
         file.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0006'")
         file.commit()
     done = run(store, "migrate", "--json").json

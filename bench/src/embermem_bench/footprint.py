@@ -327,7 +327,7 @@ class _Bench:
             for version in self.versions:
                 self.told(f"settle: {embedder}, {version.label}")
                 with self._scratch() as scratch:
-                    found[version.label] = self._ask(
+                    found[version.label] = self.ask(
                         version,
                         "settle",
                         store=str(scratch / "settle.db"),
@@ -369,7 +369,7 @@ class _Bench:
             with self._scratch() as scratch:
                 store = self._store(version, name)
                 shutil.copytree(store.parent, scratch / "past")
-                found[version.label] = self._ask(
+                found[version.label] = self.ask(
                     version,
                     "past",
                     store=str(scratch / "past" / store.name),
@@ -419,7 +419,7 @@ class _Bench:
     def _resident(self, version: Version, name: str, users: Sequence[str], embedder: str) -> dict[str, Any]:
         question = questions(self.plan.seed, self.vocabulary, 1)[0]
         store = str(self._store(version, name))
-        return self._ask(
+        return self.ask(
             version, "resident", store=store, users=list(users), warm=WARM, embedder=embedder, question=question
         )
 
@@ -431,7 +431,7 @@ class _Bench:
         }
         for version in self._turns():
             self.told(f"recall: {name}, {version.label}")
-            found = self._ask(
+            found = self.ask(
                 version,
                 "wake",
                 store=str(self._store(version, name)),
@@ -475,7 +475,7 @@ class _Bench:
 
     # ------------------------------------------------------------------------------------------------------- processes
 
-    def _ask(self, version: Version, task: str, **arguments: Any) -> dict[str, Any]:
+    def ask(self, version: Version, task: str, **arguments: Any) -> dict[str, Any]:
         """What one task found, done by a version in a process of its own. Raises StoreError."""
         done = subprocess.run(
             _python(_WORKER),
@@ -716,7 +716,7 @@ def _crew(
     """Processes that stand ready to add to one store: a call lets so many add for so long, to owners of their own."""
     numbers = count()
     members: list[subprocess.Popen[str]] = []
-    bench._ask(version, "fill", store=str(store), corpus=str(corpus.file), utterances=2, embedder=HASHED, settled=2)
+    bench.ask(version, "fill", store=str(store), corpus=str(corpus.file), utterances=2, embedder=HASHED, settled=2)
     try:
         for number in range(max(bench.plan.processes)):
             task = {"task": "add", "store": str(store), "number": number, "corpus": str(corpus.file)}

@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, exc, inspect, make_url, text
+from sqlalchemy import Connection, Engine, bindparam, column, create_engine, exc, insert, inspect, make_url, text
+from sqlalchemy import table as table_of
+from sqlalchemy.sql.elements import TextClause
 
 from embermem.core.errors import ConfigError, StoreError
 from embermem.core.types import Owner
+from embermem.store.engines.owner_alias import OwnerKey, replace_owners
 from embermem_bench.metrics import percentile
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
@@ -34,6 +37,10 @@ _SIZES = """
 """
 
 
+_FRESH = table_of("bench_fresh", column("owner_id", OwnerKey()), column("user"))
+"""The owners that are being made."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
     """A store for the bench: `where` is what a Memory is opened with, `folder` one on its disk, if that is here."""
@@ -43,9 +50,12 @@ class Place:
     folder: Path | None
 
     def connect(self) -> Engine:
-        """Connections beside the store's own. They speak SQL, not Ember."""
+        """Connections beside the store's own. They speak SQL, not Ember; parameters that are owners' ids have the type
+        OwnerKey, or are bound by `of_template`."""
         if self.engine == SQLITE:
-            return create_engine(f"sqlite:///{self.where}")
+            engine = create_engine(f"sqlite:///{self.where}")
+            replace_owners(engine)
+            return engine
         return create_engine(_driven(self.where))
 
 
@@ -195,9 +205,14 @@ class Copies:
         fresh = [{"owner_id": owner.id, "user": owner.user} for owner in owners]
         with _asked(self._place.where), self._connection.begin():
             self._connection.execute(text("DELETE FROM bench_fresh"))
-            self._connection.execute(text("INSERT INTO bench_fresh VALUES (:owner_id, :user)"), fresh)
+            self._connection.execute(insert(_FRESH), fresh)
             for statement in self._statements:
-                self._connection.execute(text(statement), {"template": self._template.id})
+                self._connection.execute(of_template(statement, self._template))
+
+
+def of_template(statement: str, template: Owner) -> TextClause:
+    """A statement whose `:template` is this owner."""
+    return text(statement).bindparams(bindparam("template", template.id, OwnerKey()))
 
 
 def _statement(table: str, columns: Sequence[str], key: Sequence[str]) -> str:

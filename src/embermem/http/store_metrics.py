@@ -28,6 +28,8 @@ _SHARE = 20
 """What was read stands for so many times as long as reading it took: reading takes a twentieth of one connection."""
 _LONGEST_S = 300.0
 """It stands no longer than this."""
+_QUICK_S, _SHORT_S = 0.25, 1.0
+"""What is read more quickly than this stands no longer than a second."""
 
 
 class StoreMetrics:
@@ -62,7 +64,8 @@ class StoreMetrics:
             return
         took = time.perf_counter() - began
         found.append(_gauge("ember_store_read_seconds", "How long these figures of the store took to read.", took))
-        self._known, self._until = found, time.monotonic() + min(took * _SHARE, _LONGEST_S)
+        longest = _LONGEST_S if took >= _QUICK_S else _SHORT_S
+        self._known, self._until = found, time.monotonic() + min(took * _SHARE, longest)
 
     def _asked(self) -> list[Metric]:
         memory, now = self._memory, self._memory.now()

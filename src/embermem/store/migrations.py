@@ -14,7 +14,7 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
-from embermem.store.engines.owner_alias import KEYS, table_of_keys
+from embermem.store.engines.owner_alias import KEYS, table_of_keys, has_numbers
 from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
@@ -80,7 +80,7 @@ def upgrade(connection: Connection, made: Callable[[Table], None] = lambda table
         _fill_states(connection)
     if found == "0010":
         order_by_code_points(connection, schema.document.c.source)
-    if connection.dialect.name == "sqlite":
+    if found < "0013" and has_numbers(connection):
         _number_owners(connection)
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
 

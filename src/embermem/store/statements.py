@@ -87,8 +87,9 @@ def ensure_owner(c: Connection, owner: Owner, at: int) -> bool:
         **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
         "lease_token": 0,
     }
+    made = upsert(c, schema.owner).values(**row).on_conflict_do_nothing().returning(schema.owner.c.seq)
     while not locked_owner(c, owner.id):
-        if c.execute(upsert(c, schema.owner).values(**row).on_conflict_do_nothing()).rowcount:
+        if c.scalar(made) is not None:
             after = int(setting(c, BORN_AFTER) or 0)
             if after >= at:
                 set_owner(c, owner.id, created_at=after + 1)

@@ -20,6 +20,7 @@ from sqlalchemy import make_url, text
 import postgres
 from embermem import Memory
 from embermem.bootstrap import migrate_store, open_store, store_exists
+from embermem.core.vector_codes import vector_of
 from embermem.core.config import load
 from embermem.core.errors import (
     ConfigError,
@@ -179,7 +180,9 @@ def test_vectors_can_be_compared_by_sql_and_agree_with_ours(url: str) -> None:
            WHERE one.owner_id = ? AND one.seq = 3 ORDER BY other.seq""",
         owner,
     )
-    ours = 1.0 - np.asarray(delta.vectors) @ delta.vectors[2]
+    vectors = np.asarray(delta.vectors)
+    directions = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    ours = 1.0 - directions @ directions[2]
     assert len(distances) == len(LINES) * 2
     assert np.allclose([row["distance"] for row in distances], ours, atol=2e-3)
     assert rows(url, "SELECT DISTINCT pg_typeof(data)::text AS kind FROM embedding") == [{"kind": "halfvec"}]
@@ -213,7 +216,7 @@ def test_a_vector_of_any_length_is_kept_and_a_record_may_have_none(url: str) -> 
         from embermem.store import schema
 
         kept = [row.vector for row in c.execute(schema.record.select().order_by(schema.record.c.no))]
-    assert [None if data is None else np.frombuffer(data, "<f2").tolist() for data in kept] == [[1, 2, 3], None, [0.5]]
+    assert [None if data is None else vector_of(data).tolist() for data in kept] == [[1, 2, 3], None, [0.5]]
 
 
 # -------------------------------------------------------------------------------------------------- what is refused

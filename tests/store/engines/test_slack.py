@@ -93,7 +93,7 @@ def test_pages_that_other_connections_hold_in_memory_do_not_bring_it_back(tmp_pa
                     other.execute(f"SELECT * FROM {table}").fetchall()
             assert memory.of(user).forget(page=page).scrubbed
             for other in others:
-                other.execute("UPDATE utterance SET text = text WHERE rowid % 3 = 0")
+                other.execute("UPDATE utterance SET text = text WHERE seq % 3 = 0")
         for other in others:
             other.execute("PRAGMA wal_checkpoint(PASSIVE)")
             other.close()

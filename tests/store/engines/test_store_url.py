@@ -60,8 +60,10 @@ def test_statements_are_prepared_as_the_url_says(place: Place, more: str) -> Non
         ann = memory.of("ann")
         for _ in range(8):
             ann.add("We saw a heron.")
-        with store_of(memory)._read() as c:
-            prepared = c.scalar(text("SELECT count(*) FROM pg_prepared_statements")) or 0
+        prepared = 0
+        for _ in range(24):  # whichever of the pool's connections it gets
+            with store_of(memory)._read() as c:
+                prepared = max(prepared, c.scalar(text("SELECT count(*) FROM pg_prepared_statements")) or 0)
         assert (prepared > 0) is ("none" not in more)
 
 

@@ -69,16 +69,16 @@ def footprint(
     from embermem.core import config
     from embermem.reports import render
     from embermem_bench import footprint as runner
-    from embermem_bench.commands.main import _sizes, _words_of_the_model
+    from embermem_bench.commands.main import sizes_of, words_of_the_model
 
     own = {
         "corpus_utterances": corpus_utterances,
-        "sizes": _sizes(utterances, "--utterances"),
+        "sizes": sizes_of(utterances, "--utterances"),
         "settled": settled,
         "fill_seconds": fill_seconds,
         "rounds": rounds,
         "seconds": seconds,
-        "processes": _sizes(processes, "--processes"),
+        "processes": sizes_of(processes, "--processes"),
         "add_seconds": add_seconds,
         "settle_seconds": settle_seconds,
     }
@@ -101,7 +101,7 @@ def footprint(
             folder.resolve(),
             plan,
             against=other,
-            vocabulary=_words_of_the_model(),
+            vocabulary=words_of_the_model(),
             told=lambda what: bar.update(task, description=what),
         )
     if as_json:

@@ -81,7 +81,7 @@ def speed(
     from embermem.reports import render
     from embermem_bench import speed as runner
 
-    sizes = _sizes(pages, "--pages")
+    sizes = sizes_of(pages, "--pages")
     with temporary_folder() as folder, progress_told() as told:
         chosen = preset or session_of(ctx).preset
         report = runner.run(
@@ -133,7 +133,7 @@ def search(
     from embermem.reports import render
     from embermem_bench import search as runner
 
-    sizes = _sizes(utterances, "--utterances")
+    sizes = sizes_of(utterances, "--utterances")
     words = runner.LONG_ANSWER_WORDS if long else runner.WORDS
     with temporary_folder() as folder, progress_told() as told:
         chosen = preset or session_of(ctx).preset
@@ -145,7 +145,7 @@ def search(
             seconds=seconds,
             seed=seed,
             answer_words=words if answer_words is None else (answer_words, answer_words),
-            vocabulary=_words_of_the_model(),
+            vocabulary=words_of_the_model(),
             preset=chosen,
             told=told,
         )
@@ -289,7 +289,7 @@ def _show_both(one: dict[str, Any], other: dict[str, Any]) -> None:
     render.records("facts", [(report["analyst"], report["facts"]) for report in (one, other)])
 
 
-def _words_of_the_model() -> tuple[str, ...]:
+def words_of_the_model() -> tuple[str, ...]:
     """The whole words of MiniLM's vocabulary, roughly by frequency; none if it is not here."""
     from embermem import languages
     from embermem.embedders.weights import VOCABULARY, find_weights
@@ -303,7 +303,7 @@ def _words_of_the_model() -> tuple[str, ...]:
     )
 
 
-def _sizes(text: str, option: str) -> tuple[int, ...]:
+def sizes_of(text: str, option: str) -> tuple[int, ...]:
     try:
         sizes = tuple(int(part) for part in text.split(","))
     except ValueError as error:

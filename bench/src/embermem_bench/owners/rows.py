@@ -10,12 +10,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, event, inspect, text
+from sqlalchemy import Connection, Engine, event, inspect, literal_column, text, update
+from sqlalchemy.sql.elements import TextClause
 
 from embermem import bootstrap
 from embermem.core import config
 from embermem.http.metrics import Metrics
 from embermem.memory import Memory
+from embermem.store.engines.owner_alias import KEYS, IdOf
+from embermem.store.schema import owner
 from embermem_bench import places
 from embermem_bench.metrics import percentile
 from embermem_bench.places import Place
@@ -109,7 +112,8 @@ def filled(place: Place, owners: int, whole: int, told: Callable[[str], None]) -
     _copied(place, template, names, told)
     told(f"owners: {place.engine}, {owners} rows")
     with place.connect().begin() as c:
-        c.execute(text(_rows(place, c)), {"template": template.id, "first": whole + 1, "last": owners - 1})
+        for statement in _rows(place, c, template):
+            c.execute(statement, {"first": whole + 1, "last": owners - 1})
     places.analyse(place)
     seconds = round(time.perf_counter() - began, 1)
     return Filled(engine=place.engine, owners=owners, whole=whole + 1, seconds=seconds, bytes=places.size(place))
@@ -123,18 +127,27 @@ def _copied(place: Place, of: Owner, owners: Sequence[Owner], told: Callable[[st
             told(f"owners: {place.engine}, {first} of {len(owners)} with all rows")
 
 
-def _rows(place: Place, c: Connection) -> str:
-    """The statement that makes owners with the template's row and no other; ids are spread as hashes are."""
+def _rows(place: Place, c: Connection, template: Owner) -> tuple[TextClause, ...]:
+    """The statements that make owners with the template's row and no other; ids are spread as hashes are."""
     sqlite = place.engine == places.SQLITE
-    made = {"owner_id": "lower(hex(randomblob(16)))" if sqlite else "md5('owner ' || n)", "user": "'owner ' || n"}
+    first, last = (f"CAST(:{name} AS BIGINT)" for name in ("first", "last"))
+    numbers = f"WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})"
+    here = f"{first} <= {last}"
+    made = {
+        "owner_id": f"(SELECT max(no) FROM {KEYS}) - {last} + n" if sqlite else "md5('owner ' || n)",
+        "user": "'owner ' || n",
+    }
     columns = [str(one["name"]) for one in inspect(c).get_columns("owner")]
     values = ", ".join(made.get(name, f't."{name}"') for name in columns)
-    first, last = (f"CAST(:{name} AS BIGINT)" for name in ("first", "last"))
-    numbers = f"SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last}"
-    return (
-        f"WITH RECURSIVE numbers(n) AS ({numbers}) INSERT INTO owner ({', '.join(map(_quoted, columns))}) "
-        f"SELECT {values} FROM owner t CROSS JOIN numbers WHERE t.owner_id = :template AND {first} <= {last}"
+    rows = places.of_template(
+        f"{numbers} INSERT INTO owner ({', '.join(map(_quoted, columns))}) "
+        f"SELECT {values} FROM owner t CROSS JOIN numbers WHERE t.owner_id = :template AND {here}",
+        template,
     )
+    if not sqlite:
+        return (rows,)
+    ids = f"{numbers} INSERT INTO {KEYS} (id) SELECT lower(hex(randomblob(16))) FROM numbers WHERE {here}"
+    return (text(ids), rows)  # the numbers of these ids are the last ones, in turn
 
 
 def _quoted(name: str) -> str:
@@ -267,9 +280,9 @@ def _make_due(place: Place, share: float) -> None:
     upto = f"{int(share * 0xFFFFFFFF):08x}"
     hour, now = int(timedelta(hours=1).total_seconds()), int(time.time() * 1e6)
     ago = f"abs(random()) % {hour * 1_000_000}" if place.engine == places.SQLITE else f"floor(random() * {hour} * 1e6)"
-    due = f"UPDATE owner SET due_at = {now} - CAST({ago} AS BIGINT) WHERE owner_id < '{upto}'"
+    due = literal_column(f"{now} - CAST({ago} AS BIGINT)")
     with place.connect().begin() as c:
-        c.execute(text(due))
+        c.execute(update(owner).where(IdOf(owner.c.owner_id) < upto).values(due_at=due))
     places.analyse(place)
 
 

@@ -130,7 +130,7 @@ class _Run:
         with disk_told(target):
             clear_manifest(target)
             with Part(target) as part:
-                contents = self._image(part.file)
+                contents = self._image(part)
                 return self._whole(part, contents)
 
     def into_folder(self, folder: Path, *, incremental: bool, keep: int | None, drop_forgotten: bool) -> Backup:
@@ -143,15 +143,18 @@ class _Run:
             if known and known[-1].store != self._store:
                 raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
             with Part(folder / next_name(known, self._now, WHOLE)) as image:
-                contents = self._image(image.file)
+                contents = self._image(image)
                 chain = self._continued(folder, known, contents) if incremental else []
                 made = self._increment(folder, known, chain, image, contents) if chain else None
                 made = made or self._whole(image, contents)
             return self._dropped(folder, made, keep, drop_forgotten)
 
-    def _image(self, part: Path) -> Contents:
+    def _image(self, image: Part) -> Contents:
         """The store as it stands now in a file, checked."""
+        part = image.file
         counted = self._database.snapshot(part, lambda done, of: self._told("copying", done, of))
+        if counted is None:
+            image.take()
         self._told("checking", 0, 0)
         refuse_unsound(part)
         contents = contents_of(part, VERSION_TABLE)

@@ -212,6 +212,10 @@ class Part:
         os.close(handle)
         return self
 
+    def take(self) -> None:
+        """The file was made anew for this run by whoever filled it."""
+        self._own = os.stat(self.file)
+
     def __exit__(self, *error: object) -> None:
         if self._is_mine():
             for one in self._all():

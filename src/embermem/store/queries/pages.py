@@ -35,7 +35,7 @@ from embermem.store.queries import reads
 from embermem.store.transactions import Transactions
 from embermem.store.values import meets
 
-_LAST = 2**62
+_LAST = 2**31 - 1
 """After the last utterance of any owner."""
 
 
