@@ -18,6 +18,7 @@ from embermem.store.engines.packed_tokens import PackedTokens
 from embermem.store.engines.sqlite_file import AnyFile
 from net.stores import thaw
 from scripted import SMALL
+from soundness import rows
 
 VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
 
@@ -118,15 +119,14 @@ NEW = (
 
 
 def content(file: Path) -> dict[str, list[str]]:
-    """Every row of every table, without the tables and columns that newer versions add."""
-    with closing(sqlite3.connect(file)) as c:
-        tables = [row[0] for row in c.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        c.row_factory = sqlite3.Row
-        return {
-            RENAMED.get(table, table): sorted(
-                repr({key: value for key, value in dict(row).items() if (RENAMED.get(table, table), key) not in NEWER})
-                for row in c.execute(f"SELECT * FROM {table}")
-            )
-            for table in tables
-            if table not in (migrations.VERSION_TABLE, *NEW)
-        }
+    """Every row of every table, without the tables and columns that newer versions add; owners by their ids, and packed
+    texts unpacked."""
+    tables = [row["name"] for row in rows(file, "SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {
+        RENAMED.get(table, table): sorted(
+            repr({key: value for key, value in row.items() if (RENAMED.get(table, table), key) not in NEWER})
+            for row in rows(file, f"SELECT * FROM {table}")
+        )
+        for table in tables
+        if table not in (migrations.VERSION_TABLE, KEYS, *NEW) and not table.startswith("sqlite_")
+    }

@@ -249,14 +249,14 @@ TOOLS = {
 """The tools of the MCP server: what they take, and the title of what they answer."""
 COMMANDS = """
     get items edits update webhooks document
-    add bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import ingest
-    instructions keys learn links
-    mcp migrate model overview people pin rebuild recall reindex retire schema serve settle show space stats undo verify
-    why worker
+    add backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import
+    ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore retire
+    schema serve settle show space stats undo verify why worker
 """
 GROUPS = {
     "document": "add forget list show",
-    "bench": "calibration cost embed load paper past recall report run scale search speed study understanding year",
+    "bench": "calibration cost embed footprint load owners paper past recall report run scale search speed study "
+    "understanding year",
     "cases": "add drop export list",
     "keys": "add list revoke",
     "webhooks": "add list remove replay",

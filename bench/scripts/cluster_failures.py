@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -36,8 +36,10 @@ from typing import Any
 
 import psycopg
 
-from embermem import Memory, errors
+from embermem import Memory, bootstrap, errors
+from embermem.core.config import load
 from embermem.store.engines.ddl import ddl
+from embermem.store.sql import SqlStore
 
 USER = "postgres"
 NAME = "ember"
@@ -331,11 +333,16 @@ def by_node(first: Server, memory: Memory, nodes: Sequence[Server]) -> dict[int,
     raise AssertionError
 
 
+def opened_again(memory: Memory) -> SqlStore:
+    """The store of a memory, as workers ask it."""
+    return bootstrap.open_store(memory.stats().path, load())
+
+
 def forgetting(memory: Memory, owners: Sequence[str], until: float) -> tuple[list[str], dict[str, Any]]:
     """Forget pages of owners of the node that stays, and read over all owners, while the other one is down."""
     forgotten: list[str] = []
     refused: Counter[str] = Counter()
-    store = memory._parts.store
+    store = opened_again(memory)
     for number in count():
         if time.time() > until:
             break
@@ -494,7 +501,8 @@ def one_turn(memory: Memory, turn: int, times: dict[str, list[float]]) -> None:
         timed(times, "recall", lambda: mine.recall("Which heron?"))
     timed(times, "forget", lambda: mine.forget_pages([mine.pages(limit=1)[0].id]))
     timed(times, "stats", memory.stats)
-    timed(times, "due", lambda: memory._parts.store.due(memory.now(), 10))
+    with closing(opened_again(memory)) as store:
+        timed(times, "due", lambda: store.due(memory.now(), 10))
 
 
 def timed(times: dict[str, list[float]], name: str, call: Callable[[], object]) -> None:

@@ -32,7 +32,7 @@ def shape(file: Path) -> list[tuple[str, str, str]]:
                 found.append((table, "column", repr(column[1:])))
             for index in sorted(c.execute(f"PRAGMA index_list('{table}')").fetchall(), key=lambda row: row[1]):
                 columns = [row[2] for row in c.execute(f"PRAGMA index_info('{index[1]}')")]
-                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone()
+                (sql,) = c.execute("SELECT sql FROM sqlite_master WHERE name = ?", (index[1],)).fetchone() or (None,)
                 where = "" if sql is None else " ".join(re.split(r"\bWHERE\b", sql)[1:]).strip()
                 name = "" if index[1].startswith("sqlite_autoindex") else index[1]
                 found.append((table, "index", repr((name, index[2:], columns, where))))

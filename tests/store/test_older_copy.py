@@ -14,7 +14,7 @@ from embermem.core.types import Scope
 from embermem.store import schema
 from lives import store_of
 from scripted import SMALL, Clock, Place
-from soundness import rows
+from soundness import owner_numbers, rows
 
 pytestmark = pytest.mark.engines
 
@@ -44,6 +44,8 @@ class Copy:
                     cursor.executemany(f"INSERT INTO {name} ({columns}) VALUES ({marks})", values)
             return
         with closing(sqlite3.connect(self._place)) as file:
+            numbers = owner_numbers(file)
+            values = [tuple(numbers.get(one, one) if isinstance(one, str) else one for one in row) for row in values]
             file.execute(f"DELETE FROM {name}")
             if values:
                 file.executemany(f"INSERT INTO {name} ({columns}) VALUES ({', '.join('?' * len(values[0]))})", values)

@@ -397,8 +397,15 @@ def _check_owners(heard: Sequence[Statement]) -> None:
     assert refused == {}
     asked = {one.method for one in looked}
     public = {name for name in dir(SqlStore) if not name.startswith("_")}
-    none = {"close", "explain", "in_memory", "replica_lag_s"}  # the last one asks PostgreSQL only
-    assert sorted((public - asked) | {"replica_lag_s"}) == sorted(none & public)
+    none = {
+        "close",
+        "disk_usage",
+        "explain",
+        "in_memory",
+        "index_files",
+        "replica_lag_s",
+    }  # the last asks PostgreSQL only
+    assert sorted((public - asked) | {"disk_usage", "replica_lag_s"}) == sorted(none & public)
 
 
 OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos" and find_spec(module)]

@@ -14,7 +14,7 @@ from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
-from embermem.store.engines.owner_alias import KEYS, table_of_keys, has_numbers
+from embermem.store.engines.owner_alias import KEYS, has_numbers, table_of_keys
 from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED

@@ -34,7 +34,7 @@ SEED = int(os.environ.get("EMBER_SEED", "1"))
 OWNERS = ("ann", "bob", "cid")
 SECRET = "quagga"
 """Stands in all that is said."""
-PAGE = 4096
+PAGE = 8192
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ from sqlalchemy import make_url, text
 import postgres
 from embermem import Memory
 from embermem.bootstrap import migrate_store, open_store, store_exists
-from embermem.core.vector_codes import vector_of
 from embermem.core.config import load
 from embermem.core.errors import (
     ConfigError,
@@ -31,6 +30,7 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
+from embermem.core.vector_codes import vector_of
 from embermem.store import migrations, schema
 from embermem.store.transactions import again
 from forked import script

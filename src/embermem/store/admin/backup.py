@@ -110,7 +110,9 @@ def back_up(
             "(--as-file) copies it row by row to an SQLite file"
         )
     run = _Run(database, now, told)
-    if incremental or keep is not None or drop_forgotten or target.is_dir():
+    with disk_told(target):
+        is_folder = target.is_dir()
+    if incremental or keep is not None or drop_forgotten or is_folder:
         return run.into_folder(target, incremental=incremental, keep=keep, drop_forgotten=drop_forgotten)
     return run.into_file(target)
 
@@ -123,20 +125,20 @@ class _Run:
         self._store = database.place if "://" in database.place else os.path.abspath(database.place)
 
     def into_file(self, target: Path) -> Backup:
-        if target.exists():
-            raise InputError(f"{target} already exists; choose another name")
-        if not target.parent.is_dir():
-            raise InputError(f"the folder {target.parent} does not exist; create it first")
         with disk_told(target):
+            if target.exists():
+                raise InputError(f"{target} already exists; choose another name")
+            if not target.parent.is_dir():
+                raise InputError(f"the folder {target.parent} does not exist; create it first")
             clear_manifest(target)
             with Part(target) as part:
                 contents = self._image(part)
                 return self._whole(part, contents)
 
     def into_folder(self, folder: Path, *, incremental: bool, keep: int | None, drop_forgotten: bool) -> Backup:
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is a file; increments and --keep need a folder of backups")
         with disk_told(folder):
+            if folder.exists() and not folder.is_dir():
+                raise InputError(f"{folder} is a file; increments and --keep need a folder of backups")
             folder.mkdir(mode=0o700, exist_ok=True)
             clear_leftovers(folder)
             known = in_folder(folder)
@@ -154,7 +156,7 @@ class _Run:
         part = image.file
         counted = self._database.snapshot(part, lambda done, of: self._told("copying", done, of))
         if counted is None:
-            image.take()
+            image.adopt()
         self._told("checking", 0, 0)
         refuse_unsound(part)
         contents = contents_of(part, VERSION_TABLE)

@@ -212,7 +212,7 @@ class Part:
         os.close(handle)
         return self
 
-    def take(self) -> None:
+    def adopt(self) -> None:
         """The file was made anew for this run by whoever filled it."""
         self._own = os.stat(self.file)
 
