@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, event, inspect, literal_column, text, update
+from sqlalchemy import ColumnElement, Connection, Engine, event, inspect, literal_column, text, update
 from sqlalchemy.sql.elements import TextClause
 
 from embermem import bootstrap
@@ -280,7 +280,7 @@ def _make_due(place: Place, share: float) -> None:
     upto = f"{int(share * 0xFFFFFFFF):08x}"
     hour, now = int(timedelta(hours=1).total_seconds()), int(time.time() * 1e6)
     ago = f"abs(random()) % {hour * 1_000_000}" if place.engine == places.SQLITE else f"floor(random() * {hour} * 1e6)"
-    due = literal_column(f"{now} - CAST({ago} AS BIGINT)")
+    due: ColumnElement[int] = literal_column(f"{now} - CAST({ago} AS BIGINT)")
     with place.connect().begin() as c:
         c.execute(update(owner).where(IdOf(owner.c.owner_id) < upto).values(due_at=due))
     places.analyse(place)
