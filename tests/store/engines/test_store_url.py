@@ -54,7 +54,7 @@ def through_tcp(place: Place, *more: str) -> str:
 
 
 @pytest.mark.postgresql
-@pytest.mark.parametrize("more", ["prepare_threshold=none", "prepare_threshold=0", "pool_mode=session"])
+@pytest.mark.parametrize("more", ["prepare_threshold=none", "prepare_threshold=0"])
 def test_statements_are_prepared_as_the_url_says(place: Place, more: str) -> None:
     with Memory(through_tcp(place, more), **SMALL) as memory:
         ann = memory.of("ann")
