@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_snapshot import both_for, conversations, picture, tokens_for
 
-from embermem.core.types import OwnerId, Utterance
+from embermem.core.types import OwnerId, Segment, Utterance
 from embermem.index import mapped
 from embermem.index.growable_array import Column
+from embermem.index.segments import SegmentRow
 from embermem.index.snapshot import Snapshot
 
 OWNER = OwnerId("owner")
@@ -109,3 +110,7 @@ def test_a_column_on_a_file_grows_in_the_room_behind_it_and_then_in_a_copy() -> 
     column.extend(range(20))
     assert column.mapped_bytes == 0
     assert column.first(6).tolist() == [0, 1, 2, 3, 7, 8]
+
+
+def test_a_file_keeps_every_field_of_a_segment_but_its_pages_and_vector() -> None:
+    assert set(Segment.__struct_fields__) - set(SegmentRow.__struct_fields__) == {"page_ids", "sources", "embedding"}

@@ -14,13 +14,13 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from isolation import environment
 from measure import headline
+from packages import tell, version_of
 from systems import GROUPS, SYSTEMS, Kind, spoken
 
 from embermem.core.errors import InputError
@@ -67,11 +67,11 @@ def main() -> int:
 
 
 def _report(source: Source, names: Sequence[str], folder: Path) -> dict[str, Any]:
-    _told(f"{source.name}: embedding")
+    tell(f"{source.name}: embedding")
     embed_ms = _embed(source.dataset, [SYSTEMS[name] for name in names], folder)
     systems = {}
     for name in names:
-        _told(f"{source.name}: {SYSTEMS[name].title}")
+        tell(f"{source.name}: {SYSTEMS[name].title}")
         systems[name] = _measured(name, source.path, folder)
     return {
         "name": source.name,
@@ -105,7 +105,7 @@ def _embed(dataset: Dataset, kinds: Sequence[Kind], folder: Path) -> float | Non
 
 def _measured(name: str, data: Path, folder: Path) -> dict[str, Any]:
     """The figures of one system; or that it is not installed; or that it failed, and how it ended."""
-    if _version(SYSTEMS[name].distribution) is None:
+    if version_of(SYSTEMS[name].distribution) is None:
         return {"missing": SYSTEMS[name].distribution}
     home = folder / f"{name}-home"
     home.mkdir()
@@ -120,7 +120,7 @@ def _measured(name: str, data: Path, folder: Path) -> dict[str, Any]:
         )
     if done.returncode != 0:
         lines = log.read_text(errors="replace").splitlines() or [f"it ended with status {done.returncode}"]
-        _told("\n".join(lines[-20:]))
+        tell("\n".join(lines[-20:]))
         return {"failed": lines[-1]}
     figures: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
     if SYSTEMS[name].on_disk:  # its process has ended: everything is written
@@ -179,7 +179,7 @@ def _conditions(reports: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
 
 def _made_with(names: Sequence[str]) -> dict[str, str]:
     packages = ["embermem", "numpy", "onnxruntime", *(SYSTEMS[name].distribution for name in names)]
-    found = {name: number for name in packages if (number := _version(name)) is not None}
+    found = {name: number for name in packages if (number := version_of(name)) is not None}
     if (commit := _commit()) is not None:
         found["embermem"] += f" (commit {commit})"
     return {"Python": platform.python_version()} | found
@@ -193,17 +193,6 @@ def _commit() -> str | None:
     except OSError:
         return None
     return done.stdout.strip() or None
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
-
-
-def _told(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 # -------------------------------------------------------------------------------------------------- the command line

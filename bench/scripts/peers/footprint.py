@@ -17,12 +17,12 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from isolation import environment
+from packages import tell, version_of
 
 from embermem_bench import metrics
 from embermem_bench.search import made_up_words
@@ -114,11 +114,11 @@ def main() -> int:
 def _measured(name: str, size: int, seconds: float, folder: Path) -> dict[str, Any]:
     """The figures of one store; or what is missing for it; or how it failed."""
     kind, row = KINDS[name], {"name": name, "items": size}
-    if _version(kind.distribution) is None:
+    if version_of(kind.distribution) is None:
         return row | {"missing": "not installed"}
     if kind.extensions and not hasattr(sqlite3.Connection, "enable_load_extension"):
         return row | {"missing": "this Python's SQLite loads no extensions"}
-    _told(f"{kind.title}, {size} items")
+    tell(f"{kind.title}, {size} items")
     home, place = folder / f"{name}-{size}-home", folder / f"{name}-{size}"
     home.mkdir()
     place.mkdir()
@@ -133,7 +133,7 @@ def _measured(name: str, size: int, seconds: float, folder: Path) -> dict[str, A
             found["disk_bytes"] = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
             found["cold"] = [_asked(home, task | {"task": "cold"})[1:] for _ in range(COLD_RUNS)]
     except RuntimeError as error:
-        _told(str(error))
+        tell(str(error))
         return row | {"failed": str(error).splitlines()[-1]}
     return row | found
 
@@ -225,19 +225,8 @@ def _ms(taken: Sequence[Sequence[float]], place: int, share: float) -> str:
 def _made_with(names: Sequence[str]) -> dict[str, str]:
     packages = dict.fromkeys(["embermem", "numpy", *(KINDS[name].distribution for name in names)])
     return {"Python": platform.python_version()} | {
-        name: number for name in packages if (number := _version(name)) is not None
+        name: number for name in packages if (number := version_of(name)) is not None
     }
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
-
-
-def _told(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 # -------------------------------------------------------------------------------------------------- the command line

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from chroma_store import chroma
 from isolation import refuse_network
 
 DIM, TOKEN_DIM, POOL = 384, 128, 4096
@@ -117,30 +118,8 @@ class Chroma:
     """Chroma on disk (PersistentClient), one collection."""
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        import chromadb
-
-        embedder = Drawn()
-
-        class Ours(chromadb.EmbeddingFunction[Any]):
-            def __init__(self) -> None:
-                pass
-
-            def __call__(self, input: Any) -> Any:
-                return list(embedder.embed(input))
-
-            @staticmethod
-            def name() -> str:
-                return "drawn"
-
-            @staticmethod
-            def build_from_config(config: dict[str, Any]) -> Ours:
-                return Ours()
-
-            def get_config(self) -> dict[str, Any]:
-                return {}
-
-        client = chromadb.PersistentClient(str(folder), chromadb.Settings(anonymized_telemetry=False))
-        self._collection = client.get_or_create_collection(USER, embedding_function=Ours())
+        client, function = chroma(folder, Drawn().embed, "drawn")
+        self._collection = client.get_or_create_collection(USER, embedding_function=function)
 
     def add_all(self, items: Sequence[tuple[str, str]]) -> None:
         self._collection.add(ids=[id for id, _ in items], documents=[text for _, text in items])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from chroma_store import chroma
 
 from embermem.embedders.minilm import DIM, MiniLM
 from embermem_bench.datasets import Turn
@@ -243,28 +244,7 @@ class Chroma:
     """Chroma on disk (PersistentClient), one collection a user, one `add` a thread."""
 
     def __init__(self, folder: Path, embedder: Known) -> None:
-        import chromadb
-
-        class Ours(chromadb.EmbeddingFunction[Any]):
-            def __init__(self) -> None:
-                pass
-
-            def __call__(self, input: Any) -> Any:
-                return list(embedder.embed(input))
-
-            @staticmethod
-            def name() -> str:
-                return "ember-minilm"
-
-            @staticmethod
-            def build_from_config(config: dict[str, Any]) -> Ours:
-                return Ours()
-
-            def get_config(self) -> dict[str, Any]:
-                return {}
-
-        self._function = Ours()
-        self._client = chromadb.PersistentClient(str(folder), chromadb.Settings(anonymized_telemetry=False))
+        self._client, self._function = chroma(folder, embedder.embed, "ember-minilm")
         self._collections: dict[str, Any] = {}
 
     def store(self, user: str, threads: Sequence[Sequence[Item]]) -> None:

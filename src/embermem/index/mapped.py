@@ -13,14 +13,16 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import numpy as np
 
-from embermem import languages
+from embermem import core, languages
 from embermem.core.packed_ids import PACKED, unpacked_id
 from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.growable_array import Column
@@ -37,6 +39,8 @@ _HEAD = struct.Struct("<8sII")
 """The magic, the head's length and its checksum."""
 _PAGE = 4096
 _LARGEST_HEAD = 2**28
+_WORD_CUTTERS = ("PyStemmer", "rjieba")
+"""Packages by which texts are cut into terms: another version may cut otherwise than the postings of a file."""
 _ROOM, _LEAST_ROOM = 8, 64
 """An array has room for one more row for so many, at least for so many, before this process needs a copy of it."""
 
@@ -202,9 +206,12 @@ def _aligned(offset: int) -> int:
 
 @cache
 def _version() -> str:
-    """What arrays depend on: this package, by the names and sizes of the modules that make them."""
-    found = [os.fspath(np.dtype("<u4").newbyteorder("=").str)]
-    for package in (Path(__file__).parent, Path(languages.__file__).parent):
+    """What arrays depend on: the contents of the modules that make them, and the packages that cut words."""
+    found = zlib.crc32(np.dtype("<u4").newbyteorder("=").str.encode())
+    for package in (Path(core.__file__).parent, Path(__file__).parent, Path(languages.__file__).parent):
         for module in sorted(package.rglob("*.py")):
-            found.append(f"{module.relative_to(package.parent)} {module.stat().st_size}")
-    return f"{zlib.crc32(chr(10).join(found).encode()):08x}"
+            found = zlib.crc32(module.read_bytes(), zlib.crc32(os.fspath(module.relative_to(package)).encode(), found))
+    for name in _WORD_CUTTERS:
+        with suppress(PackageNotFoundError):  # an application that was frozen has no metadata of packages
+            found = zlib.crc32(f"{name} {version(name)}".encode(), found)
+    return f"{found:08x}"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -31,6 +33,7 @@ JudgeModelOption = Annotated[
         help=f"The model of the judges; default: the model that answers. Its key: {JUDGE_KEY}.",
     ),
 ]
+Report = TypeVar("Report")
 _AT_URL = re.compile(r"(.+)@(https?://.+)")
 
 
@@ -121,3 +124,16 @@ def _left_of(left: Left) -> str:
         f"{left.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
     )
     return f"about {time}, {left.calls:,} calls, {left.tokens:,} tokens"
+
+
+def run_beside_progress(run: Callable[..., Report], plan: object, store: str | None, *, embedded: bool) -> Report:
+    """What `run` reports of a plan, on a server that is named or started for it, with its steps beside a bar. What it
+    made is taken away, also where the command is told to stop."""
+    from embermem.reports import render
+
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder, render.progress() as bar:
+        task = bar.add_task("starting", total=None)
+        return run(
+            Path(folder), plan, url=store, embedded=embedded, told=lambda what: bar.update(task, description=what)
+        )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-import tempfile
 from dataclasses import astuple, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from embermem.cli.commands.common import JsonOption
+from embermem_bench.commands.common import run_beside_progress
 
 if TYPE_CHECKING:
     from embermem_bench.owners.run import OwnersReport
@@ -76,12 +73,7 @@ def owners(
         workers=workers,
         prices=prices,
     )
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # what was made is taken away
-    with tempfile.TemporaryDirectory(prefix="embermem-bench-") as folder, render.progress() as bar:
-        task = bar.add_task("starting", total=None)
-        report = runner.run(
-            Path(folder), plan, url=store, embedded=embedded, told=lambda what: bar.update(task, description=what)
-        )
+    report = run_beside_progress(runner.run, plan, store, embedded=embedded)
     if as_json:
         render.print_json(report)
     else:

@@ -17,8 +17,8 @@ from embermem import bootstrap
 from embermem.core import config
 from embermem.http.metrics import Metrics
 from embermem.memory import Memory
+from embermem.store import schema
 from embermem.store.engines.owner_alias import KEYS, IdOf
-from embermem.store.schema import owner
 from embermem_bench import places
 from embermem_bench.metrics import percentile
 from embermem_bench.places import Place
@@ -282,7 +282,7 @@ def _make_due(place: Place, share: float) -> None:
     ago = f"abs(random()) % {hour * 1_000_000}" if place.engine == places.SQLITE else f"floor(random() * {hour} * 1e6)"
     due: ColumnElement[int] = literal_column(f"{now} - CAST({ago} AS BIGINT)")
     with place.connect().begin() as c:
-        c.execute(update(owner).where(IdOf(owner.c.owner_id) < upto).values(due_at=due))
+        c.execute(update(schema.owner).where(IdOf(schema.owner.c.owner_id) < upto).values(due_at=due))
     places.analyse(place)
 
 

@@ -16,6 +16,7 @@ from embermem.core.types import NO_USER, About
 from embermem.protocols import Census, Grant, OwnerEntry, OwnerOrder
 from embermem.store import schema
 from embermem.store.codec import json_text, micros, moment
+from embermem.store.engines.owner_alias import IdOf
 from embermem.store.engines.words import has_text
 from embermem.store.queries import reads, waits
 from embermem.store.transactions import Transactions, missing_parts, over_owners
@@ -135,6 +136,7 @@ def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
     """What owners are ordered by, and whether what is greater comes first. Utterances and pages are looked up of all
     owners only where nothing else says who comes first: among a million that takes seconds."""
     owner, said, page = schema.owner, schema.utterance, schema.page
+    name = IdOf(owner.c.owner_id)  # a position has the id, whatever stands for it in the file
     newest = select(func.max(said.c.recorded_at)).where(said.c.owner_id == owner.c.owner_id).scalar_subquery()
     last = func.coalesce(newest, owner.c.created_at)
     failed = (
@@ -146,13 +148,13 @@ def _keys(order: OwnerOrder) -> tuple[Sequence[Any], bool]:
         case OwnerOrder.NAME:
             return (owner.c.user, owner.c.agent), False
         case OwnerOrder.SIZE:
-            return (owner.c.pages, owner.c.created_at, owner.c.owner_id), True
+            return (owner.c.pages, owner.c.created_at, name), True
         case OwnerOrder.TROUBLE:  # of owners with nothing due nothing has failed
             failures = case((owner.c.due_at.is_(None), owner.c.failures), else_=owner.c.failures + failed)
             since = case((failures > 0, last), else_=owner.c.created_at)
-            return (failures, since, owner.c.owner_id), True
+            return (failures, since, name), True
         case _:
-            return (last, owner.c.owner_id), True
+            return (last, name), True
 
 
 def _place(after: str, columns: Sequence[Any]) -> Sequence[Any]:
