@@ -1,6 +1,6 @@
 """Making the schema, and bringing an older one up to date: what it lacks is added. No table gets another layout:
 those of SQLite that an older version made keep their rowid until the store is copied. On SQLite the step to 0013 writes
-every row of owners' tables again, with the owner's number for its id."""
+every row of an owner again, with the owner's number for its id."""
 
 from __future__ import annotations
 
