@@ -230,7 +230,7 @@ class Checking(Whole, Erasing):
         """Whether bytes of what was forgotten are in the files: as the store remembers, and as they are."""
         if self._database.has_parts:
             what = "what was forgotten is in the bytes of the nodes until these are used again: VACUUM there"
-            return [Finding(level="ok", what=what)]
+            return [] if mend else [Finding(level="ok", what=what)]
         if self.scrub_due():
             what, level = "what was forgotten may still be in the bytes of the store's files: a scrub is due", "warning"
         elif gone := self._gone_but_left():
