@@ -141,7 +141,7 @@ class View:
         ]
         function_words = languages.spelled(self.query.text).stop_words
         found = {
-            term: corrected(term, lambda one: words.holds(one, n), function_words)
+            term: corrected(term, lambda one: words.holds(one, n), function_words, words.known)
             for term in unknown[: self.settings.query_terms]
         }
         return {term: held for term, held in found.items() if held is not None}
