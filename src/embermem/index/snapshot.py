@@ -291,9 +291,10 @@ class Snapshot:
         text, span = self._log.text(row), self._log.span(row)
         return text if span is None else text[slice(*span)]
 
-    def notes(self, kind: Hashable) -> dict[int, Any]:
-        """What was worked out of single rows, by row, for the next query: index/notes.py."""
-        return self._log.notes.of(kind)
+    def notes(self, kind: Hashable, *, texts: bool = False) -> dict[int, Any]:
+        """What was worked out of single rows, by row, for the next query; `texts`: each note holds the row's text
+        (index/notes.py)."""
+        return self._log.notes.of(kind, texts=texts)
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
