@@ -37,6 +37,8 @@ _TAIL_CELLS = 4096
 """Cells that the tail may have, whatever the base has."""
 _TAIL_SHARE = 16
 """The tail joins the base when it has one cell for so many of the base's."""
+_RARE = 100
+"""Of so many texts one holds a rare term, at most: its windows are put in order, and not looked for among all."""
 _AT_ONCE = 64
 """Texts that join the base at once when they come together."""
 _MOST = np.iinfo(np.uint16).max
@@ -184,7 +186,11 @@ class Postings:
             counts[before] += tf
             counts[after] += tf
             counts[n] = 0.0
-            touched = (counts != 0.0).nonzero()[0]  # of truth values, which is six times as quick as of numbers
+            if _RARE * len(rows) < n:
+                touched = np.unique(np.concatenate((rows, before, after)))
+                touched = touched[: np.searchsorted(touched, n)]
+            else:
+                touched = (counts != 0.0).nonzero()[0]  # of truth values, which is six times as quick as of numbers
             scores[touched] += (
                 weight
                 * equations.idf(n, len(touched))
