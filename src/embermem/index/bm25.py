@@ -37,6 +37,8 @@ _TAIL_CELLS = 4096
 """Cells that the tail may have, whatever the base has."""
 _TAIL_SHARE = 16
 """The tail joins the base when it has one cell for so many of the base's."""
+_RARE = 100
+"""Of so many texts one holds a rare term, at most: its windows are put in order, and not looked for among all."""
 _AT_ONCE = 64
 """Texts that join the base at once when they come together."""
 _MOST = np.iinfo(np.uint16).max
@@ -131,6 +133,12 @@ class Postings:
         cells = cells[: np.searchsorted(cells[:, 0], n)]
         return np.concatenate([rows, cells[:, 0]]), np.concatenate([tf, cells[:, 1].astype(np.uint16)])
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Those of these terms that any row may hold, in their order: many are looked up at once."""
+        base, tail = self._held
+        inside = base.holds_any(terms)
+        return [term for term, is_held in zip(terms, inside, strict=True) if is_held or term in tail]
+
     def holds(self, term: str, n: int) -> int:
         """How many of the first n rows hold the term."""
         return len(self.find(term, n)[0])
@@ -178,7 +186,11 @@ class Postings:
             counts[before] += tf
             counts[after] += tf
             counts[n] = 0.0
-            touched = (counts != 0.0).nonzero()[0]  # of truth values, which is six times as quick as of numbers
+            if _RARE * len(rows) < n:
+                touched = np.unique(np.concatenate((rows, before, after)))
+                touched = touched[: np.searchsorted(touched, n)]
+            else:
+                touched = (counts != 0.0).nonzero()[0]  # of truth values, which is six times as quick as of numbers
             scores[touched] += (
                 weight
                 * equations.idf(n, len(touched))
@@ -220,6 +232,10 @@ class PostingsPart(Postings):
         inside = (places >= 0) & (places < n)
         return places[inside], tf[inside]
 
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """As of the whole."""
+        return self._whole.known(terms)
+
     @property
     def nbytes(self) -> int:
         """What it holds alone."""
@@ -253,6 +269,15 @@ class _Base:
             end = start + int(np.searchsorted(self.rows[start:end], n))
         return self.rows[start:end], self.tf[start:end]
 
+    def holds_any(self, terms: Sequence[str]) -> list[bool]:
+        """Of each term whether it has cells."""
+        if len(self.hashes) == 0:
+            return [False] * len(terms)
+        wanted = np.frombuffer(b"".join(map(_digest, terms)), dtype="<u8")
+        places = np.minimum(self.hashes.searchsorted(wanted), len(self.hashes) - 1)
+        inside: list[bool] = (self.hashes[places] == wanted).tolist()
+        return inside
+
     def joined(self, hashes: NDArray[np.uint64], rows: NDArray[Any], tf: NDArray[Any]) -> _Base:
         """With cells of later rows: of each term together, its rows ascending."""
         order = np.argsort(hashes, kind="stable")
@@ -279,4 +304,8 @@ class _Base:
 
 def _hash(term: str) -> int:
     """64 bits: that two of a million terms meet has a chance of 1 in 30 million."""
-    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(term), "little")
+
+
+def _digest(term: str) -> bytes:
+    return blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()

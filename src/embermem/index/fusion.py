@@ -80,9 +80,11 @@ class Fused:
     def shares(self, rows: Sequence[int], told: Sequence[float]) -> tuple[Mapping[str, ChannelScore], ...]:
         """Each channel's share in the score of these rows; the last one is `told`, what coverage took off each."""
         names = (*self.names, TOLD)
-        return tuple(
-            {name: _Share(self, row, name, off) for name in names} for row, off in zip(rows, told, strict=True)
-        )
+        found: list[dict[str, ChannelScore]] = []
+        for row, off in zip(rows, told, strict=True):
+            of = self, row, off
+            found.append({name: _share(of, name) for name in names})
+        return tuple(found)
 
     def share(self, row: int, name: str, told: float) -> tuple[float, float, float]:
         """What one channel measured of a row, the same normalised, and its weight. Raises ValueError for a channel that
@@ -114,33 +116,30 @@ class _Share(ChannelScore):
     without it costs a look at all rows. A copy or a pickle is a plain ChannelScore, which holds nothing of the working
     set."""
 
-    __slots__ = ("_fused", "_name", "_row", "_told")
-    _fused: Fused
-    _row: int
+    __slots__ = ("_name", "_of")
+    _of: _Row
     _name: str
-    _told: float
-
-    def __init__(self, fused: Fused, row: int, name: str, told: float) -> None:
-        _put(self, "_fused", fused)
-        _put(self, "_row", row)
-        _put(self, "_name", name)
-        _put(self, "_told", told)
 
     @property
     def raw(self) -> float:
-        return self._fused.share(self._row, self._name, self._told)[0]
+        return self._measured()[0]
 
     @property
     def normalised(self) -> float:
-        return self._fused.share(self._row, self._name, self._told)[1]
+        return self._measured()[1]
 
     @property
     def weight(self) -> float:
-        return self._fused.share(self._row, self._name, self._told)[2]
+        return self._measured()[2]
 
     @property
     def rank_without(self) -> int:
-        return self._fused.rank_without(self._row, self._name)
+        fused, row, _ = self._of
+        return fused.rank_without(row, self._name)
+
+    def _measured(self) -> tuple[float, float, float]:
+        fused, row, told = self._of
+        return fused.share(row, self._name, told)
 
     def __reduce__(self) -> tuple[Callable[..., ChannelScore], tuple[float | int | None, ...]]:
         return _plain, _told(self)
@@ -154,7 +153,17 @@ class _Share(ChannelScore):
         return repr(copy(self))
 
 
-_put = object.__setattr__
+_Row = tuple[Fused, int, float]
+"""What is scored, a row of it, and what coverage took off this."""
+_put_of, _put_name = vars(_Share)["_of"].__set__, vars(_Share)["_name"].__set__
+
+
+def _share(of: _Row, name: str) -> _Share:
+    """A recall makes a thousand, most of which nobody reads."""
+    share = object.__new__(_Share)
+    _put_of(share, of)
+    _put_name(share, name)
+    return share
 
 
 def _plain(raw: float, normalised: float, weight: float, rank_without: int) -> ChannelScore:

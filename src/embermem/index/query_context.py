@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from embermem import languages
+from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import FactId, Link, Scope, ThreadId
@@ -141,7 +142,7 @@ class View:
         ]
         function_words = languages.spelled(self.query.text).stop_words
         found = {
-            term: corrected(term, lambda one: words.holds(one, n), function_words)
+            term: corrected(term, lambda one: words.holds(one, n), function_words, words.known)
             for term in unknown[: self.settings.query_terms]
         }
         return {term: held for term, held in found.items() if held is not None}
@@ -191,13 +192,19 @@ class View:
     @cached_property
     def idf(self) -> Mapping[str, float]:
         """How rare each of the query's terms is among the n rows, times its weight."""
-        return {term: weight * self.snapshot.words.idf(term, self.n) for term, weight in self.weights.items()}
+        rows_with = self._rows_with
+        return {term: weight * equations.idf(self.n, rows_with[term]) for term, weight in self.weights.items()}
+
+    @cached_property
+    def _rows_with(self) -> Mapping[str, int]:
+        """How many of the n rows hold each of the query's terms."""
+        return {term: self.snapshot.words.holds(term, self.n) for term in self.weights}
 
     @cached_property
     def searched(self) -> Mapping[str, float]:
         """The query's terms that BM25 looks for, with their weights: the rarest of those that occur, `query_terms` at
         most."""
-        held = [term for term in self.idf if self.snapshot.words.holds(term, self.n)]
+        held = [term for term, rows in self._rows_with.items() if rows]
         rarest = sorted(held, key=lambda term: -self.idf[term])[: self.settings.query_terms]
         return {term: self.weights[term] for term in rarest}
 
@@ -241,7 +248,8 @@ class View:
         stems = [None if stem is None else self.corrections.get(stem, stem) for stem in stems_of(tokens.words)]
         places = [i for i, stem in enumerate(stems) if stem is not None and stem not in self.names]
         known = [stems[i] or "" for i in places]
-        idf = np.array([self.weights.get(stem, 1.0) * self.snapshot.words.idf(stem, n) for stem in known])
+        own, words = self.idf, self.snapshot.words
+        idf = np.array([own[stem] if stem in own else words.idf(stem, n) for stem in known])
         rarest = np.argsort(-idf, kind="stable")[: self.settings.query_terms]
         return tokens.vectors[[places[i] for i in rarest]], idf[rarest]
 

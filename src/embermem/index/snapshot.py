@@ -291,9 +291,10 @@ class Snapshot:
         text, span = self._log.text(row), self._log.span(row)
         return text if span is None else text[slice(*span)]
 
-    def notes(self, kind: Hashable) -> dict[int, Any]:
-        """What was worked out of single rows, by row, for the next query: index/notes.py."""
-        return self._log.notes.of(kind)
+    def notes(self, kind: Hashable, *, texts: bool = False) -> dict[int, Any]:
+        """What was worked out of single rows, by row, for the next query; `texts`: each note holds the row's text
+        (index/notes.py)."""
+        return self._log.notes.of(kind, texts=texts)
 
     def is_part(self, row: int) -> tuple[bool, bool]:
         """Whether there is more of the text before the row's passage, and after it."""
@@ -348,6 +349,8 @@ class Snapshot:
         """Vectors of these rows (len(rows), dim); 0 where there is none yet."""
         slots = self._log.slots.data[np.asarray(rows, dtype=np.int64)]
         known = (slots > 0) & (slots <= self._vectors)
+        if known.all():
+            return self._log.vectors_of(slots - 1)
         vectors = np.zeros((len(slots), self.dim), dtype=np.float32)
         vectors[known] = self._log.vectors_of(slots[known] - 1)
         return vectors
@@ -356,6 +359,8 @@ class Snapshot:
         """The same, of a pair, by the second encoder's part alone (len(rows), dim − first_dim)."""
         slots = self._log.slots.data[rows]
         known = (slots > 0) & (slots <= self._vectors)
+        if known.all():
+            return self._log.second_of(slots - 1)
         vectors = np.zeros((len(slots), self.dim - self.first_dim), dtype=np.float32)
         vectors[known] = self._log.second_of(slots[known] - 1)
         return vectors
@@ -477,8 +482,8 @@ class Snapshot:
         return self._log.page.first(n)
 
     def is_passage(self, n: int) -> NDArray[np.bool_]:
-        """Which of the first n rows are of documents: nobody said them in a talk."""
-        return self._log.documents(n)
+        """Which of the first n rows are of documents: nobody said them in a talk. Not to be written to."""
+        return self._log.documents(n) if self.has_documents else np.broadcast_to(np.bool_(False), n)
 
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page, from 0; None for one that is not held."""

@@ -6,7 +6,7 @@ hundreds of lookups in the postings, whatever their size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from string import ascii_lowercase
 
 __all__ = ["corrected"]
@@ -16,19 +16,26 @@ _SHORTEST = 4
 _LONGEST = 32
 
 
-def corrected(term: str, rows_with: Callable[[str], int], function_words: Set[str]) -> str | None:
+def corrected(
+    term: str,
+    rows_with: Callable[[str], int],
+    function_words: Set[str],
+    known: Callable[[Sequence[str]], Iterable[str]] = iter,
+) -> str | None:
     """The neighbour of a term that most rows hold, of equals the first by the alphabet; None where none is held.
 
     A slip in a function word ("whats") carries no topic, and is left as it is.
 
-    `rows_with` gives the number of rows that hold a term; `function_words` are those of the query's language. Terms are
-    without accents, so that their letters are those of ASCII; others pass.
+    `rows_with` gives the number of rows that hold a term; `function_words` are those of the query's language; `known`
+    leaves of many terms those that some row may hold, at once. Terms are without accents, so that their letters are
+    those of ASCII; others pass.
     """
     if not _SHORTEST <= len(term) <= _LONGEST or not (term.isascii() and term.isalpha()):
         return None
-    if not function_words.isdisjoint(_neighbours(term)):
+    neighbours = list(dict.fromkeys(_neighbours(term)))
+    if not function_words.isdisjoint(neighbours):
         return None
-    held = {one: count for one in _neighbours(term) if (count := rows_with(one))}
+    held = {one: count for one in known(neighbours) if (count := rows_with(one))}
     return min(held, key=lambda one: (-held[one], one), default=None)
 
 

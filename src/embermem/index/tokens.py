@@ -34,11 +34,10 @@ _PIECE = regex(
     re.DOTALL,
 )
 
-# Of plain ASCII each piece that is found is one token, but for white space (none) and control characters (two).
+# Of plain ASCII each piece that is found is one token, a control character two. Line breaks behind a space are none.
 _ASCII_TOKEN = regex(
-    rf"[A-Za-z]{{1,{_LATIN_LETTERS_A_TOKEN}}}|[0-9]{{1,{_DIGITS_A_TOKEN}}}|[\r\n]+|([!-/:-@\[-`{{-~])\1*|[^\S\r\n]\s*"
+    rf"[A-Za-z]{{1,{_LATIN_LETTERS_A_TOKEN}}}|[0-9]{{1,{_DIGITS_A_TOKEN}}}|(?<!\s)[\r\n]+|([!-/:-@\[-`{{-~])\1*"
 )
-_ASCII_SPACE = regex(r"[^\S\r\n]\s*")
 _SPACE = regex(r"[\r\n]+|[^\S\r\n]\s*")
 _ASCII_CONTROL = regex(r"[\x00-\x08\x0e-\x1b\x7f]")
 
@@ -78,8 +77,7 @@ class Approx:
 
 
 def _ascii(text: str) -> int:
-    pieces = len(_ASCII_TOKEN.findall(text)) - len(_ASCII_SPACE.findall(text))
-    return pieces + _SYMBOL_TOKENS * len(_ASCII_CONTROL.findall(text))
+    return len(_ASCII_TOKEN.findall(text)) + _SYMBOL_TOKENS * len(_ASCII_CONTROL.findall(text))
 
 
 def by_pieces(text: str) -> int:

@@ -94,10 +94,13 @@ class Reading(Handle):
             messages.whole(budget, "budget", 1)
         if preset is not None and preset not in configuration.PRESETS:
             raise InputError(f"preset = {preset!r} is not allowed; one of: {', '.join(configuration.PRESETS)}")
-        inbox, settings = self._inbox(), self._parts.settings
+        settings, asked = self._parts.settings, _first_given(at, valid_at, as_of)
+        alone = not self._shared and self._elsewhere is None
+        # The owner's zone costs a look at the store, and most recalls name no time.
+        inbox = self._inbox(zoned=asked is None and scope is None and alone)
         text = messages.checked(query, "query", settings.max_text_chars)
         moment = self._moment(as_of, valid_at, inbox)
-        asked_at = inbox.moment(_first_given(at, valid_at, as_of), "at")
+        asked_at = inbox.moment(asked, "at")
         least = messages.probability(min_score, "min_score")
         current = None if thread is None else messages.thread_id(thread)
         own_scope = _zoned(scope, inbox)
@@ -117,7 +120,7 @@ class Reading(Handle):
                 outdated=outdated,
             )
 
-        if not self._shared and self._elsewhere is None:
+        if alone:
             return own(budget)
         then, seen = inbox.then(as_of, valid_at), of_others(scope, inbox.zone)
         return self._together(

@@ -274,7 +274,8 @@ class _Nearness:
         self.each, self.each_shares = np.zeros((len(rows), len(query))), idf / idf.sum()
         starts = np.cumsum(counts[some]) - counts[some]
         self.each[inside[some]] = late.max_sims(codes, norms, starts, query)
-        bare = np.setdiff1d(np.flatnonzero(rows < view.n), inside[some])
+        bare = rows < view.n
+        bare[inside[some]] = False
         self.each[bare] = by_words[bare, None]
 
 

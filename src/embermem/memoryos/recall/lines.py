@@ -16,6 +16,8 @@ _LEAST_CUT = 12
 """A cut that leaves fewer tokens is not worth its line."""
 _LEAST_REPEATED = 20
 """Characters from which a sentence that is told again is left out; shorter ones are turns of phrase."""
+_NOTED_CHARS = 2000
+"""Characters of a text up to which its line and its sentences are noted for the next query."""
 
 _Sentence = tuple[str, str, str]
 """Who said it, the day, and the sentence in one form."""
@@ -28,7 +30,8 @@ class Lines:
         self._view, self._counter = view, counter
         self._dated = view.snapshot.dates.dated(view.n)
         self._told: dict[_Sentence, int] = {}
-        self._keys: dict[int, tuple[_Sentence, ...]] = {}
+        self._keys: dict[int, tuple[_Sentence, ...]] = view.snapshot.notes("sentences", texts=True)
+        self._whole: dict[int, tuple[str, int]] = view.snapshot.notes(("whole line", counter.name), texts=True)
         self._costs: dict[str, int] = {}
 
     def cost(self, line: str) -> int:
@@ -47,6 +50,12 @@ class Lines:
         limit, is_last = min(limit, left), left < limit
         if limit < _LEAST_CUT:
             return ""
+        repeats = any(self._repeats(key) for key in self._sentences(row))
+        is_whole = not repeats and not without_question
+        if is_whole:
+            line, cost = self._whole_line(row)
+            if cost <= limit:
+                return line
         utterance = self._view.snapshot.utterances[row]
         text = passage_text(utterance, self._view.snapshot.text(row))
         if without_question:
@@ -54,12 +63,29 @@ class Lines:
             if not is_worth_a_line(statement, self._view.names):
                 return ""
             text = f"{statement} {CUT}"
-        if any(self._repeats(key) for key in self._sentences(row)):
+        if repeats:
             text = self._new(utterance, text)
         if not text or text.strip() == CUT:
             return ""
-        line = utterance_line(utterance, self._shown(row, one_line(text)))
-        return line if self.cost(line) <= limit else self._cut(row, utterance, text, limit, is_last)
+        if not is_whole:
+            line = utterance_line(utterance, self._shown(row, one_line(text)))
+            if self.cost(line) <= limit:
+                return line
+        return self._cut(row, utterance, text, limit, is_last)
+
+    def _whole_line(self, row: int) -> tuple[str, int]:
+        """The line of all that a row says, empty where it says nothing, and its tokens."""
+        known = self._whole.get(row)
+        if known is None:
+            utterance = self._view.snapshot.utterances[row]
+            text = passage_text(utterance, self._view.snapshot.text(row))
+            says = bool(text) and text.strip() != CUT
+            line = utterance_line(utterance, self._shown(row, one_line(text))) if says else ""
+            known = line, self.cost(line) if says else 0
+            if len(line) <= _NOTED_CHARS:
+                self._whole[row] = known
+        self._costs[known[0]] = known[1]
+        return known
 
     def take(self, row: int) -> None:
         """Note that the row is told."""
@@ -78,7 +104,8 @@ class Lines:
             text = self._view.snapshot.text(row)
             speaker, said_on = utterance.speaker, day(utterance.said_at)
             known = tuple((speaker, said_on, _form(text[start:end])) for start, end in sentences(text))
-            self._keys[row] = known
+            if len(text) <= _NOTED_CHARS:
+                self._keys[row] = known
         return known
 
     def _new(self, utterance: Utterance, text: str) -> str:

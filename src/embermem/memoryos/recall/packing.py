@@ -197,7 +197,8 @@ class _Filling:
         self.packed: list[_Packed] = []
         self.left_out: list[LeftOut] = []
         self.headers: set[tuple[str, ThreadId]] = set()
-        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = {}
+        self._heads: dict[int, tuple[tuple[str, ThreadId], int]] = self.snapshot.notes(("head", counter.name))
+        self._names: dict[int, str] = self.snapshot.notes("name")
         self.told: set[str] = set()
         self.fact_cost = 0
         self.standing: dict[FactId, None] = {}
@@ -573,11 +574,17 @@ class _Filling:
 
     def _name(self, row: int) -> str:
         """What a row is called. The record of what was said in a talk is not made for its name."""
-        snapshot, text = self.snapshot, self.snapshot.text(row)
-        if snapshot.has_documents:
-            return named(self.utterances[row], text)
-        speaker = snapshot.speakers()[snapshot.speaker_of(self.view.n).item(row)]
-        return spoken_line(snapshot.seqs.item(row), speaker, one_line(text[:_NAME_LOOKS_AT]))[:_NAME_CHARS]
+        known = self._names.get(row)
+        if known is None:
+            snapshot, text = self.snapshot, self.snapshot.text(row)
+            if snapshot.has_documents:
+                known = named(self.utterances[row], text)
+            else:
+                speaker = snapshot.speakers()[snapshot.speaker_of(self.view.n).item(row)]
+                said = one_line(text[:_NAME_LOOKS_AT])
+                known = spoken_line(snapshot.seqs.item(row), speaker, said)[:_NAME_CHARS]
+            self._names[row] = known
+        return known
 
     def _leave_out_rest(self, rows: Iterable[int], reason: str) -> None:
         for row in rows:

@@ -134,14 +134,14 @@ class Ranking:
 
     def hits_at(self, places: Sequence[int]) -> tuple[Hit, ...]:
         """The hits at these places of `rows`, from 0: each utterance once, at its best passage."""
-        page_of, ranks = self.view.snapshot.page_of(self.view.n), self._ranks
+        page_of, ranks, made = self.view.snapshot.page_of(self.view.n), self._ranks, self._hits_made
         best = {self._seqs[place]: place for place in sorted(places, reverse=True)}
         chosen = [place for place in places if best[self._seqs[place]] == place]
-        at = [self.rows[place] for place in chosen]
-        return tuple(
-            _hit(self, place, int(page_of[row]), ranks[self._seqs[place]], share)
-            for row, place, share in zip(at, chosen, self.shares(at), strict=True)
-        )
+        fresh = [place for place in chosen if place not in made]
+        at = [self.rows[place] for place in fresh]
+        for row, place, share in zip(at, fresh, self.shares(at), strict=True):
+            made[place] = _hit(self, place, int(page_of[row]), ranks[self._seqs[place]], share)
+        return tuple(made[place] for place in chosen)
 
     def first_hits(self, k: int) -> tuple[Hit, ...]:
         """The hits of the first k utterances."""
@@ -151,6 +151,11 @@ class Ranking:
     def hits(self) -> tuple[Hit, ...]:
         """The first hits, as many as the settings say."""
         return self.first_hits(self.view.settings.hits)
+
+    @cached_property
+    def _hits_made(self) -> dict[int, Hit]:
+        """By place. Most of what is packed is among the first hits."""
+        return {}
 
     @cached_property
     def _seqs(self) -> list[int]:
