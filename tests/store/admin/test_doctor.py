@@ -228,9 +228,11 @@ TOGETHER = [*((name,) for name in DEEP), *(tuple(SHALLOW[n::5]) for n in range(5
 
 @pytest.mark.parametrize("names", bounded(TOGETHER, proofs=[(name,) for name in MENDED]))
 def test_whatever_was_damaged_of_what_is_derived_is_found_mended_and_as_before(
-    alone: Memory, place: Place, names: tuple[str, ...]
+    alone: Memory, place: Place, engine: str, names: tuple[str, ...]
 ) -> None:
     before = kept(place())
+    if engine == "citus":  # which moves no row to another owner
+        names = tuple(name for name in names if name != "rows of nobody")
     for name in names:
         meddle(place(), *MENDED[name][0])
     told = alone.check(deep=names[0] in DEEP)
@@ -261,15 +263,16 @@ def test_a_segment_that_is_gone_comes_back_without_its_visits_and_gets_its_vecto
     assert (after.visits, after.embedding is None) == (0, False)
 
 
-def test_a_finding_names_the_owner_and_says_how_many(full: Memory, place: Place) -> None:
+def test_a_finding_names_the_owner_and_says_how_many(full: Memory, place: Place, engine: str) -> None:
     bob = full.of("bob").owner.id
     (told,) = rows(place(), "SELECT count(*) AS n FROM segment WHERE owner_id = ?", bob)
     meddle(place(), f"UPDATE segment SET pages = 99 WHERE owner_id = '{bob}'")
     (found,) = (one for one in full.check() if one.level == "error")
     assert found.what == f"bob/default: segments with a wrong count of pages: {told['n']}"
-    assert [one.what for one in full.check() if one.level == "ok"][1:] == [
-        area for area in invariants.AREAS if area != invariants.DERIVED
-    ]
+    well = [one.what for one in full.check() if one.level == "ok"][1:]
+    if engine == "citus":
+        assert "VACUUM" in well.pop()
+    assert well == [area for area in invariants.AREAS if area != invariants.DERIVED]
 
 
 def test_vectors_that_are_damaged_are_made_again(alone: Memory, place: Place, engine: str) -> None:
