@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from embermem.core.attributes import attributes
 from embermem.core.changes import (
@@ -29,7 +30,7 @@ from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
 from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.knowledge_cap import over_cap
-from embermem.protocols import ARCHIVED, ENDED, HELD, SegmentWriter, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection, SegmentWriter, Store, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -140,13 +141,13 @@ class Remainder:
         if not self.left.reopened:
             return []
         gone = {*self.left.facts}
-        past = {fact.id: fact for fact in self.store.facts(self.owner_id, ENDED)}
-        again = [replace(past[one], retired_at=None) for one in sorted(self.left.reopened) if one in past]
-        known = [*self.store.facts(self.owner_id, ARCHIVED), *self.store.facts(self.owner_id, HELD)]
+        reopened = frozenset(self.left.reopened)
+        past = {fact.id: fact for fact in self._facts(ENDED, ids=reopened)}
+        again = [replace(past[one], retired_at=None) for one in sorted(reopened) if one in past]
+        told = tuple(_told_anew(self.trail, self.left))
+        known = [*self._archived(again, reopened, told), *self._facts(HELD)]
         again.sort(key=lambda fact: fact.change_no)  # those that hold again are the oldest: the first to be archived
-        standing = _as_told(
-            {fact.id: fact for fact in (*again, *known) if fact.id not in gone}, _told_anew(self.trail, self.left)
-        )
+        standing = _as_told({fact.id: fact for fact in (*again, *known) if fact.id not in gone}, told)
         said = _said_to_be_single(self.left.changes)
         ended: dict[FactId, FactRetired] = {}
         groups = {speaks_of(standing[one]) for one in self.left.reopened if one in standing}
@@ -156,6 +157,18 @@ class Remainder:
                 ended[fact.id] = FactRetired(fact_id=fact.id, superseded_by=after.id, valid_to=after.valid_from)
         held = [one for one in standing.values() if one.id not in ended and not one.archived]
         return [*ended.values(), *over_cap(held, self.settings)]
+
+    def _archived(self, again: Sequence[Fact], reopened: Collection[FactId], told: Sequence[Decision]) -> list[Fact]:
+        """The archived facts that may be ended by what holds again, or that come back: those of its attributes, and
+        those that are told anew. Most of a long memory's facts are archived, and have nothing to do with it."""
+        named = {d.fact_id for d in told if isinstance(d, FactAdded | FactArchived | FactRestored | FactPinned)}
+        by_id = self._facts(ARCHIVED, ids=frozenset((*reopened, *named)))
+        attributes = frozenset(fact.attribute for fact in (*again, *by_id, *self._facts(HELD, ids=reopened)))
+        like = self._facts(ARCHIVED, attributes=attributes)
+        return [*like, *(fact for fact in by_id if fact.attribute not in attributes)]
+
+    def _facts(self, of: FactSelection, **some: Any) -> tuple[Fact, ...]:
+        return self.store.facts(self.owner_id, replace(of, **some))
 
 
 def _told_anew(trail: Trail, left: Redacted) -> Iterator[Decision]:
