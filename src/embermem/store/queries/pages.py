@@ -60,6 +60,10 @@ class Pages(Transactions):
         documents: bool = False,
     ) -> tuple[Page, ...]:
         page, said = schema.page.c, schema.utterance.c
+        others = (tier, thread, segment, said_before, after, before, limit, within, moment.valid_at)
+        if ids is not None and len(ids) == 1 and all(one is None for one in others):
+            with self._read() as c:
+                return _one(c, owner_id, next(iter(ids)), short, moment)
         with self._read() as c:
             then: dict[str, Any] = {}
             if moment.is_now or moment.valid_at is not None:
@@ -96,6 +100,17 @@ class Pages(Transactions):
                 queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
             rows = sorted((row for one in queries for row in c.execute(one, then)), key=lambda row: row.no)
             return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=shown)
+
+
+def _one(c: Connection, owner_id: OwnerId, page_id: PageId, short: int, moment: Moment) -> tuple[Page, ...]:
+    """The page of an id, if there is one, by statements that are made once."""
+    seq = _LAST if moment.seq is None else moment.seq
+    given = {"then_of": owner_id, "then_seq": moment.seq, "then_revision": moment.revision, "one": page_id}
+    if not moment.is_now:
+        given |= {"of": owner_id, "then": seq}
+    statement = _select_one(moment.seq is not None, moment.revision is not None)
+    row = c.execute(statement, {name: value for name, value in given.items() if value is not None}).first()
+    return () if row is None else (reads.page_from(c, owner_id, row, short, seq),)
 
 
 def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:
@@ -238,7 +253,8 @@ def _counted() -> Select[Any]:
         .order_by(said.c.seq)
         .limit(1)
     )
-    return select(func.coalesce(following.scalar_subquery(), owner.c.pages)).where(owner.c.owner_id == bindparam("of"))
+    told = following.correlate(None).scalar_subquery()
+    return select(func.coalesce(told, owner.c.pages)).where(owner.c.owner_id == bindparam("of"))
 
 
 _COUNTED = _counted()
@@ -252,6 +268,20 @@ def _then(has_seq: bool, has_revision: bool) -> Select[Any]:
         revision=bindparam("then_revision", type_=BigInteger) if has_revision else None,  # type: ignore[arg-type]
     )
     return _select_pages_then(bindparam("then_of"), moment, bindparam("owner_pages", type_=BigInteger))
+
+
+@cache
+def _select_one(has_seq: bool, has_revision: bool) -> Select[Any]:
+    """The same of one page, with the count of pages within it; without either, the page as it is now."""
+    if not has_seq and not has_revision:
+        query = reads.select_pages(bindparam("then_of"))
+    else:
+        moment: Any = Moment(
+            seq=bindparam("then_seq", type_=BigInteger) if has_seq else None,  # type: ignore[arg-type]
+            revision=bindparam("then_revision", type_=BigInteger) if has_revision else None,  # type: ignore[arg-type]
+        )
+        query = _select_pages_then(bindparam("then_of"), moment, _COUNTED.correlate(None).scalar_subquery())
+    return query.where(schema.page.c.page_id == bindparam("one"))
 
 
 def _at(owner_id: OwnerId, moment: Moment, counted: int) -> dict[str, Any]:

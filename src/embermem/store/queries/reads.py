@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
@@ -88,7 +88,7 @@ _PAGES = (
 )
 
 
-def select_pages(owner_id: OwnerId) -> Select[Any]:
+def select_pages(owner_id: Any) -> Select[Any]:
     """Pages with their segment's eviction, their owner's page count and their note's keywords."""
     return _PAGES.where(schema.page.c.owner_id == owner_id)
 
@@ -106,22 +106,40 @@ def pages_from(
         )
         for row in found:
             of.setdefault(row.page_id, []).append(utterance_from(row))
-    return tuple(
-        record(
-            Page,
-            row,
-            id=row.page_id,
-            utterances=tuple(of[row.page_id]),
-            tier=tier_of(
-                placed=row.segment_id is not None,
-                archived=row.evicted_no is not None,
-                no=row.no,
-                pages=row.owner_pages,
-                short=short,
-            ),
-            keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
-        )
-        for row in rows
+    return tuple(_page_from(row, of[row.page_id], short) for row in rows)
+
+
+_SAID_OF_ONE = (
+    select(schema.utterance)
+    .where(
+        schema.utterance.c.owner_id == bindparam("of"),
+        schema.utterance.c.page_id == bindparam("one"),
+        schema.utterance.c.seq <= bindparam("upto"),
+    )
+    .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)
+)
+
+
+def page_from(connection: Connection, owner_id: OwnerId, row: Row[Any], short: int, upto: int) -> Page:
+    """A page with its utterances up to a seq, by a statement that is made once."""
+    said = connection.execute(_SAID_OF_ONE, {"of": owner_id, "one": row.page_id, "upto": upto})
+    return _page_from(row, [utterance_from(one) for one in said], short)
+
+
+def _page_from(row: Row[Any], said: Sequence[Utterance], short: int) -> Page:
+    return record(
+        Page,
+        row,
+        id=row.page_id,
+        utterances=tuple(said),
+        tier=tier_of(
+            placed=row.segment_id is not None,
+            archived=row.evicted_no is not None,
+            no=row.no,
+            pages=row.owner_pages,
+            short=short,
+        ),
+        keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
     )
 
 
