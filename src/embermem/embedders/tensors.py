@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_safetensors", "read_tensors", "write_tensors"]
 
-_TYPES = {"F32": np.dtype("<f4"), "U8": np.dtype("u1"), "I64": np.dtype("<i8")}
+_TYPES: Mapping[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "U8": np.dtype("u1"), "I64": np.dtype("<i8")}
 """The types of numbers that are read; arrays of others are left out."""
 _ALIGNED = 64
 """Bytes between whose multiples each array begins."""

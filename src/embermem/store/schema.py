@@ -88,7 +88,8 @@ def _create_index(create: CreateIndex, compiler: DDLCompiler, **options: Any) ->
     too."""
     if (where := create.element.info.get(_WHERE)) is not None:
         create.element.dialect_options["postgresql"]["where"] = text(where)
-    return compiler.visit_create_index(create, **options)
+    made: str = compiler.visit_create_index(create, **options)  # type: ignore[no-untyped-call]
+    return made
 
 
 store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
