@@ -23,7 +23,7 @@ from embermem.core.errors import EmberError
 INTERRUPTED, BROKEN_PIPE = 130, 141
 _COLLECTED = (50_000, 20, 100)
 """When the garbage of cycles is collected (`gc.set_threshold`): modules and tables make many objects that stay, and
-with Python's own numbers a command from cold spent a twelfth of its time looking through them."""
+with Python's own numbers a command from cold looks through them again and again."""
 
 _HOMES = {
     "demo": "showing.demo",

@@ -99,7 +99,7 @@ class Unigram:
         return cls(pieces, scores, arrays["charsmap"].tobytes(), controls, longest)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All that it knows, as arrays from which it is made in a tenth of the time."""
+        """All that it knows, as arrays from which it is made sooner."""
         parts = (
             _bytes_of(self._pieces),
             _bytes_of(self._controls),

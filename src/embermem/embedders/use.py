@@ -212,7 +212,7 @@ class Loaded:
 
 def unpack(folder: Path) -> Path:
     """Write what is read of the two files in a folder beside them, as arrays that are mapped: the first text of a
-    process then waits a tenth of the time. Takes a second, and 82 MB. Nothing is done where it is there.
+    process then waits less. Takes a second, and 82 MB. Nothing is done where it is there.
 
     Raises EmbedderError if the files are damaged or the folder cannot be written.
     """
