@@ -1,13 +1,14 @@
 """Sums of unit vectors as stores hold them: in few bits, rounded again after each addition.
 
-A sum is cut into blocks of 128 numbers. Each block has a step of its own, a power of two, and codes of 8 bits; of 4
-bits where its largest number is less than about a sixteenth of the largest block's, as those of the second encoder are
-in sums of English texts (`core/vectors.py`, SECOND_SHARE). A sum that is longer than 4 has codes of 16 bits, so that
-one more vector is not lost in rounding. What was rounded once is not changed when it is rounded again.
+A sum is cut into blocks of 128 numbers. Each block has a step of its own, a power of two, and codes of 16 bits, which
+lose nothing that a ranking would show. A block has 4 bits where its largest number is less than about a sixteenth of
+the largest block's, as those of the second encoder are in sums of English texts (`core/vectors.py`, SECOND_SHARE), or
+where all are 0. In a sum that is longer than 4 all others have 16, so that one more vector is not lost in rounding.
+What was rounded once is not changed when it is rounded again.
 
-The bytes (`sum_bytes`): how many numbers there are, little-endian; 8 or 16, the bits; the exponent
-of each block's step; a bit for each block, set where it has 4 bits; the codes. The length is no
-multiple of 4 (a zero is added where it is): what has such a length is single precision, which older versions stored.
+The bytes (`sum_bytes`): how many numbers there are, little-endian; the exponent of each block's step; a bit for each
+block, set where it has 4 bits; the codes. The length is no multiple of 4 (a zero is added where it is): what has such a
+length is single precision, which older versions stored.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["single_sum", "sum_bytes", "sum_from"]
 
 _SINGLE = np.dtype("<f4")
+_CODES = np.dtype("<i2")
 _BLOCK = 128
 _LONG = 4.0
-"""The length, of a sum of about five pages of one topic, above which codes have 16 bits."""
+"""The length, of a sum of about five pages of one topic, above which every block has 16 bits."""
 _FAR_BELOW = 4
 """By how many powers of two a block's step is below the largest one where 4 bits are enough."""
-_LARGEST = {4: 7, 8: 127, 16: 32767}
+_NARROW, _WIDE = 4, 16
+_LARGEST = {_NARROW: 7, _WIDE: 32767}
 """The largest code, by bits."""
 _FINEST, _COARSEST = -126, 127
-_HEAD = 3
+_HEAD = 2
 _LONGEST = 0xFFFF
 
 
@@ -46,14 +49,14 @@ def sum_bytes(vector: Vector) -> bytes:
         return numbers.astype(_SINGLE).tobytes()
     blocks = np.zeros((-(-dim // _BLOCK), _BLOCK), dtype=np.float32)
     blocks.ravel()[:dim] = numbers
-    wide = 16 if float(np.linalg.norm(numbers.astype(np.float64))) > _LONG else 8
-    steps = _steps(blocks, wide)
-    used = blocks.any(axis=1) & (wide == 8)
-    narrow = used & (steps <= steps.max(where=used, initial=_FINEST) - _FAR_BELOW)
-    steps[narrow] = _steps(blocks[narrow], 4)
-    parts = [dim.to_bytes(2, "little"), bytes((wide,)), steps.astype(np.int8).tobytes(), np.packbits(narrow).tobytes()]
+    steps = _steps(blocks, _WIDE)
+    used = blocks.any(axis=1)
+    below = steps <= steps.max(where=used, initial=_FINEST) - _FAR_BELOW
+    narrow = ~used | (below & (float(np.linalg.norm(numbers.astype(np.float64))) <= _LONG))
+    steps[narrow] = _steps(blocks[narrow], _NARROW)
+    parts = [dim.to_bytes(_HEAD, "little"), steps.astype(np.int8).tobytes(), np.packbits(narrow).tobytes()]
     for start, block, step, is_narrow in zip(range(0, dim, _BLOCK), blocks, steps, narrow.tolist(), strict=True):
-        bits = 4 if is_narrow else wide
+        bits = _NARROW if is_narrow else _WIDE
         codes = np.rint(np.ldexp(block[: dim - start], -step)).clip(-_LARGEST[bits], _LARGEST[bits])
         parts.append(_packed(codes.astype(np.int16), bits))
     data = b"".join(parts)
@@ -69,26 +72,26 @@ def _steps(blocks: NDArray[np.float32], bits: int) -> Steps:
 
 
 def _packed(codes: NDArray[np.int16], bits: int) -> bytes:
-    if bits == 4:
-        nibbles = np.append(codes, [0] * (len(codes) % 2)).astype(np.uint8) & 15
-        return (nibbles[::2] | nibbles[1::2] << 4).tobytes()
-    return codes.astype("<i2" if bits == 16 else np.int8).tobytes()
+    if bits == _WIDE:
+        return codes.astype(_CODES).tobytes()
+    nibbles = np.append(codes, [0] * (len(codes) % 2)).astype(np.uint8) & 15
+    return (nibbles[::2] | nibbles[1::2] << 4).tobytes()
 
 
 def sum_from(data: bytes) -> Vector:
     """The float32 sum (dim,) of `sum_bytes`. Raises ValueError for bytes that it did not write."""
     if len(data) % _SINGLE.itemsize == 0:
         return np.frombuffer(data, dtype=_SINGLE).astype(np.float32)
-    dim, wide = int.from_bytes(data[:2], "little"), int.from_bytes(data[2:_HEAD], "little")
+    dim = int.from_bytes(data[:_HEAD], "little")
     count = -(-dim // _BLOCK)
     at = _HEAD + count + -(-count // 8)
-    if not dim or wide not in (8, 16) or at > len(data):
+    if not dim or at > len(data):
         raise ValueError("a stored sum of vectors is damaged")
     steps = np.frombuffer(data, dtype=np.int8, count=count, offset=_HEAD).astype(np.int32)
     narrow = np.unpackbits(np.frombuffer(data[_HEAD + count : at], dtype=np.uint8), count=count)
     made = []
     for start, is_narrow in zip(range(0, dim, _BLOCK), narrow.tolist(), strict=True):
-        n, bits = min(_BLOCK, dim - start), 4 if is_narrow else wide
+        n, bits = min(_BLOCK, dim - start), _NARROW if is_narrow else _WIDE
         size = (n * bits + 7) // 8
         made.append(_codes(data[at : at + size], bits)[:n])
         at += size
@@ -99,10 +102,10 @@ def sum_from(data: bytes) -> Vector:
 
 
 def _codes(data: bytes, bits: int) -> NDArray[np.int16] | NDArray[np.int8]:
-    if bits == 16:
-        return np.frombuffer(data[: len(data) // 2 * 2], dtype="<i2")
+    if bits == _WIDE:
+        return np.frombuffer(data[: len(data) // 2 * 2], dtype=_CODES)
     codes = np.frombuffer(data, dtype=np.int8)
-    return codes if bits == 8 else np.stack((codes << 4 >> 4, codes >> 4), axis=1).ravel()
+    return np.stack((codes << 4 >> 4, codes >> 4), axis=1).ravel()
 
 
 def single_sum(data: bytes) -> bytes:
