@@ -328,3 +328,21 @@ def test_labels_given_with_add_are_shown(tmp_path: Path) -> None:
     assert (wrong.code, "KEY=VALUE" in wrong.err) == (2, True)
     wrong = run(store, "add", "Hi", "--metadata", "a b=1")
     assert (wrong.code, "metadata has the name 'a b'" in wrong.err) == (1, True)
+
+
+def test_stats_by_bytes_tells_what_each_table_and_index_takes_and_an_utterance_and_a_page(filled: Path) -> None:
+    told = run(filled, "stats", "--bytes", "--json").json
+    parts = {part["name"]: part for part in told["parts"]}
+    assert told["bytes"] == filled.stat().st_size
+    assert sum(part["bytes"] for part in told["parts"]) + told["free"] + told["other"] == told["bytes"]
+    assert [part["bytes"] for part in told["parts"]] == sorted((part["bytes"] for part in told["parts"]), reverse=True)
+    assert parts["utterance"]["index_of"] is None
+    assert parts["ix_utterance_page"]["index_of"] == "utterance"
+    assert all(0 <= part["unused"] <= part["bytes"] for part in told["parts"])
+    assert (told["utterances"], told["pages"]) == (22, 11)
+    assert told["bytes_per_utterance"] == round(told["bytes"] / 22, 1)
+    assert told["bytes_per_page"] == round(told["bytes"] / 11, 1)
+    lines = run(filled, "stats", "--bytes").out.splitlines()
+    assert any(line.split()[:1] == ["embedding"] for line in lines)
+    assert any("ix_utterance_page (index of utterance)" in line for line in lines)
+    assert f"{told['bytes'] / 22:.0f}" in next(line for line in lines if "per utterance" in line and "part" not in line)

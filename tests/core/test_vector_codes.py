@@ -47,8 +47,8 @@ def test_what_was_rounded_is_stored_exactly_and_not_changed_by_rounding_it_again
     np.testing.assert_array_equal(codes * steps, once)
 
 
-@pytest.mark.parametrize(("both", "length"), [(True, 384 + 256 + 5), (False, 896 + 5)])
-def test_a_vector_of_two_encoders_takes_a_byte_a_number_and_half_a_byte_of_the_second_where_both_read_the_text(
+@pytest.mark.parametrize(("both", "length"), [(True, 384 + 192 + 5), (False, 896 + 5)])
+def test_a_vector_of_two_encoders_takes_a_byte_a_number_and_three_bits_of_the_second_s_where_both_read_the_text(
     both: bool, length: int
 ) -> None:
     vectors = vector_codes.rounded(drawn(50, both=both), 384)
@@ -88,3 +88,10 @@ def test_a_number_that_has_no_code_is_kept_in_half_precision(odd: float) -> None
     vector = np.array([1.0, odd, 0.5, 0.25], dtype=np.float32)
     with np.errstate(over="ignore"):
         assert len(vector_codes.stored(vector)) == 8
+
+
+def test_the_second_part_of_a_text_that_both_read_keeps_its_direction() -> None:
+    vectors = drawn(200)
+    made = vector_codes.rounded(vectors, 384)[:, 384:]
+    cosines = (made * vectors[:, 384:]).sum(axis=1) / np.linalg.norm(made, axis=1) / SECOND_SHARE**0.5
+    assert cosines.min() > 0.97

@@ -3,12 +3,13 @@
 A vector has one or two parts, one of each encoder (`protocols.PairedEmbedder`). Each number of a part is a whole
 multiple, −127 … 127, of the part's step, which is a power of two. Such numbers are exact in half precision too, so that
 every engine holds the same ones, whether it keeps bytes or pgvector's `halfvec`, and equal vectors have equal bytes.
-Of a text that both encoders read, the second's part is only for questions in other languages: it has 4 bits a number.
+Of a text that both encoders read, the second's part is only for questions in other languages: each of its numbers is
+one of eight, −7, −5 … 7 by a power of two, and has 3 bits.
 
-The bytes (`stored`): the codes of the first part; those of the second, two a byte where all are multiples of 16; the
-parts' exponents; how many numbers the first has, little-endian; and 1, or 2 where the second has 4 bits. The length is
-odd (a zero is put before the exponents where it is not). Vectors of half precision, which older versions stored and
-other programs may bring, have an even length and stay as they are.
+The bytes (`stored`): the codes of the first part; those of the second, where they are such one bit of each after the
+other; the parts' exponents; how many numbers the first has, little-endian; and 1, or 3 where the second has 3 bits.
+The length is odd (a zero is put before the exponents where it is not). Vectors of half precision, which older versions
+stored and other programs may bring, have an even length and stay as they are.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ _HALF = np.dtype("<f2")
 _FINEST = 24
 """Half precision holds no number smaller than 2^−24."""
 _LARGEST = 127
-_IN_EIGHT, _IN_FOUR = 1, 2
-"""The last byte: the bits of the second part."""
+_IN_EIGHT, _IN_THREE = 1, 3
+"""The last byte: of a second part in 8 bits, and in 3."""
 _PADDED = 4
 """Is added to it where a zero stands before the exponents."""
 _TAIL = 5
@@ -57,12 +58,13 @@ _NO_STEP = 1 << 48
 """The step of zeros: all steps fit them. It is larger than any number, in the finest step of half precision."""
 _BLOCK = 32
 """The first part of a vector whose parts are not known ends at a multiple of it, as those of all encoders do."""
-_COARSE = 16
-"""A code of 4 bits is one of 8 bits by 16."""
+_BITS = 3
+_NO_UNIT = 256
+"""More than that of any code."""
 _MOST_COARSE = 7
-_STEPS_TRIED = (-2, -1, 0)
-"""By which powers of two a step of 4 bits is below the numbers' deviation: one of them is near the best, 0.335 of it
-(Max, Quantizing for minimum distortion, 1960, of 16 steps for a normal deviation)."""
+_STEPS_TRIED = (-3, -2, -1)
+"""By which powers of two half a step is below the numbers' deviation, as its exponent has it: one of them is near the
+best, 0.293 of it (Max, Quantizing for minimum distortion, 1960, of 8 steps for a normal deviation)."""
 
 
 # ------------------------------------------------------------------------------------------------------------ rounding
@@ -78,26 +80,31 @@ def rounded(vectors: Vectors, first_dim: int) -> Vectors:
     if first_dim < whole.shape[1]:
         made[:, first_dim:] = dequantized(*quantized(second))
         both = first.any(axis=1) & second.any(axis=1)
-        made[both, first_dim:] = _in_four_bits(made[both, first_dim:])
+        made[both, first_dim:] = _in_three_bits(made[both, first_dim:])
     return made
 
 
-def _in_four_bits(vectors: Vectors) -> Vectors:
+def _in_three_bits(vectors: Vectors) -> Vectors:
     """With the step, of some powers of two, that leaves the smallest error."""
     below = np.frexp(np.sqrt(np.square(vectors).mean(axis=1)))[1]
-    known = _is_coarse(quantized(vectors)[0])
+    known = _units(quantized(vectors)[0]) > 0
     best, error = vectors, np.where(known, 0.0, np.inf)
     for one in _STEPS_TRIED:
-        steps = np.ldexp(np.float32(1.0), np.maximum(below + one, -_FINEST))[:, None]
-        made = np.clip(np.rint(vectors / steps), -_MOST_COARSE, _MOST_COARSE) * steps
+        halves = np.ldexp(np.float32(1.0), np.maximum(below + one, -_FINEST))[:, None]
+        made = np.clip(2 * np.floor(vectors / (2 * halves)) + 1, -_MOST_COARSE, _MOST_COARSE) * halves
         wrong = np.square(made - vectors).sum(axis=1)
         best = np.where((wrong < error)[:, None], made, best)
         error = np.minimum(error, wrong)
     return best
 
 
-def _is_coarse(codes: Codes) -> NDArray[np.bool_]:
-    return np.asarray((codes % _COARSE == 0).all(axis=-1))
+def _units(codes: Codes) -> NDArray[np.int32]:
+    """Of which power of two all codes of a part (n, dim) are −7, −5 … 7 times; 0 of a part with others. Shape (n,)."""
+    wide = codes.astype(np.int32)
+    lowest = wide & -wide
+    units = lowest.min(axis=1, initial=_NO_UNIT)
+    coarse = (lowest == units[:, None]).all(axis=1) & (np.abs(wide) <= _MOST_COARSE * units[:, None]).all(axis=1)
+    return np.asarray(np.where(coarse & (units < _NO_UNIT), units, 0), dtype=np.int32)
 
 
 # --------------------------------------------------------------------------------------------------------------- bytes
@@ -129,18 +136,24 @@ def _halves(vectors: Vectors) -> list[bytes]:
 def _in_codes(vectors: Vectors, first_dim: int) -> list[bytes]:
     first, e1 = quantized(vectors[:, :first_dim])
     second, e2 = quantized(vectors[:, first_dim:])
-    half = second.shape[1] // 2
-    nibbles = (second >> 4).view(np.uint8) & 15
-    pairs = nibbles[:, :half] | nibbles[:, half : 2 * half] << 4
-    narrow = second.any(axis=1) & _is_coarse(second) if second.shape[1] % 2 == 0 else np.zeros(len(vectors), dtype=bool)
+    units = _units(second) if second.shape[1] % 8 == 0 else np.zeros(len(vectors), dtype=np.int32)
+    narrow = units > 0
+    planes, e2 = _planes(second, units), np.where(narrow, e2 + np.frexp(units)[1] - 1, e2).astype(np.int8)
     split = first_dim.to_bytes(2, "little")
     made = []
     for row, is_narrow in enumerate(narrow.tolist()):
-        codes = first[row].tobytes() + (pairs if is_narrow else second)[row].tobytes()
+        codes = first[row].tobytes() + (planes if is_narrow else second)[row].tobytes()
         pad = len(codes) % 2
-        form = (_IN_FOUR if is_narrow else _IN_EIGHT) + _PADDED * pad
+        form = (_IN_THREE if is_narrow else _IN_EIGHT) + _PADDED * pad
         made.append(b"".join((codes, bytes(pad), e1[row].tobytes(), e2[row].tobytes(), split, bytes((form,)))))
     return made
+
+
+def _planes(codes: Codes, units: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The bits of codes (n, dim), odd multiples of `units` (n,): shape (n, 3 * dim / 8). Of other codes, anything."""
+    own = (codes // np.maximum(units, 1)[:, None] + _MOST_COARSE) // 2
+    planes = np.stack([np.packbits(own >> bit & 1, axis=1) for bit in range(_BITS)], axis=1)
+    return planes.reshape(len(codes), -1)
 
 
 def _first_dims(vectors: Vectors) -> NDArray[np.int64]:
@@ -185,17 +198,18 @@ def _parts(data: bytes) -> tuple[Codes, tuple[int, int], int]:
     first_dim, form = int.from_bytes(data[-3:-1], "little"), data[-1]
     codes = np.frombuffer(data, dtype=np.int8, count=len(data) - _TAIL - form // _PADDED)
     form %= _PADDED
-    if form == _IN_FOUR:
+    if form == _IN_THREE:
         codes = np.concatenate((codes[:first_dim], _wide(codes[first_dim:])))
     elif form != _IN_EIGHT or first_dim > len(codes):
         raise ValueError("a stored vector is damaged")
     return codes, (e1, e2), first_dim
 
 
-def _wide(nibbles: Codes) -> Codes:
-    """Codes (…, 2m) of 8 bits, of bytes (…, m) that hold two of 4 bits."""
-    pairs = nibbles.view(np.uint8)
-    return np.concatenate((pairs << 4, pairs & 0xF0), axis=-1).view(np.int8)
+def _wide(planes: Codes) -> Codes:
+    """The codes (…, dim), −7, −5 … 7, of bytes (…, 3 * dim / 8) that have them bit by bit."""
+    bits = np.unpackbits(planes.view(np.uint8), axis=-1).reshape(*planes.shape[:-1], _BITS, -1)
+    own = bits[..., 0, :] | bits[..., 1, :] << 1 | bits[..., 2, :] << 2
+    return own.astype(np.int8) * np.int8(2) - np.int8(_MOST_COARSE)
 
 
 def codes_of(rows: Sequence[bytes], dim: int, first_dim: int) -> tuple[Codes, Codes]:
@@ -205,12 +219,13 @@ def codes_of(rows: Sequence[bytes], dim: int, first_dim: int) -> tuple[Codes, Co
     """
     codes, exponents = np.zeros((len(rows), dim), dtype=np.int8), np.zeros((len(rows), 2), dtype=np.int8)
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    narrow = first_dim + (dim - first_dim) // 2 + _TAIL
+    narrow = first_dim + (dim - first_dim) * _BITS // 8
+    narrow += narrow % 2 + _TAIL
     told = first_dim.to_bytes(2, "little")
     for length in np.unique(lengths).tolist():
         places = np.flatnonzero(lengths == length)
         some = [rows[place] for place in places.tolist()]
-        if length == narrow and all(row.endswith(told + bytes((_IN_FOUR,))) for row in some):
+        if length == narrow and all(row.endswith(told + bytes((_IN_THREE,))) for row in some):
             table = np.frombuffer(b"".join(some), dtype=np.int8).reshape(-1, length)
             codes[places, :first_dim] = table[:, :first_dim]
             codes[places, first_dim:] = _wide(np.ascontiguousarray(table[:, first_dim:-_TAIL]))
@@ -266,5 +281,5 @@ def stored_bytes(data: bytes) -> bytes:
 
 def lengths_of(dim: int) -> frozenset[int]:
     """In how many bytes a vector of so many numbers may be stored."""
-    codes = {dim, *(first + (dim - first) // 2 for first in range(_BLOCK, dim, _BLOCK) if (dim - first) % 2 == 0)}
+    codes = {dim, *(first + (dim - first) * _BITS // 8 for first in range(_BLOCK, dim, _BLOCK))}
     return frozenset({dim * _HALF.itemsize, *(one + one % 2 + _TAIL for one in codes)})

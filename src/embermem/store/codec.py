@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 from sqlalchemy import Table
 
-from embermem.core import vector_codes
-from embermem.core.changes import BY_TAG, Decision
+from embermem.core import vector_codes, vector_sums
+from embermem.core.changes import BY_TAG, Decision, KeywordCount
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
 from embermem.core.types import Passage
@@ -109,14 +109,28 @@ def with_vectors(data: bytes, form: Callable[[bytes], bytes]) -> bytes:
     return passages_bytes([form(one) for one in vectors], tokens)
 
 
-def sum_bytes(vector: Vector) -> bytes:
-    """A segment's sum of page vectors, kept in full precision because it is added to."""
-    return vector.astype("<f4").tobytes()
-
-
 def sum_from(data: bytes) -> Vector:
-    """The float32 vector of `sum_bytes`."""
-    return np.frombuffer(data, dtype="<f4").astype(np.float32)
+    """A segment's sum of page vectors, of `vector_sums.sum_bytes`. Raises StoreCorrupt."""
+    try:
+        return vector_sums.sum_from(data)
+    except ValueError as error:
+        raise StoreCorrupt(f"{error}; run `embermem doctor --repair`") from None
+
+
+def shown_text(shown: Sequence[str] | None, counted: Sequence[KeywordCount]) -> str | None:
+    """The keywords of a segment that are shown, as JSON: the place of each among those that are counted."""
+    if shown is None:
+        return None
+    places = {count.word: place for place, count in enumerate(counted)}
+    return json_text([places.get(word, word) for word in shown])
+
+
+def shown_from(text: str, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
+    """The keywords of `shown_text`; an older version wrote words only. Raises StoreCorrupt."""
+    told = from_json(text, tuple[int | str, ...])
+    if any(isinstance(one, int) and not 0 <= one < len(counted) for one in told):
+        raise StoreCorrupt("a stored segment shows a keyword that it does not have; run `embermem doctor --repair`")
+    return tuple(counted[one].word if isinstance(one, int) else one for one in told)
 
 
 def json_text(record: object) -> str:

@@ -29,10 +29,11 @@ from embermem.core.errors import (
 )
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
 from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
+from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
 from embermem.store.backup_list import chained, known_backups
-from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_bytes, sum_from
+from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_from
 from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import is_spread, upsert

@@ -17,6 +17,7 @@ from sqlalchemy.sql.compiler import DDLCompiler
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.engines.owner_alias import KEYS, has_numbers, table_of_keys
+from embermem.store.engines.short_names import short_forms
 from embermem.store.engines.words import order_by_code_points
 from embermem.store.schema import HEAD, KNOWN
 from embermem.store.statements import SCRUBBED
@@ -84,6 +85,7 @@ def upgrade(connection: Connection, made: Callable[[Table], None] = lambda table
         order_by_code_points(connection, schema.document.c.source)
     if found < "0013" and has_numbers(connection):
         _number_owners(connection)
+        _shorten_names(connection)
     connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '{HEAD}'"))
 
 
@@ -125,6 +127,16 @@ def _number_owners(connection: Connection) -> None:
         )
         number = f"(SELECT k.no FROM {KEYS} k WHERE k.id = {table.name}.owner_id)"
         connection.execute(text(f"UPDATE {table.name} SET owner_id = {number}"))
+
+
+def _shorten_names(connection: Connection) -> None:
+    """Short forms in the place of the names of embedders and analysts (store/engines/short_names.py)."""
+    for table in schema.OWNED:
+        for column, name, short in short_forms(table):
+            connection.execute(
+                text(f"UPDATE {table.name} SET {column} = :short WHERE {column} = :name"),
+                {"short": short, "name": name},
+            )
 
 
 def _fill_states(connection: Connection) -> None:

@@ -13,9 +13,10 @@ from sqlalchemy.engine import Connection
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
 from embermem.core.types import OwnerId, PersonaChange, Source
+from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import SegmentVectors
 from embermem.store import schema
-from embermem.store.codec import json_text, micros, row_of, sum_bytes, zoned
+from embermem.store.codec import json_text, micros, row_of, shown_text, zoned
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
@@ -108,7 +109,8 @@ class Projector:
                 self._placed[d.page_id] = d.segment_id
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.SegmentWritten() | changes.SegmentEvolved():
-                self._set(d)
+                more = {"shown": shown_text(d.shown, d.keywords)} if isinstance(d, changes.SegmentWritten) else {}
+                self._set(d, **more)
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq

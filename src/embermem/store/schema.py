@@ -34,6 +34,7 @@ from embermem.store.codec import offset_of
 from embermem.store.engines.owner_alias import OwnerKey
 from embermem.store.engines.packed_text import PackedText
 from embermem.store.engines.packed_tokens import PackedTokens
+from embermem.store.engines.short_names import ShortName
 from embermem.store.engines.vector_type import Vectors
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ _BY_CODE_POINTS = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def _owned(name: str, *items: SchemaItem, small: bool = False) -> Table:
-    """`small`: its rows are, and SQLite keeps them in the order of the key, not beside an index that repeats it."""
+    """`small`: its rows are, or most stores have none, and SQLite keeps them in the order of the key, not beside an
+    index that repeats it, which takes a page of an empty store."""
     return Table(name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small)
 
 
@@ -92,7 +94,13 @@ def _create_index(create: CreateIndex, compiler: DDLCompiler, **options: Any) ->
     return made
 
 
-store = Table("store", metadata, Column("key", String(64), primary_key=True), Column("value", Text, nullable=False))
+store = Table(
+    "store",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
 
 api_key = Table(
     "api_key",
@@ -104,6 +112,7 @@ api_key = Table(
     Column("read_only", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("revoked_at", BigInteger),
+    sqlite_with_rowid=False,
 )
 
 owner = _owned(
@@ -125,6 +134,7 @@ owner = _owned(
     Column("lease_token", Integer, nullable=False),
     Column("lease_until", BigInteger),
     Index("ix_owner_due", "due_at"),
+    small=True,
 )
 
 # ---- the first log: what was said
@@ -159,10 +169,11 @@ document = _owned(
     Column("recorded_at", BigInteger, nullable=False),
     Column("metadata", Text),  # NULL: none
     UniqueConstraint("owner_id", "source"),
+    small=True,
 )
 
 # What a caller handed in, beside the utterance or the document that was made of it: JSON.
-original = _owned("original", _key("item_id"), Column("value", Text, nullable=False))
+original = _owned("original", _key("item_id"), Column("value", Text, nullable=False), small=True)
 
 # One row for each value of an utterance's metadata (`utterance.metadata`), by which utterances are found. An empty list
 # has a row without a value. Texts are ordered by code points, as filters in Python order them.
@@ -175,6 +186,7 @@ utterance_value = _owned(
     Column("number", Float),
     Column("truth", Boolean),
     Index("ix_utterance_value", "owner_id", "name", "text", "number", "truth", "seq"),
+    small=True,
 )
 
 # A page is the roll-up of its utterances, and where the work on it stands. A passage's number is below 0, so that it is
@@ -221,6 +233,7 @@ receipt = _owned(
     # Of another call than `add`, both seqs are 0; NULL: of `add`.
     Column("change_no", Integer),
     Column("result", Text),
+    small=True,
 )
 
 # The logs are the queue: `seq` and `revision` say how far the receiver was told, `upto_…` what the attempt under
@@ -243,13 +256,14 @@ webhook = _owned(
     Column("delivered_at", BigInteger),
     Column("lease_token", Integer, nullable=False),
     Column("lease_until", BigInteger),
+    small=True,
 )
 
 # Not "vector": that is the name of a type in pgvector, and a table is a type in PostgreSQL.
 embedding = _owned(
     "embedding",
     Column("seq", Integer, primary_key=True),
-    Column("embedder", Text, nullable=False),
+    Column("embedder", ShortName, nullable=False),
     Column("change_no", Integer, nullable=False),
     Column("data", Vectors, nullable=False),
     Column("tokens", PackedTokens),  # NULL: the embedder gave none; empty: it found nothing in the text
@@ -285,6 +299,7 @@ call = _owned(
     Column("outcome", String(16), nullable=False),
     Index("ix_call_owner_at", "owner_id", "at"),
     Index("ix_call_at", "at"),
+    small=True,
 )
 
 # ---- what was derived
@@ -294,9 +309,9 @@ note = _versions(
     [_key("page_id")],
     Column("chain_id", String(40), nullable=False),
     Column("continues", Boolean, nullable=False),
-    Column("keywords", Text, nullable=False),
+    Column("keywords", PackedText, nullable=False),
     Column("proposals", PackedText),
-    Column("analyst", Text, nullable=False),
+    Column("analyst", ShortName, nullable=False),
     _partial("ix_note_analyst", "owner_id", "analyst", "page_id", where="retired_no IS NULL"),
 )
 
@@ -325,7 +340,7 @@ segment = _owned(
     Column("pages", Integer, nullable=False),
     Column("newest_at", BigInteger, nullable=False),
     Column("visited_at", BigInteger),
-    Column("embedder", Text),
+    Column("embedder", ShortName),
     Column("vector_sum", LargeBinary),
     Index("ix_segment_touched", "owner_id", "touched_no"),
     _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
@@ -339,7 +354,7 @@ segment_text = _versions(
     *_zoned("said_from", empty=False),
     *_zoned("said_to", empty=False),
     Column("title", Text),  # NULL: none
-    Column("shown", Text),  # NULL: the first of the keywords
+    Column("shown", Text),  # NULL: the first of the keywords; else their places among them, or words
     _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
     small=False,
 )
@@ -419,6 +434,7 @@ barred = _owned(
     _key("mark", 64),
     Column("change_no", Integer, primary_key=True),
     Column("kind", String(16), nullable=False),
+    small=True,
 )
 
 trait = _versions(
@@ -481,6 +497,7 @@ record_state = _owned(
     "record_state",
     Column("revision", Integer, nullable=False),
     Column("read_to", Integer, nullable=False),
+    small=True,
 )
 
 record = _owned(
@@ -507,6 +524,7 @@ record_value = _owned(
     Column("number", Float),
     *_zoned("at"),
     Column("data", LargeBinary),
+    small=True,
 )
 
 # Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
@@ -519,6 +537,7 @@ share = _owned(
     Column("write", Boolean, nullable=False),
     Column("granted_at", BigInteger, nullable=False),
     Column("revoked_at", BigInteger),
+    small=True,
 )
 
 DERIVED = (

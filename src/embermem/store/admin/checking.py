@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table, and_, delete, exists, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import Cause, Erased, FactBarred, Sort, SummaryPart, ids, sources
+from embermem.core.changes import Cause, Erased, FactBarred, KeywordCount, Sort, SummaryPart, ids, sources
 from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.types import Owner, OwnerId, PersonaChange
 from embermem.core.vectors import of_summaries
@@ -22,7 +22,7 @@ from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, bro
 from embermem.store.admin.repairs import count_again, forget_vectors, roll_up
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.store_admin import Whole
-from embermem.store.codec import decisions_from, from_json, json_text, micros
+from embermem.store.codec import decisions_from, from_json, json_text, micros, shown_from
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import changes
@@ -446,12 +446,15 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
     hashed = hashlib.sha256()
     columns = [column for column in table.c if column.name not in _NOT_DERIVED.get(table.name, ())]
     grown = [(columns.index(table.c[name]), kind) for (of, name), kind in _GROWN.items() if of is table]
+    shown = [columns.index(table.c[name]) for name in ("shown", "keywords")] if table is schema.segment_text else []
     query = select(*columns).where(table.c.owner_id == owner_id).order_by(*table.primary_key.columns)
     for row in c.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
         values = list(row)
         for place, kind in grown:
             if values[place] is not None:
                 values[place] = json_text(from_json(values[place], kind))
+        if shown and values[shown[0]] is not None:  # an older Ember wrote the words
+            values[shown[0]] = shown_from(values[shown[0]], from_json(values[shown[1]], tuple[KeywordCount, ...]))
         hashed.update(repr(tuple(values)).encode())
     return hashed.hexdigest()
 

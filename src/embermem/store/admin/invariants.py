@@ -31,7 +31,7 @@ from embermem.core.changes import Cause
 from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
 from embermem.store import schema, values
 from embermem.store.engines.packed_text import Plain
-from embermem.store.engines.vector_type import are_halves, has_numbers
+from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
 from embermem.store.queries import originals
 
 
@@ -396,7 +396,7 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
         "utterances without a vector that is not due", _count(said, made, said.c.seq <= _owners("embedded_seq"))
     )
     current = segment.c.embedder.in_([bindparam("embedder"), bindparam("summaries")])
-    wrong = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
+    wrong = or_(segment.c.vector_sum.is_(None), not_(is_sum(segment.c.vector_sum, dim)))
     yield _embedded("segments whose vector is damaged", _count(segment, current, wrong))
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.types import OwnerId
 from embermem.core.vectors import of_summaries
 from embermem.store import schema
-from embermem.store.engines.vector_type import are_halves, has_numbers
+from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
 from embermem.store.statements import due_from, set_owner, setting
 
 
@@ -53,7 +53,7 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
     upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
     first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
-    damaged = or_(segment.c.vector_sum.is_(None), func.length(segment.c.vector_sum) != dim * 4)
+    damaged = or_(segment.c.vector_sum.is_(None), ~is_sum(segment.c.vector_sum, dim))
     c.execute(
         update(segment)
         .where(segment.c.owner_id == owner_id, segment.c.embedder.in_([embedder, of_summaries(embedder)]), damaged)

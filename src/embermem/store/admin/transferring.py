@@ -18,6 +18,7 @@ from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
 from embermem.core.vector_codes import halves_of, stored_bytes
+from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
@@ -231,7 +232,7 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
             return record(ReceiptPart, row)
         case "segment":
             ours = embedder and row.embedder == embedder
-            return record(SegmentPart, row, id=row.segment_id, sum=row.vector_sum if ours else None)
+            return record(SegmentPart, row, id=row.segment_id, sum=single_sum(row.vector_sum) if ours else None)
         case "fact":
             return None if row.visits is None else record(FactPart, row, id=row.fact_id)
         case _:
@@ -297,7 +298,7 @@ def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str)
             part,
             schema.segment,
             segment_id=part.id,
-            vector_sum=part.sum,
+            vector_sum=None if part.sum is None else sum_bytes(sum_from(part.sum)),
             embedder=None if part.sum is None else embedder,
         )
         for part in parts.segments

@@ -69,9 +69,15 @@ def are_halves(c: Connection) -> bool:
 
 def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnElement[bool]:
     """Whether each vector of a column may have so many numbers, as its length says: two bytes each in half precision,
-    else one, or half of one."""
+    else one, or a fraction of one."""
     if halves:
         fits: ColumnElement[bool] = func.vector_dims(data) == dim
         return fits
     length = func.length(data)
-    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim / 2, dim + 6)))
+    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim / 4, dim + 6)))
+
+
+def is_sum(data: ColumnElement[bytes], dim: Any) -> ColumnElement[bool]:
+    """Whether the sums of vectors in a column may have so many numbers, as their length says (core/vector_sums.py)."""
+    length = func.length(data)
+    return or_(length == dim * 4, and_(length % 4 != 0, length.between(dim // 2, dim * 2 + dim // 64 + 8)))

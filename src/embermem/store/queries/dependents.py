@@ -261,7 +261,7 @@ class _Following:
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
         )
         if len(self._pages) <= reads.CHUNK:
-            every = func.aggregate_strings(note.c.keywords, "\n")
+            every = func.aggregate_strings(Plain(note.c.keywords), "\n")
             others = query.with_only_columns(every).where(note.c.page_id.not_in(sorted(self._pages)))
             kept = self._c.scalar(others) or ""
         else:

@@ -27,7 +27,7 @@ from embermem.core.types import (
 from embermem.core.vectors import of_summaries
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.store import schema
-from embermem.store.codec import from_json, moment, record, sum_from, vector_from
+from embermem.store.codec import from_json, moment, record, shown_from, sum_from, vector_from
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -235,7 +235,7 @@ def unanalysed_counts(connection: Connection, owner_id: OwnerId, ids: Sequence[s
 def shown_keywords(shown: str | None, counted: Sequence[KeywordCount], evolved: Sequence[str] = ()) -> tuple[str, ...]:
     """The keywords of a segment that are shown: those chosen when its text was written, the most frequent ones where
     none were, then what newer memories taught; at most eight."""
-    own = [count.word for count in counted] if shown is None else from_json(shown, tuple[str, ...])
+    own = [count.word for count in counted] if shown is None else shown_from(shown, counted)
     return tuple(dict.fromkeys((*own, *evolved)))[:SHOWN_KEYWORDS]
 
 
@@ -277,14 +277,15 @@ def segment_from(
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
     evolved, tags, context = evolved_from(row)
+    keywords = from_json(row.keywords, tuple[KeywordCount, ...])
     return record(
         SegmentState,
         row,
         id=row.segment_id,
         parts=from_json(row.parts, tuple[SummaryPart, ...]),
-        keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
+        keywords=keywords,
         title=row.title or "",
-        shown=() if row.shown is None else from_json(row.shown, tuple[str, ...]),
+        shown=() if row.shown is None else shown_from(row.shown, keywords),
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),

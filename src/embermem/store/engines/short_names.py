@@ -1,0 +1,48 @@
+"""Names that stand in thousands of rows of an SQLite file: two bytes for each. PostgreSQL's tables hold the names.
+
+What has no short form here, such as another embedder, stands there as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlalchemy import Dialect, Table, Text, TypeDecorator
+
+from embermem.core.vectors import of_summaries
+
+__all__ = ["ShortName", "short_forms"]
+
+_PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
+_SHORT: Mapping[str, str] = {
+    _PAIR: "~p",
+    of_summaries(_PAIR): "~P",
+    _MINILM: "~m",
+    of_summaries(_MINILM): "~M",
+    "extractive-v1": "~x",
+}
+"""What stands in files. A short form never changes; a new name may get one that no other has, with a step of the
+migration that rewrites the rows of the older files."""
+_NAMES = {short: name for name, short in _SHORT.items()}
+
+
+class ShortName(TypeDecorator[str]):
+    """The name of an embedder or of an analyst."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """What the column holds."""
+        return value if value is None or dialect.name != "sqlite" else _SHORT.get(value, value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """The name."""
+        return value if value is None or dialect.name != "sqlite" else _NAMES.get(value, value)
+
+
+def short_forms(table: Table) -> Iterator[tuple[str, str, str]]:
+    """Of each column of a table that holds such names: the column, a name, and its short form."""
+    for column in table.c:
+        if isinstance(column.type, ShortName):
+            yield from ((column.name, name, short) for name, short in _SHORT.items())

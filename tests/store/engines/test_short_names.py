@@ -1,0 +1,61 @@
+"""Names that many rows of a file repeat: two bytes each in the file, and names for whoever reads."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy.dialects import postgresql, sqlite
+
+from embermem import Memory
+from embermem.analysts.extractive import ExtractiveAnalyst
+from embermem.core.vectors import of_summaries
+from embermem.embedders import minilm, use
+from embermem.store import schema
+from embermem.store.engines.short_names import ShortName, short_forms
+from embermem.store.engines.sqlite import Sqlite
+from embermem.store.sql import SqlStore
+from scripted import NOW, SMALL
+from soundness import assert_sound, rows
+
+SQLITE, SERVER = sqlite.dialect(), postgresql.dialect()  # type: ignore[no-untyped-call]
+KNOWN = sorted({name for _, name, _ in short_forms(schema.embedding)})
+
+
+@given(name=st.text() | st.sampled_from(KNOWN))
+def test_a_name_comes_back_as_it_was_on_every_engine(name: str) -> None:
+    kind = ShortName()
+    for dialect in (SQLITE, SERVER):
+        assert kind.process_result_value(kind.process_bind_param(name, dialect), dialect) == name
+    assert kind.process_bind_param(name, SERVER) == name
+
+
+def test_no_two_names_have_the_same_short_form() -> None:
+    shorts = [short for _, _, short in short_forms(schema.embedding)]
+    assert len({*shorts}) == len(shorts) == len(KNOWN)
+    assert all(len(short) == 2 for short in shorts)
+
+
+def test_the_embedders_and_the_analyst_that_come_with_the_program_have_short_forms() -> None:
+    names = {minilm.NAME, f"{minilm.NAME}+{use.NAME}"}
+    assert {*KNOWN} == names | {of_summaries(name) for name in names} | {ExtractiveAnalyst().name}
+
+
+def test_a_file_holds_short_forms_and_reads_tell_names(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    with Memory(file, **SMALL) as memory:
+        alice = memory.of("alice")
+        for n in range(12):
+            alice.add(f"I lived in the house number {n} in Lyon.", "And then?")
+        alice.settle()
+    assert rows(file, "SELECT DISTINCT analyst FROM note") == [{"analyst": "~x"}]
+    with closing(SqlStore(Sqlite(file, 5))) as store:
+        (alice,) = store.owners()
+        redone = [
+            store.backlog(alice.id, 7, now=NOW, vectors_of="", analyst=name).redo_at
+            for name in ("extractive-v1", "other")
+        ]
+    assert (redone[0] is not None, redone[1]) == (True, None)
+    assert_sound(file)
