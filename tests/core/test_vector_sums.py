@@ -19,7 +19,8 @@ def drawn_sum(pages: int, *, second: float = SECOND_SHARE**0.5) -> np.ndarray:
     rng = np.random.default_rng(pages)
     parts = [rng.standard_normal((pages, dim)) for dim in (384, 512)]
     first, other = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in parts)
-    return np.concatenate((first, other * second), axis=1).sum(axis=0).astype(np.float32)
+    made: np.ndarray = np.concatenate((first, other * second), axis=1).sum(axis=0).astype(np.float32)
+    return made
 
 
 def cosine(a: np.ndarray, b: np.ndarray) -> float:
@@ -50,7 +51,7 @@ def test_both_parts_of_a_sum_keep_their_direction_over_many_additions(second: fl
     exact = kept = topic = drawn_sum(1, second=second)
     for pages in range(2, 200):
         page = topic + drawn_sum(pages, second=second) / pages
-        exact, kept = exact + page, sum_from(sum_bytes(kept + page))
+        exact, kept = exact + page, sum_from(sum_bytes((kept + page).astype(np.float32)))
     assert cosine(kept[:384], exact[:384]) > 0.999999
     assert cosine(kept[384:], exact[384:]) > 0.97
 

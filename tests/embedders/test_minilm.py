@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embermem.core.errors import EmbedderError, EmbedderMissing
-from embermem.embedders.minilm import MiniLM, plan, read_safetensors
+from embermem.embedders.minilm import MiniLM, plan
+from embermem.embedders.tensors import read_safetensors
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
 from proofs import bounded
 

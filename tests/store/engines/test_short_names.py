@@ -52,9 +52,9 @@ def test_a_file_holds_short_forms_and_reads_tell_names(tmp_path: Path) -> None:
         alice.settle()
     assert rows(file, "SELECT DISTINCT analyst FROM note") == [{"analyst": "~x"}]
     with closing(SqlStore(Sqlite(file, 5))) as store:
-        (alice,) = store.owners()
+        (owner,) = store.owners()
         redone = [
-            store.backlog(alice.id, 7, now=NOW, vectors_of="", analyst=name).redo_at
+            store.backlog(owner.id, 7, now=NOW, vectors_of="", analyst=name).redo_at
             for name in ("extractive-v1", "other")
         ]
     assert (redone[0] is not None, redone[1]) == (True, None)
