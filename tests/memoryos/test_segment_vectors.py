@@ -40,7 +40,7 @@ def assert_of_summaries(alice: OwnerMemory) -> None:
     assert segments
     for segment, expected in zip(segments, made, strict=True):
         assert segment.embedding is not None
-        assert np.allclose(segment.embedding, expected, atol=1e-6)
+        assert np.allclose(segment.embedding, expected, atol=1e-4)  # as sums are stored (core/vector_sums.py)
 
 
 def assert_of_pages(alice: OwnerMemory) -> None:

@@ -160,7 +160,7 @@ def test_segments_that_are_one_topic_are_joined_and_the_store_is_sound(
     assert_tiers(memory)
 
 
-@pytest.mark.parametrize("looked_back", [2, 5, 64])
+@pytest.mark.parametrize("looked_back", [3, 5, 64])
 def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, clock: Clock, looked_back: int) -> None:
     memory, alice, _ = settled(opened, clock, topic_linkage=0.0, topic_looked_back=looked_back)
     memory.close()
