@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
 from functools import cache
+from operator import index
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
@@ -199,7 +200,8 @@ def _fields_in(
 
 
 def _maker(hint: Any) -> Callable[[Any], Any] | None:
-    """What makes a value of a type from what a column holds; None where it holds the value itself."""
+    """What makes a value of a type from what a column holds; None where it holds the value itself. Numbers and texts
+    are looked at: a damaged file may have a text where a number belongs."""
     if hint == Metadata:
         return metadata_from
     if Passage in get_args(hint):
@@ -209,7 +211,17 @@ def _maker(hint: Any) -> Callable[[Any], Any] | None:
             return moment
         if isinstance(one, type) and issubclass(one, Enum):
             return one
+        if getattr(one, "__supertype__", one) is int:
+            return index
+        if getattr(one, "__supertype__", one) is str:
+            return _text
     return None
+
+
+def _text(value: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a column of texts holds something else")
+    return value
 
 
 def row_of(item: Any, table: Table, **more: Any) -> dict[str, Any]:
