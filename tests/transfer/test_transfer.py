@@ -27,7 +27,7 @@ from soundness import assert_sound, assert_tiers
 from store_keys import key_of
 
 
-def public(mine: OwnerMemory) -> dict[str, object]:
+def public(mine: OwnerMemory) -> dict[str, Any]:
     """All that an owner's memory shows, but for what it weighs by the time of day."""
     return {
         "said": mine.utterances(),
