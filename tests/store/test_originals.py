@@ -108,7 +108,7 @@ def test_it_is_erased_with_its_message(memory: Memory, place: Place, clock: Cloc
             assert list(alice.originals().values()) == ["stays"]
             alice.settle()
     assert list(alice.originals().values()) == ([] if way == "owner" else ["stays"])
-    assert receipt is None or alice.verify(receipt).ok
+    assert receipt is None or alice.verify(receipt).found == ()
     memory.scrub()
     assert not holds(place(), "Zanzibaresque")
     assert sound(memory)
@@ -138,7 +138,7 @@ def test_a_document_that_lost_a_passage_has_no_original_and_one_that_is_forgotte
     assert alice.originals() == {}
     alice.add_document(LEASE, source="lease.md", original={"text": LEASE, "note": "Zanzibaresque"})
     receipt = alice.forget_document(done.id)
-    assert alice.verify(receipt).ok
+    assert alice.verify(receipt).found == ()
     assert alice.originals() == {}
     memory.scrub()
     assert not holds(place(), "Zanzibaresque")
