@@ -120,7 +120,7 @@ class Documents(Erasing):
         table, page = schema.document, schema.page
         thread = literal(thread_of(DocumentId(""))) + table.c.document_id
         stands = or_(page.c.expires_at.is_(None), page.c.expires_at > micros(now))
-        own = (page.c.owner_id == table.c.owner_id, page.c.thread == thread, stands)
+        own = (page.c.owner_id == owner_id, page.c.thread == thread, stands)
         ends = (page.c[name] for name in ("expires_at", offset_of("expires_at")))
         counted = [select(func.max(one)).where(*own).scalar_subquery().label(one.name) for one in ends]
         counted.append(select(func.count()).select_from(page).where(*own).scalar_subquery().label("passages"))
