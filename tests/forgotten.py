@@ -6,6 +6,7 @@ from pathlib import Path
 
 from embermem import OwnerMemory
 from embermem.bootstrap import on_a_server
+from embermem.core.types import Forgotten
 from embermem.store import schema
 from soundness import looking
 
@@ -19,6 +20,14 @@ def tell(alice: OwnerMemory, *lines: str, thread: str = "main") -> list[str]:
         alice.add(line, f"I see, {n}.", thread=thread, metadata={"words": line.split()[:8], "n": n})
         for n, line in enumerate(lines)
     ]
+
+
+def assert_gone(mine: OwnerMemory, receipt: Forgotten, engine: str) -> None:
+    """Nothing that the receipt names is left. The nodes of Citus keep its bytes until VACUUM, so nobody can say there
+    that all is well."""
+    verified = mine.verify(receipt)
+    assert verified.found == ()
+    assert verified.ok or (engine == "citus" and not verified.scrubbed)
 
 
 def lived(alice: OwnerMemory) -> dict[str, str]:

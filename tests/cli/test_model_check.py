@@ -106,7 +106,7 @@ def test_a_server_that_says_nothing_is_given_up_in_time() -> None:
         pytest.raises(ModelTimeout, match="within the time of the check"),
     ):
         check(f"{server.url}/v1", within_s=1.5)
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 15
 
 
 def test_what_is_found_is_printed_and_written(tmp_path: Path, model: ModelServer) -> None:

@@ -69,12 +69,12 @@ def are_halves(c: Connection) -> bool:
 
 def has_numbers(data: ColumnElement[bytes], dim: Any, halves: bool) -> ColumnElement[bool]:
     """Whether each vector of a column may have so many numbers, as its length says: two bytes each in half precision,
-    else one, or a fraction of one."""
+    else one, or three eighths of one."""
     if halves:
         fits: ColumnElement[bool] = func.vector_dims(data) == dim
         return fits
     length = func.length(data)
-    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim / 4, dim + 6)))
+    return or_(length == dim * 2, and_(length % 2 == 1, length.between(dim * 3 // 8, dim + 6)))
 
 
 def is_sum(data: ColumnElement[bytes], dim: Any) -> ColumnElement[bool]:
