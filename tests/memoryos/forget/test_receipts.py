@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from embermem import Forgotten, Memory, OwnerMemory
@@ -239,6 +241,20 @@ def test_a_scrub_that_a_reader_is_in_the_way_of_is_finished_later(opened: Opener
         assert (found.ok, found.found, found.scrubbed) == (False, (), False)
     assert memory.scrub()
     assert alice.verify(receipt).ok
+    assert holds(place(), *WORDS) == []
+
+
+@pytest.mark.postgresql
+def test_a_transaction_in_another_database_of_the_server_is_not_in_the_way_of_a_scrub(
+    alice: OwnerMemory, place: Place
+) -> None:
+    pages = lived(alice)
+    other = re.sub(r"/test_\w+", "/postgres", str(place()))
+    with psycopg.connect(other) as writer:
+        writer.execute("SELECT pg_current_xact_id()")
+        receipt = alice.forget(page=pages["secret"])
+        assert not receipt.scrub_pending
+        assert alice.verify(receipt).ok
     assert holds(place(), *WORDS) == []
 
 

@@ -434,7 +434,8 @@ def _ping(raw: Any) -> bool:
 
 def _written_anew(c: Connection, table: Table) -> bool:
     """Whether a table holds no deleted row any more. Who looks at an older state, such as the server's own ANALYZE, is
-    waited for a little."""
+    waited for a little. VACUUM FULL keeps rows for the transactions of all databases of the server; what only those of
+    other databases hold is taken out by a plain VACUUM before the next try."""
     driver, left = c.connection.driver_connection, [0]
     assert driver is not None
 
@@ -446,7 +447,9 @@ def _written_anew(c: Connection, table: Table) -> bool:
     driver.add_notice_handler(noticed)
     try:
         for pause in _VACUUM_PAUSES_S:
-            time.sleep(pause)
+            if left[0]:
+                time.sleep(pause)
+                c.execute(text(f"VACUUM {name}"))
             left[0] = 0
             if c.scalar(text("SELECT pg_relation_size(:name)"), {"name": name}):
                 c.execute(text(f"VACUUM (FULL, VERBOSE) {name}"))
