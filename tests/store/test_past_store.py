@@ -354,6 +354,8 @@ def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
     )
     decide(store, Evicted(segment_id=SegmentId("s1")))
     store.visit(ALICE.id, {SegmentId("s1"): 3}, NOW + 9 * DAY)
+    assert store.segment_words(ALICE.id) == tuple(one.counted for one in store.segments(ALICE.id))
+    assert store.segment_words(ALICE.id) == (("k", "more"),)
     assert store.segments(ALICE.id, moment=at(0)) == ()
     (first,) = store.segments(ALICE.id, moment=at(1), archived=False)
     assert (first.summary, first.page_ids, first.keywords) == ("one", (pages[0],), ("k",))

@@ -215,6 +215,9 @@ class MemoryReads(Protocol):
         and counters; with `valid_at` those of which something was said by then, with those pages, and with the newest
         summary that tells of nothing later, an empty one where there is none."""
 
+    def segment_words(self, owner_id: OwnerId) -> Sequence[tuple[str, ...]]:
+        """`Segment.counted` of every segment, and nothing else of them."""
+
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:

@@ -87,7 +87,7 @@ class Remainder:
                 times = min(page.said_at for page in stay), max(page.said_at for page in stay)
             if times is None:
                 continue  # it has no page
-            spread = spread or segment_text.spread_of(one.counted for one in self.store.segments(self.owner_id))
+            spread = spread or segment_text.spread_of(self.store.segment_words(self.owner_id))
             parts = self._parts(segment_id, () if text is None else text.parts)
             keywords = _keywords_left(segment_id, text, self.left)
             shown = segment_text.shown(parts, keywords, spread, self.writer, self.settings)

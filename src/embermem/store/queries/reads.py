@@ -212,6 +212,11 @@ def select_segments(owner_id: OwnerId) -> Select[Any]:
     return _SEGMENTS.where(schema.segment.c.owner_id == owner_id)
 
 
+def counted_from(counted: Sequence[KeywordCount], evolved: Sequence[str]) -> tuple[str, ...]:
+    """The words that a segment is counted with: those of its pages, and what newer memories taught."""
+    return tuple(dict.fromkeys((*(count.word for count in counted), *evolved)))
+
+
 def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Keywords, tags and context of the columns `EVOLVED`; all empty where a segment never evolved."""
     if row.evolved_keywords is None:
@@ -261,7 +266,7 @@ def segment_from(
         summary="\n".join(part.text for part in parts),
         title=row.title or "",
         keywords=shown_keywords(row.shown, keywords, evolved),
-        counted=tuple(dict.fromkeys((*(count.word for count in keywords), *evolved))),
+        counted=counted_from(keywords, evolved),
         page_ids=page_ids,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),

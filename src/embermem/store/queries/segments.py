@@ -42,6 +42,18 @@ class Segments(Transactions):
         with self._read() as c:
             return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
+    def segment_words(self, owner_id: OwnerId) -> tuple[tuple[str, ...], ...]:
+        own, taught = schema.segment_text.c.keywords, schema.evolution.c.keywords.label("taught")
+        query = reads.select_segments(owner_id).with_only_columns(own, taught).order_by(None)
+        with self._read() as c:
+            return tuple(
+                reads.counted_from(
+                    from_json(counted, tuple[KeywordCount, ...]),
+                    () if words is None else from_json(words, tuple[str, ...]),
+                )
+                for counted, words in c.execute(query)
+            )
+
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:
@@ -263,7 +275,7 @@ def _segment(
         summary=text.summary,
         title=text.title,
         keywords=reads.shown_keywords(text.shown, text.keywords, words),
-        counted=tuple(dict.fromkeys((*(count.word for count in text.keywords), *words))),
+        counted=reads.counted_from(text.keywords, words),
         page_ids=tuple(members.page_ids),
         visits=0,
         unanalysed=0,
