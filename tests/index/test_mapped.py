@@ -55,6 +55,25 @@ def test_a_file_and_what_came_since_make_the_same_snapshot(talk: list[Utterance]
         assert file.read_bytes() == content
 
 
+def test_where_a_mapped_file_could_not_be_removed_its_contents_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapped, "_MAPS", False)
+    first, file = (
+        empty().extended(delta([said(1, "tea")], *both_for([1]), tokens=tokens_for([1]))),
+        tmp_path / "o.index",
+    )
+    kept(first, file)
+    content = file.read_bytes()
+    read = opened(file)
+    assert read is not None
+    if (maps := Path("/proc/self/maps")).exists():
+        assert str(file) not in maps.read_text()
+    later = delta([said(2, "figs")], *both_for([2]), tokens=tokens_for([2]))
+    assert picture(read.extended(later)) == picture(first.extended(later))
+    assert file.read_bytes() == content
+
+
 def test_a_file_of_another_owner_embedder_or_length_of_vectors_is_not_used(tmp_path: Path) -> None:
     file = tmp_path / "owner.index"
     kept(empty().extended(delta([said(1, "tea")])), file)

@@ -37,6 +37,8 @@ __all__ = ["Held", "read", "write"]
 _MAGIC = b"EMBERIX1"
 _HEAD = struct.Struct("<8sII")
 """The magic, the head's length and its checksum."""
+_MAPS = os.name == "posix"
+"""Windows lets nobody remove or replace a file that any process has mapped: there its contents are read."""
 _PAGE = 4096
 _LARGEST_HEAD = 2**28
 _WORD_CUTTERS = ("PyStemmer", "rjieba")
@@ -119,11 +121,10 @@ def write(held: Held, file: BinaryIO) -> None:
 
 
 def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, token_dim: int) -> Held | None:
-    """What a file holds of an owner, mapped. None where there is none, or it is of another owner, embedder or version,
-    or damaged."""
+    """What a file holds of an owner, mapped where the system allows its removal meanwhile. None where there is none, or
+    it is of another owner, embedder or version, or damaged."""
     try:
-        with path.open("rb") as file:
-            area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        area = _area(path)
     except (OSError, ValueError):
         return None
     try:
@@ -137,6 +138,12 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     asked = (owner, embedder, dim, first_dim, token_dim)
     found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
     return held if found == asked else None
+
+
+def _area(path: Path) -> mmap.mmap | bytearray:
+    """The bytes of a file, which may be written to without changing it."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if _MAPS else bytearray(file.read())
 
 
 def utterance_ids(path: Path) -> frozenset[str]:
@@ -173,7 +180,7 @@ def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
     return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
 
 
-def _head_of(area: mmap.mmap | bytes) -> _Head | None:
+def _head_of(area: mmap.mmap | bytes | bytearray) -> _Head | None:
     magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
     if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
         return None
@@ -181,7 +188,7 @@ def _head_of(area: mmap.mmap | bytes) -> _Head | None:
     return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
 
 
-def _column(area: mmap.mmap, section: _Section) -> Column:
+def _column(area: mmap.mmap | bytearray, section: _Section) -> Column:
     dtype = np.dtype(section.dtype)
     width = 1 if section.width is None else section.width
     if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
