@@ -127,7 +127,7 @@ def test_a_part_or_a_number_of_whole_owners_that_there_is_not_is_refused() -> No
 
 def test_all_parts_are_measured_on_a_file_and_told_as_json(tmp_path: Path) -> None:
     few = "--owners 300 --whole 5 --turns 20 --real-owners 4 --unit-pages 2 --asks 400 --hours 0.1".split()
-    done = run_command(tmp_path / "none.db", "bench", "owners", *few, "--json")
+    done = run_command(tmp_path / "none.db", "bench", "owners", *few, "--embedder", "hashed", "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
     assert (told["filled"][0]["owners"], told["filled"][0]["whole"]) == (300, 6)
