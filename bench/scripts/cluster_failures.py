@@ -449,9 +449,11 @@ def failover_part(binaries: Path, seconds: float) -> Iterator[dict[str, Any]]:
             with Memory(url, forgotten_key_file=str(key_file), **SETTINGS) as memory:
                 names = [f"owner {number}" for number in range(4 * OWNERS)]
                 adders = Adders(url, key_file, [names[at::4] for at in range(4)], seconds / 2)
-                if not synchronous:  # the network between the two fails first; the standby tries again every 5 s
+                if not synchronous:  # the network between the two fails first: the standby looks where nobody is
                     adders.at(seconds / 4 - CUT_OFF_S)
-                    standby.run("SELECT pg_terminate_backend(pid) FROM pg_stat_wal_receiver", name="postgres")
+                    nobody = f"host=127.0.0.1 port={free_port()} user={USER}"
+                    standby.run(f"ALTER SYSTEM SET primary_conninfo = '{nobody}'", name="postgres")
+                    standby.run("SELECT pg_reload_conf()", name="postgres")
                 adders.at(seconds / 4)
                 primary.stop()
                 killed_at = time.time()
