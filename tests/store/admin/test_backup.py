@@ -150,6 +150,37 @@ def test_a_store_in_memory_and_one_that_is_read_only_are_backed_up_too(tmp_path:
     assert held(tmp_path / "second.db", away) == contents(tmp_path / "memory.db", without=OWN)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+@pytest.mark.parametrize("way", ["file", "folder", "increment", "restore"])
+def test_a_second_run_at_the_same_place_is_refused_and_does_the_first_no_harm(tmp_path: Path, way: str) -> None:
+    file, target, refused = tmp_path / "memory.db", tmp_path / "target", list[str]()
+    with opened(file) as memory:
+        memory.of("alice").add("Hello")
+        memory.backup(tmp_path / "backup.db")
+        if way in ("folder", "increment"):
+            memory.backup(target, keep=9)
+            memory.of("alice").add("And on it goes.")
+
+    def go(told: Any) -> object:
+        settings, now = load(**SMALL), wall_clock()
+        if way == "restore":
+            return restore_store(tmp_path / "backup.db", target, settings, now, told)
+        return back_up_store(file, target, settings, now, told, incremental=way == "increment")
+
+    def second(step: str, done: int, of: int) -> None:
+        with pytest.raises(StoreBusy, match="target: another backup or restore is being written"):
+            go(lambda *told: None)
+        refused.append(step)
+
+    go(second)
+    assert {"copying", "checking"} <= set(refused)
+    assert not [one.name for one in files_of(tmp_path) if ".part" in one.name]
+    if way != "restore":
+        restored(target, tmp_path / "restored.db")
+        with opened(tmp_path / "restored.db") as memory:
+            assert len(memory.of("alice").pages()) == (1 if way == "file" else 2)
+
+
 # ---------------------------------------------------------------------------------------------------------- increments
 
 
@@ -344,6 +375,22 @@ def test_a_store_is_replaced_only_if_asked_and_if_nobody_has_it_open_and_the_old
         assert [page.query for page in old.of("alice").pages()] == ["I live in Oslo."]
         assert old.check() == old.check(deep=False)
     assert not [one for one in tmp_path.iterdir() if one.name.endswith((".part", "-wal", "-shm"))]
+
+
+def test_a_store_that_was_made_at_the_place_meanwhile_is_not_replaced_unless_asked(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        memory.of("alice").add("Hello")
+        memory.backup(tmp_path / "backup.db")
+
+    def make(step: str, done: int, of: int) -> None:
+        with opened(tmp_path / "new.db") as memory:
+            memory.of("bob").add("Hello")
+
+    with pytest.raises(InputError, match="already exists"):
+        restore_store(tmp_path / "backup.db", tmp_path / "new.db", load(**SMALL), wall_clock(), make)
+    with opened(tmp_path / "new.db") as memory:
+        assert len(memory.of("bob").pages()) >= 1
+    assert not list(tmp_path.glob("new.db.replaced*"))
 
 
 def test_a_log_that_was_left_of_a_store_that_is_gone_is_not_read_as_that_of_the_new_one(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from embermem.store.admin.backup_files import (
     disk_told,
     in_folder,
     key_beside,
+    locked,
     next_name,
     pruned,
     sha256_of,
@@ -101,7 +102,8 @@ def back_up(
     so many; `drop_forgotten` those that may hold what was forgotten since.
 
     `as_file` copies a store on a server row by row. Raises StoreError for one without it, InputError where the name is
-    taken, StoreFull, StoreCorrupt where the store is not sound: then there is no backup.
+    taken, StoreBusy where another run is at it, StoreFull, StoreCorrupt where the store is not sound: then there is no
+    backup.
     """
     target = target.absolute()
     if (commands := database.own_backup(str(target))) and not as_file:
@@ -126,30 +128,36 @@ class _Run:
 
     def into_file(self, target: Path) -> Backup:
         with disk_told(target):
-            if target.exists():
-                raise InputError(f"{target} already exists; choose another name")
             if not target.parent.is_dir():
                 raise InputError(f"the folder {target.parent} does not exist; create it first")
-            clear_manifest(target)
-            with Part(target) as part:
-                contents = self._image(part)
-                return self._whole(part, contents)
+            with locked(target):
+                if target.exists():
+                    raise InputError(f"{target} already exists; choose another name")
+                clear_manifest(target)
+                with Part(target) as part:
+                    contents = self._image(part)
+                    return self._whole(part, contents)
 
     def into_folder(self, folder: Path, *, incremental: bool, keep: int | None, drop_forgotten: bool) -> Backup:
         with disk_told(folder):
             if folder.exists() and not folder.is_dir():
                 raise InputError(f"{folder} is a file; increments and --keep need a folder of backups")
             folder.mkdir(mode=0o700, exist_ok=True)
-            clear_leftovers(folder)
-            known = in_folder(folder)
-            if known and known[-1].store != self._store:
-                raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
-            with Part(folder / next_name(known, self._now, WHOLE)) as image:
-                contents = self._image(image)
-                chain = self._continued(folder, known, contents) if incremental else []
-                made = self._increment(folder, known, chain, image, contents) if chain else None
-                made = made or self._whole(image, contents)
-            return self._dropped(folder, made, keep, drop_forgotten)
+            with locked(folder):
+                made = self._next(folder, incremental=incremental)
+                return self._dropped(folder, made, keep, drop_forgotten)
+
+    def _next(self, folder: Path, *, incremental: bool) -> Backup:
+        """The next backup of a folder that this run has for itself."""
+        clear_leftovers(folder)
+        known = in_folder(folder)
+        if known and known[-1].store != self._store:
+            raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
+        with Part(folder / next_name(known, self._now, WHOLE)) as image:
+            contents = self._image(image)
+            chain = self._continued(folder, known, contents) if incremental else []
+            made = self._increment(folder, known, chain, image, contents) if chain else None
+            return made or self._whole(image, contents)
 
     def _image(self, image: Part) -> Contents:
         """The store as it stands now in a file, checked."""

@@ -21,9 +21,14 @@ from typing import BinaryIO
 
 import msgspec
 
-from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError, StoreFull
+from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from embermem.store.engines.copies import PAGES
 from embermem.store.forgotten_key import KeyFile
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a file that another run has open cannot be removed
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "FORMAT",
@@ -38,6 +43,7 @@ __all__ = [
     "disk_told",
     "in_folder",
     "key_beside",
+    "locked",
     "manifest_of",
     "next_name",
     "pruned",
@@ -48,7 +54,7 @@ __all__ = [
 FORMAT = 1
 WHOLE = ".db"
 _NAME = re.compile(r"backup-(\d{4,})-\d{8}T\d{6}Z(\.db|\.pages)")
-_MANIFEST, _KEY, _PART = ".json", ".key", ".part"
+_MANIFEST, _KEY, _PART, _LOCK = ".json", ".key", ".part", ".part.lock"
 _BLOCK = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -158,6 +164,41 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     with Part(place) as part:
         part.file.write_bytes(data)
         part.keep(over=True)
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Keep other runs from a file, or from a folder of backups: each would remove the unfinished file of the other as a
+    leftover. What a killed run left locks nothing. Raises StoreBusy where another run is at the place; OSError."""
+    lock = _beside(place / "backup" if place.is_dir() else place, _LOCK)
+    handle = _lock_of(lock, place)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock_of(lock: Path, place: Path) -> int:
+    """The file that locks a place, held."""
+    while True:
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(handle)
+            raise StoreBusy(
+                f"{place}: another backup or restore is being written there; nothing was written: wait until it has "
+                "ended, and try again"
+            ) from error
+        except OSError:  # a file system without locks
+            return handle
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)  # whoever held it has removed it
 
 
 def clear_leftovers(folder: Path) -> None:

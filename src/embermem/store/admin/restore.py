@@ -20,6 +20,7 @@ from embermem.store.admin.backup_files import (
     disk_told,
     in_folder,
     key_beside,
+    locked,
     manifest_of,
     sha256_of,
 )
@@ -57,14 +58,13 @@ def restore(
     target = target.absolute()
     if target.is_dir() or not target.parent.is_dir():
         raise InputError(f"{target} is not a place for a store's file: name a file in a folder that exists")
-    if target.exists() and not replace:
-        raise InputError(f"{target} already exists; choose another name, or replace it (--replace)")
+    _refuse_taken(target, replace)
     if at is not None and manifest is not None and at > manifest.at:
         when, until = at.isoformat(timespec="seconds"), manifest.at.isoformat(timespec="seconds")
         raise InputError(f"{source} was made at {until}, before {when}: take a newer one, or leave the time out")
     if not target.exists():
         _refuse_beside(target)
-    with disk_told(target), Part(target) as part:
+    with disk_told(target), locked(target), Part(target) as part:
         contents = _assembled(source, manifest, part.file, told)
         forgotten = 0
         if at is not None:
@@ -72,7 +72,7 @@ def restore(
             contents = contents_of(part.file, VERSION_TABLE)
         first = source if manifest is None else source.with_name(chain_of(source.parent, manifest)[0].file)
         _drop_caches(opened(target))
-        replaced = _put(part, target, key_beside(first))
+        replaced = _put(part, target, key_beside(first), replace)
     rows = contents.rows
     return Restored(
         place=str(target),
@@ -146,6 +146,12 @@ def _brought_back(part: Part, opened: Callable[[Path], Database], at: datetime, 
 # -------------------------------------------------------------------------------------------------- where it is put
 
 
+def _refuse_taken(target: Path, replace: bool) -> None:
+    """Raises InputError for a store that is there and may not be replaced."""
+    if target.exists() and not replace:
+        raise InputError(f"{target} already exists; choose another name, or replace it (--replace)")
+
+
 def _refuse_beside(target: Path) -> None:
     """Raises InputError where changes of a store lie that is gone: SQLite would take them for the new one's."""
     for end in _BESIDE:
@@ -160,9 +166,10 @@ def _drop_caches(database: Database) -> None:
             one.unlink(missing_ok=True)
 
 
-def _put(part: Part, target: Path, ours: KeyFile) -> str | None:
+def _put(part: Part, target: Path, ours: KeyFile, replace: bool) -> str | None:
     """Give the file its name, with its key beside it; where the store is now that had the name, if one had it."""
     theirs = key_beside(target)
+    _refuse_taken(target, replace)  # by a store that was made meanwhile
     if not target.exists():
         refuse_other_key(ours, theirs)
         bring_key(ours, theirs)
