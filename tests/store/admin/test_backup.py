@@ -377,6 +377,27 @@ def test_a_store_is_replaced_only_if_asked_and_if_nobody_has_it_open_and_the_old
     assert not [one for one in tmp_path.iterdir() if one.name.endswith((".part", "-wal", "-shm"))]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_log_of_a_damaged_store_is_moved_away_with_it_and_not_read_as_that_of_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    with opened(file) as memory:
+        memory.of("alice").add("I live in Lyon.")
+        memory.backup(tmp_path / "backup.db")
+
+    def change() -> None:
+        with closing(sqlite3.connect(file, isolation_level=None)) as raw:
+            raw.execute("UPDATE utterance SET text = 'stale'")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Child(change).wait()
+    log = Path(f"{file}-wal").read_bytes()
+    file.write_bytes(b"damaged " * 13 + file.read_bytes()[104:])
+    made = restored(tmp_path / "backup.db", file, replace=True)
+    with opened(file) as memory:
+        assert [page.query for page in memory.of("alice").pages()] == ["I live in Lyon."]
+    assert Path(f"{made.replaced}-wal").read_bytes() == log
+
+
 def test_a_store_that_was_made_at_the_place_meanwhile_is_not_replaced_unless_asked(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         memory.of("alice").add("Hello")

@@ -182,6 +182,9 @@ def _put(part: Part, target: Path, ours: KeyFile, replace: bool) -> str | None:
             theirs.set_aside()
         bring_key(ours, theirs)
         os.link(target, aside)
+        for end in _BESIDE:  # of one that is damaged: SQLite would take its changes for the new one's
+            if (one := Path(f"{target}{end}")).exists():
+                one.replace(f"{aside}{end}")
         if os.name != "posix":  # where an open file keeps its name
             held.close()
         part.keep(over=True)
