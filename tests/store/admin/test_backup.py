@@ -223,6 +223,32 @@ def test_the_last_backups_are_kept_with_what_they_rest_on_and_nothing_else_is_to
             restored(Path(one.place), tmp_path / f"{Path(one.place).name}.restored")
 
 
+@pytest.mark.parametrize("what", ["file", "manifest"])
+def test_a_gap_in_a_chain_keeps_no_new_backup_from_being_made_and_no_good_one_from_being_kept(
+    tmp_path: Path, what: str
+) -> None:
+    folder = tmp_path / "folder"
+    with opened(tmp_path / "memory.db") as memory:
+        alice, made = memory.of("alice"), list[Path]()
+        for n in range(4):
+            alice.add("Hello " * 200)
+            made.append(Path(memory.backup(folder, incremental=n != 1).place))
+        good, gap = made[0], made[1] if what == "file" else Path(f"{made[1]}.json")
+        assert [one.suffix for one in made] == [".db", ".db", ".pages", ".pages"]
+        before = gap.read_bytes()
+        gap.unlink() if what == "file" else gap.write_bytes(before[:-9])
+        with pytest.raises((NotFound, StoreCorrupt), match=r"backup-0002.*(not there: put|cannot be read)"):
+            restored(folder, tmp_path / "no.db")
+        newer = memory.backup(folder, incremental=True, keep=2, drop_forgotten=True)
+        assert (newer.incremental, newer.dropped) == (False, ())
+        assert memory.backup(folder, incremental=True).after == Path(newer.place).name
+        restored(folder, tmp_path / "restored.db")
+        restored(good, tmp_path / "good.db")
+        gap.write_bytes(before)
+        restored(made[3], tmp_path / "put back.db")
+        assert memory.backup(folder, keep=2).dropped == tuple(str(one) for one in made)
+
+
 def test_a_folder_with_backups_of_another_store_is_refused(tmp_path: Path) -> None:
     for name in ("one.db", "other.db"):
         with opened(tmp_path / name) as memory:

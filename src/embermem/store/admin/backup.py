@@ -24,7 +24,7 @@ from embermem.store.admin.backup_files import (
     WHOLE,
     Manifest,
     Part,
-    chain_of,
+    chain_there,
     clear_leftovers,
     clear_manifest,
     disk_told,
@@ -153,10 +153,10 @@ class _Run:
         known = in_folder(folder)
         if known and known[-1].store != self._store:
             raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
-        with Part(folder / next_name(known, self._now, WHOLE)) as image:
+        with Part(folder / next_name(folder, self._now, WHOLE)) as image:
             contents = self._image(image)
             chain = self._continued(folder, known, contents) if incremental else []
-            made = self._increment(folder, known, chain, image, contents) if chain else None
+            made = self._increment(folder, chain, image, contents) if chain else None
             return made or self._whole(image, contents)
 
     def _image(self, image: Part) -> Contents:
@@ -187,10 +187,10 @@ class _Run:
 
     def _continued(self, folder: Path, known: list[Manifest], contents: Contents) -> list[Manifest]:
         """The chain that the next increment continues; none where it must be a whole store: there is no chain yet, or
-        it is long or damaged, something was forgotten since, or its pages are not of the same size."""
+        it is long, damaged or has a gap, something was forgotten since, or its pages are not of the same size."""
         if not known:
             return []
-        chain, last = chain_of(folder, known[-1]), known[-1]
+        chain, last = chain_there(folder, known[-1]), known[-1]
         erased, key_mark = _marks(contents)
         there = (erased, key_mark, contents.schema, contents.page_size)
         same = there == (last.erased, last.key_mark, last.schema, last.page_size)
@@ -199,11 +199,9 @@ class _Run:
         self._told("comparing", 0, 0)
         return chain if all(sha256_of(folder / one.file) == one.sha256 for one in chain) else []
 
-    def _increment(
-        self, folder: Path, known: list[Manifest], chain: list[Manifest], image: Part, contents: Contents
-    ) -> Backup | None:
+    def _increment(self, folder: Path, chain: list[Manifest], image: Part, contents: Contents) -> Backup | None:
         """The pages that the chain holds otherwise; None where they are most of the store."""
-        with Part(folder / next_name(known, self._now, PAGES)) as part:
+        with Part(folder / next_name(folder, self._now, PAGES)) as part:
             older = [(folder / one.file, one.pages) for one in chain]
             with part.file.open("wb") as file:
                 runs = changed_pages(image.file, older, contents.page_size, file)
@@ -226,8 +224,9 @@ class _Run:
     def _dropped(self, folder: Path, made: Backup, keep: int | None, drop_forgotten: bool) -> Backup:
         """Remove what is not to be kept, now that there is a newer one."""
         kept = in_folder(folder)
-        if keep is not None:
-            kept = kept[-keep:]
+        if keep is not None:  # those that a gap makes useless are not counted
+            first = [one.number for one in kept if chain_there(folder, one)][-keep:][0]
+            kept = [one for one in kept if one.number >= first]
         if drop_forgotten:
             kept = [one for one in kept if one.erased == made.erased]
         dropped = tuple(str(folder / name) for name in pruned(folder, kept))

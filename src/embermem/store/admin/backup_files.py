@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ __all__ = [
     "Manifest",
     "Part",
     "chain_of",
+    "chain_there",
     "clear_leftovers",
     "clear_manifest",
     "copy_file",
@@ -45,11 +47,14 @@ __all__ = [
     "key_beside",
     "locked",
     "manifest_of",
+    "newest_in",
     "next_name",
     "pruned",
     "sha256_of",
     "write_manifest",
 ]
+
+logger = logging.getLogger(__name__)
 
 FORMAT = 1
 WHOLE = ".db"
@@ -89,8 +94,7 @@ class Manifest:
     @property
     def number(self) -> int:
         """Its place among the backups of its folder; 0 for one that has a name of the caller's."""
-        found = _NAME.fullmatch(self.file)
-        return int(found[1]) if found else 0
+        return _number(self.file)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -117,10 +121,37 @@ def _seal(manifest: Manifest) -> str:
 
 
 def in_folder(folder: Path) -> list[Manifest]:
-    """The backups of a folder whose files are there, the oldest first. Raises StoreCorrupt."""
-    files = [one for one in folder.iterdir() if _NAME.fullmatch(one.name)]
-    found = [manifest for file in files if (manifest := manifest_of(file)) is not None]
-    return sorted(found, key=lambda one: one.number)
+    """The backups of a folder whose files are there, the oldest first. One is passed over whose manifest cannot be
+    read: nothing new rests on it, and it is never removed."""
+    found: list[Manifest] = []
+    for file in _numbered(folder):
+        try:
+            manifest = manifest_of(file)
+        except StoreCorrupt as error:
+            logger.warning("a backup is passed over: %s", error)
+            continue
+        if manifest is not None:
+            found.append(manifest)
+    return found
+
+
+def newest_in(folder: Path) -> Manifest | None:
+    """The newest backup of a folder; None where there is none. Raises StoreCorrupt."""
+    return next((one for file in reversed(_numbered(folder)) if (one := manifest_of(file)) is not None), None)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    """The files in a folder that are called as backups are, by their numbers."""
+    return sorted((one for one in folder.iterdir() if _number(one.name)), key=lambda one: (_number(one.name), one.name))
+
+
+def _last_number(folder: Path) -> int:
+    return max((_number(one.name) for one in _numbered(folder)), default=0)
+
+
+def _number(name: str) -> int:
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else 0
 
 
 def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
@@ -130,11 +161,22 @@ def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
     while (before := chain[0].after) is not None:
         found = manifest_of(folder / before)
         if found is None or not (folder / before).exists():
-            raise NotFound(f"{folder / last.file} rests on {before}, which is not there")
+            raise NotFound(
+                f"{folder / last.file} rests on {before}, which is not there: put that and its manifest back, or take "
+                "an older backup"
+            )
         if found.number >= chain[0].number:
             raise StoreCorrupt(f"{folder / before}: its manifest says that it rests on itself")
         chain.insert(0, found)
     return chain
+
+
+def chain_there(folder: Path, last: Manifest) -> list[Manifest]:
+    """The same; none where one of them is not there, or its manifest cannot be read."""
+    try:
+        return chain_of(folder, last)
+    except (NotFound, StoreCorrupt):
+        return []
 
 
 def key_beside(file: Path) -> KeyFile:
@@ -151,10 +193,9 @@ def sha256_of(file: Path) -> str:
 # ------------------------------------------------------------------------------------------------------------- writing
 
 
-def next_name(known: Sequence[Manifest], at: datetime, kind: str) -> str:
+def next_name(folder: Path, at: datetime, kind: str) -> str:
     """The name of the next backup in a folder: WHOLE or PAGES."""
-    number = known[-1].number + 1 if known else 1
-    return f"backup-{number:04}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}{kind}"
+    return f"backup-{_last_number(folder) + 1:04}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}{kind}"
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -202,12 +243,13 @@ def _lock_of(lock: Path, place: Path) -> int:
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Remove what a killed run left in a folder of backups: unfinished files, and manifests of files that are not
-    there. Raises OSError."""
+    """Remove what a killed run left in a folder of backups: unfinished files, and the manifest and key of what was to
+    be the newest backup. Those of an older one whose file is not there stay: it may be put back. Raises OSError."""
+    last = _last_number(folder)
     for file in list(folder.iterdir()):
         name, part = file.name.removesuffix(_PART), file.name.endswith(_PART)
         whole = next((name.removesuffix(end) for end in (_MANIFEST, _KEY) if name.endswith(end)), name)
-        if _NAME.fullmatch(whole) and (part or (name != whole and not (folder / whole).exists())):
+        if _NAME.fullmatch(whole) and (part or (name != whole and _number(whole) > last)):
             file.unlink(missing_ok=True)
 
 
@@ -229,7 +271,7 @@ def clear_manifest(target: Path) -> None:
 def pruned(folder: Path, keep: Collection[Manifest]) -> list[str]:
     """Remove the backups of a folder that are not kept, unless one that is kept rests on them; the names that went.
     Only files that a manifest names, with what lies beside them, are touched."""
-    needed = {one.file for last in keep for one in chain_of(folder, last)}
+    needed = {one.file for last in keep for one in (last, *chain_there(folder, last))}
     going = [one for one in in_folder(folder) if one.file not in needed]
     for one in reversed(going):  # an increment before what it rests on
         for end in ("", _MANIFEST, _KEY):

@@ -18,10 +18,10 @@ from embermem.store.admin.backup_files import (
     chain_of,
     copy_file,
     disk_told,
-    in_folder,
     key_beside,
     locked,
     manifest_of,
+    newest_in,
     sha256_of,
 )
 from embermem.store.admin.point_in_time import PointInTime
@@ -93,10 +93,10 @@ def restore(
 def _found(backup: Path) -> tuple[Path, Manifest | None]:
     """The file of a backup, and its manifest."""
     if backup.is_dir():
-        known = in_folder(backup)
-        if not known:
+        newest = newest_in(backup)
+        if newest is None:
             raise NotFound(f"there is no backup in {backup}")
-        return backup / known[-1].file, known[-1]
+        return backup / newest.file, newest
     if not backup.exists():
         raise NotFound(f"there is no backup at {backup}")
     manifest = manifest_of(backup)
