@@ -351,6 +351,31 @@ def test_a_damaged_backup_is_not_restored(tmp_path: Path) -> None:
     restored(folder, tmp_path / "after.db")
 
 
+def test_a_backup_that_was_renamed_with_its_manifest_is_restored_and_no_other_file_is_taken_for_it(
+    tmp_path: Path,
+) -> None:
+    folder, names = tmp_path / "folder", ("old", "new")
+    with opened(tmp_path / "memory.db") as memory:
+        for name in names:
+            memory.of("alice").add(f"I am {name}.")
+            made = Path(memory.backup(tmp_path / "backup.db").place)
+            made.rename(tmp_path / f"{name}.db")
+            Path(f"{made}.json").rename(tmp_path / f"{name}.db.json")
+        memory.backup(folder, incremental=True)
+        memory.of("alice").add("I am in the folder.")
+        pages = Path(memory.backup(folder, incremental=True).place)
+    (tmp_path / "backup.db").write_bytes((tmp_path / "old.db").read_bytes())
+    for count, name in enumerate(names, 1):
+        restored(tmp_path / f"{name}.db", tmp_path / f"{name}.restored")
+        with opened(tmp_path / f"{name}.restored") as memory:
+            assert [page.query for page in memory.of("alice").pages()] == [f"I am {one}." for one in names[:count]]
+    pages.rename(folder / "last.pages")
+    Path(f"{pages}.json").rename(folder / "last.pages.json")
+    restored(folder / "last.pages", tmp_path / "last.restored")
+    with opened(tmp_path / "last.restored") as memory:
+        assert len(memory.of("alice").pages()) == 3
+
+
 def test_a_file_that_is_no_store_and_a_newer_one_are_not_restored(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.db")) as other:
         other.execute("CREATE TABLE a (b)")

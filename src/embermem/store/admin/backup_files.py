@@ -101,7 +101,13 @@ class Manifest:
 
 
 def manifest_of(file: Path) -> Manifest | None:
-    """The manifest beside a backup; None where there is none. Raises StoreCorrupt."""
+    """The manifest beside a backup, under the name that the backup has now; None where there is none. Raises
+    StoreCorrupt."""
+    found = _as_written(file)
+    return None if found is None else replace(found, file=file.name)
+
+
+def _as_written(file: Path) -> Manifest | None:
     place = _beside(file, _MANIFEST)
     try:
         found = msgspec.json.decode(place.read_bytes(), type=Manifest)
@@ -165,7 +171,7 @@ def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
                 f"{folder / last.file} rests on {before}, which is not there: put that and its manifest back, or take "
                 "an older backup"
             )
-        if found.number >= chain[0].number:
+        if any(found.file == one.file for one in chain):
             raise StoreCorrupt(f"{folder / before}: its manifest says that it rests on itself")
         chain.insert(0, found)
     return chain
@@ -260,7 +266,7 @@ def clear_manifest(target: Path) -> None:
     if not place.exists() or target.exists():
         return
     try:
-        ours = manifest_of(target)
+        ours = _as_written(target)
     except StoreCorrupt:
         ours = None
     if ours is None or ours.file != target.name:
