@@ -465,6 +465,32 @@ def test_a_store_that_was_made_at_the_place_meanwhile_is_not_replaced_unless_ask
     assert not list(tmp_path.glob("new.db.replaced*"))
 
 
+def test_a_store_behind_a_link_is_replaced_where_it_is_and_its_key_lies_beside_the_name_it_is_opened_by(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    file, link = tmp_path / "data" / "memory.db", tmp_path / "link.db"
+    link.symlink_to(file)
+    with opened(link) as memory:
+        pages = [memory.of("alice").add(f"I live in {city}.") for city in ("Lyon", "Oslo")]
+        memory.of("alice").forget(page=pages[0])
+        memory.backup(tmp_path / "backup.db")
+        memory.of("alice").add("I live in Kiel.")
+    made = restored(tmp_path / "backup.db", link, replace=True)
+    assert made.place == str(link)
+    assert link.is_symlink()
+    assert made.replaced == f"{file}.replaced-1"
+    for place, cities in ((link, ["Oslo"]), (file, ["Oslo"]), (Path(made.replaced), ["Oslo", "Kiel"])):
+        with opened(place) as memory:
+            assert [page.query for page in memory.of("alice").pages()] == [f"I live in {city}." for city in cities]
+    with opened(link) as memory:
+        memory.of("alice").forget(page=pages[1])
+    file.unlink()
+    restored(tmp_path / "backup.db", link)
+    assert link.is_symlink()
+    assert file.exists()
+
+
 def test_a_log_that_was_left_of_a_store_that_is_gone_is_not_read_as_that_of_the_new_one(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         memory.of("alice").add("Hello")

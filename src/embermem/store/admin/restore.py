@@ -55,7 +55,8 @@ def restore(
     has the store open that is to be replaced, SchemaMismatch for a newer one, StoreFull. Then the place is as it was.
     """
     source, manifest = _found(backup.absolute())
-    target = target.absolute()
+    named = target.absolute()
+    target = named.resolve() if named.is_symlink() else named  # the store is where the link leads
     if target.is_dir() or not target.parent.is_dir():
         raise InputError(f"{target} is not a place for a store's file: name a file in a folder that exists")
     _refuse_taken(target, replace)
@@ -71,11 +72,12 @@ def restore(
             forgotten = _brought_back(part, opened, at, now, told)
             contents = contents_of(part.file, VERSION_TABLE)
         first = source if manifest is None else source.with_name(chain_of(source.parent, manifest)[0].file)
-        _drop_caches(opened(target))
-        replaced = _put(part, target, key_beside(first), replace)
+        for place in (named, target):
+            _drop_caches(opened(place))
+        replaced = _put(part, target, key_beside(first), key_beside(named), replace)
     rows = contents.rows
     return Restored(
-        place=str(target),
+        place=str(named),
         backup=str(source),
         backup_at=None if manifest is None else manifest.at,
         owners=rows[schema.owner.name],
@@ -166,9 +168,9 @@ def _drop_caches(database: Database) -> None:
             one.unlink(missing_ok=True)
 
 
-def _put(part: Part, target: Path, ours: KeyFile, replace: bool) -> str | None:
-    """Give the file its name, with its key beside it; where the store is now that had the name, if one had it."""
-    theirs = key_beside(target)
+def _put(part: Part, target: Path, ours: KeyFile, theirs: KeyFile, replace: bool) -> str | None:
+    """Give the file its name, with its key at the place of `theirs`; where the store is now that had the name, if one
+    had it."""
     _refuse_taken(target, replace)  # by a store that was made meanwhile
     if not target.exists():
         refuse_other_key(ours, theirs)
