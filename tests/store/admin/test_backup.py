@@ -146,7 +146,7 @@ def test_a_store_in_memory_and_one_that_is_read_only_are_backed_up_too(tmp_path:
     with Memory(tmp_path / "memory.db", read_only=True, **SMALL) as memory:
         assert len(memory.of("alice").pages()) == 1
         memory.backup(tmp_path / "second.db")
-        assert memory.copies() == ()
+        assert [Path(one.place).name for one in memory.copies()] == ["backup.db"]  # and not what it could not note
     assert held(tmp_path / "second.db", away) == contents(tmp_path / "memory.db", without=OWN)
 
 
@@ -318,6 +318,31 @@ def test_a_new_backup_holds_no_byte_of_what_was_forgotten_before(tmp_path: Path,
         shown = {one.place: one.bytes for one in memory.copies()}
         assert shown[str(tmp_path / "old.db")] is None
         assert memory.of("user1").verify(receipts[0]).backups == ()
+
+
+@pytest.mark.parametrize("way", ["folder", "file", "copy"])
+def test_a_restored_store_names_what_it_was_made_of_and_what_it_replaced_while_they_hold_what_it_forgot(
+    tmp_path: Path, clock: Clock, way: str
+) -> None:
+    file, folder, single = tmp_path / "memory.db", tmp_path / "folder", tmp_path / "single.db"
+    with opened(file, clock) as memory:
+        page = memory.of("alice").add("I live in Lyon.")
+        made = [Path(memory.backup(folder, incremental=True).place)]
+        memory.of("alice").add("I live in Oslo.")
+        made.append(Path(memory.backup(folder, incremental=True).place))
+        memory.backup(single)
+    if way == "copy":
+        Path(f"{single}.json").unlink()
+    source, holding = (folder, made) if way == "folder" else (single, [*made, single])
+    replaced = restored(source, file, replace=True).replaced
+    with opened(file, clock) as memory:
+        receipt = memory.of("alice").forget(page=page)
+        assert {*receipt.backups} == {str(replaced), *map(str, holding)}
+        assert {one.place for one in memory.copies(look=True) if one.holds_forgotten} == {*receipt.backups}
+        assert not any(one.of_migration for one in memory.copies())
+        for one in receipt.backups:
+            Path(one).unlink()
+        assert memory.of("alice").verify(receipt).backups == ()
 
 
 # ------------------------------------------------------------------------------------------------------------ restoring

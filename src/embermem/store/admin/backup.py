@@ -45,7 +45,7 @@ from embermem.store.migrations import VERSION_TABLE
 if TYPE_CHECKING:
     from embermem.store.engines.database import Database
 
-__all__ = ["Backups", "Told", "back_up", "refuse_different"]
+__all__ = ["Backups", "Told", "back_up", "backup_of", "refuse_different"]
 
 Told = Callable[[str, int, int], None]
 """Gets the step (`copying`, `checking` or `comparing`), how much of it is done, and of how much (0: not known)."""
@@ -181,7 +181,7 @@ class _Run:
         write_manifest(part.place.parent, manifest)
         bring_key(self._database.key, key)
         part.keep()
-        return _told_of(part.place, manifest)
+        return backup_of(part.place, manifest)
 
     # ---------------------------------------------------------------------------------------------------- increments
 
@@ -219,7 +219,7 @@ class _Run:
             )
             write_manifest(folder, manifest)
             part.keep()
-        return _told_of(part.place, manifest)
+        return backup_of(part.place, manifest)
 
     def _dropped(self, folder: Path, made: Backup, keep: int | None, drop_forgotten: bool) -> Backup:
         """Remove what is not to be kept, now that there is a newer one."""
@@ -268,7 +268,8 @@ def _marks(contents: Contents) -> tuple[str, str]:
     return erased_mark(contents.settings), contents.settings.get(KEY_MARK, "")
 
 
-def _told_of(place: Path, manifest: Manifest) -> Backup:
+def backup_of(place: Path, manifest: Manifest) -> Backup:
+    """What a manifest says of a backup."""
     rows = manifest.rows
     return Backup(
         place=str(place),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +11,14 @@ from pathlib import Path
 from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError
 from embermem.core.types import Restored
 from embermem.store import schema
-from embermem.store.admin.backup import Told, refuse_different
+from embermem.store.admin.backup import Backups, Told, backup_of, refuse_different
 from embermem.store.admin.backup_files import (
     Manifest,
     Part,
     chain_of,
     copy_file,
     disk_told,
+    in_folder,
     key_beside,
     locked,
     manifest_of,
@@ -71,6 +72,9 @@ def restore(
         if at is not None:
             forgotten = _brought_back(part, opened, at, now, told)
             contents = contents_of(part.file, VERSION_TABLE)
+        if contents.schema == HEAD:
+            beside = opened(target).backups()
+            _remember(opened(part.file), source, manifest, beside)
         first = source if manifest is None else source.with_name(chain_of(source.parent, manifest)[0].file)
         for place in (named, target):
             _drop_caches(opened(place))
@@ -143,6 +147,21 @@ def _brought_back(part: Part, opened: Callable[[Path], Database], at: datetime, 
         compact(part.file, small.file)
         part.take(small)
     return forgotten
+
+
+def _remember(database: Database, source: Path, manifest: Manifest | None, beside: Collection[Path]) -> None:
+    """Keep in mind what the store was made of, and the other backups in the folder: what is forgotten from now on may
+    be in them. What is `beside` the store is looked at anyway."""
+    store = Backups(database)
+    try:
+        if manifest is not None:
+            known = [one for one in in_folder(source.parent) if one.store == manifest.store]
+            for one in known if manifest in known else [manifest]:
+                store.remember_backup(backup_of(source.with_name(one.file), one))
+        elif source not in beside:
+            store.remember_copy(source)
+    finally:
+        store.close()
 
 
 # -------------------------------------------------------------------------------------------------- where it is put
