@@ -146,8 +146,39 @@ def test_a_store_in_memory_and_one_that_is_read_only_are_backed_up_too(tmp_path:
     with Memory(tmp_path / "memory.db", read_only=True, **SMALL) as memory:
         assert len(memory.of("alice").pages()) == 1
         memory.backup(tmp_path / "second.db")
-        assert memory.copies() == ()
+        assert [Path(one.place).name for one in memory.copies()] == ["backup.db"]  # and not what it could not note
     assert held(tmp_path / "second.db", away) == contents(tmp_path / "memory.db", without=OWN)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+@pytest.mark.parametrize("way", ["file", "folder", "increment", "restore"])
+def test_a_second_run_at_the_same_place_is_refused_and_does_the_first_no_harm(tmp_path: Path, way: str) -> None:
+    file, target, refused = tmp_path / "memory.db", tmp_path / "target", list[str]()
+    with opened(file) as memory:
+        memory.of("alice").add("Hello")
+        memory.backup(tmp_path / "backup.db")
+        if way in ("folder", "increment"):
+            memory.backup(target, keep=9)
+            memory.of("alice").add("And on it goes.")
+
+    def go(told: Any) -> object:
+        settings, now = load(**SMALL), wall_clock()
+        if way == "restore":
+            return restore_store(tmp_path / "backup.db", target, settings, now, told)
+        return back_up_store(file, target, settings, now, told, incremental=way == "increment")
+
+    def second(step: str, done: int, of: int) -> None:
+        with pytest.raises(StoreBusy, match="target: another backup or restore is being written"):
+            go(lambda *told: None)
+        refused.append(step)
+
+    go(second)
+    assert {"copying", "checking"} <= set(refused)
+    assert not [one.name for one in files_of(tmp_path) if ".part" in one.name]
+    if way != "restore":
+        restored(target, tmp_path / "restored.db")
+        with opened(tmp_path / "restored.db") as memory:
+            assert len(memory.of("alice").pages()) == (1 if way == "file" else 2)
 
 
 # ---------------------------------------------------------------------------------------------------------- increments
@@ -190,6 +221,32 @@ def test_the_last_backups_are_kept_with_what_they_rest_on_and_nothing_else_is_to
         assert [one.bytes is None for one in memory.copies()] == [False] * 4
         for one in memory.copies():
             restored(Path(one.place), tmp_path / f"{Path(one.place).name}.restored")
+
+
+@pytest.mark.parametrize("what", ["file", "manifest"])
+def test_a_gap_in_a_chain_keeps_no_new_backup_from_being_made_and_no_good_one_from_being_kept(
+    tmp_path: Path, what: str
+) -> None:
+    folder = tmp_path / "folder"
+    with opened(tmp_path / "memory.db") as memory:
+        alice, made = memory.of("alice"), list[Path]()
+        for n in range(4):
+            alice.add("Hello " * 200)
+            made.append(Path(memory.backup(folder, incremental=n != 1).place))
+        good, gap = made[0], made[1] if what == "file" else Path(f"{made[1]}.json")
+        assert [one.suffix for one in made] == [".db", ".db", ".pages", ".pages"]
+        before = gap.read_bytes()
+        gap.unlink() if what == "file" else gap.write_bytes(before[:-9])
+        with pytest.raises((NotFound, StoreCorrupt), match=r"backup-0002.*(not there: put|cannot be read)"):
+            restored(folder, tmp_path / "no.db")
+        newer = memory.backup(folder, incremental=True, keep=2, drop_forgotten=True)
+        assert (newer.incremental, newer.dropped) == (False, ())
+        assert memory.backup(folder, incremental=True).after == Path(newer.place).name
+        restored(folder, tmp_path / "restored.db")
+        restored(good, tmp_path / "good.db")
+        gap.write_bytes(before)
+        restored(made[3], tmp_path / "put back.db")
+        assert memory.backup(folder, keep=2).dropped == tuple(str(one) for one in made)
 
 
 def test_a_folder_with_backups_of_another_store_is_refused(tmp_path: Path) -> None:
@@ -263,6 +320,31 @@ def test_a_new_backup_holds_no_byte_of_what_was_forgotten_before(tmp_path: Path,
         assert memory.of("user1").verify(receipts[0]).backups == ()
 
 
+@pytest.mark.parametrize("way", ["folder", "file", "copy"])
+def test_a_restored_store_names_what_it_was_made_of_and_what_it_replaced_while_they_hold_what_it_forgot(
+    tmp_path: Path, clock: Clock, way: str
+) -> None:
+    file, folder, single = tmp_path / "memory.db", tmp_path / "folder", tmp_path / "single.db"
+    with opened(file, clock) as memory:
+        page = memory.of("alice").add("I live in Lyon.")
+        made = [Path(memory.backup(folder, incremental=True).place)]
+        memory.of("alice").add("I live in Oslo.")
+        made.append(Path(memory.backup(folder, incremental=True).place))
+        memory.backup(single)
+    if way == "copy":
+        Path(f"{single}.json").unlink()
+    source, holding = (folder, made) if way == "folder" else (single, [*made, single])
+    replaced = restored(source, file, replace=True).replaced
+    with opened(file, clock) as memory:
+        receipt = memory.of("alice").forget(page=page)
+        assert {*receipt.backups} == {str(replaced), *map(str, holding)}
+        assert {one.place for one in memory.copies(look=True) if one.holds_forgotten} == {*receipt.backups}
+        assert not any(one.of_migration for one in memory.copies())
+        for one in receipt.backups:
+            Path(one).unlink()
+        assert memory.of("alice").verify(receipt).backups == ()
+
+
 # ------------------------------------------------------------------------------------------------------------ restoring
 
 
@@ -292,6 +374,31 @@ def test_a_damaged_backup_is_not_restored(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         assert not memory.backup(folder, incremental=True).incremental  # nothing new rests on what is damaged
     restored(folder, tmp_path / "after.db")
+
+
+def test_a_backup_that_was_renamed_with_its_manifest_is_restored_and_no_other_file_is_taken_for_it(
+    tmp_path: Path,
+) -> None:
+    folder, names = tmp_path / "folder", ("old", "new")
+    with opened(tmp_path / "memory.db") as memory:
+        for name in names:
+            memory.of("alice").add(f"I am {name}.")
+            made = Path(memory.backup(tmp_path / "backup.db").place)
+            made.rename(tmp_path / f"{name}.db")
+            Path(f"{made}.json").rename(tmp_path / f"{name}.db.json")
+        memory.backup(folder, incremental=True)
+        memory.of("alice").add("I am in the folder.")
+        pages = Path(memory.backup(folder, incremental=True).place)
+    (tmp_path / "backup.db").write_bytes((tmp_path / "old.db").read_bytes())
+    for count, name in enumerate(names, 1):
+        restored(tmp_path / f"{name}.db", tmp_path / f"{name}.restored")
+        with opened(tmp_path / f"{name}.restored") as memory:
+            assert [page.query for page in memory.of("alice").pages()] == [f"I am {one}." for one in names[:count]]
+    pages.rename(folder / "last.pages")
+    Path(f"{pages}.json").rename(folder / "last.pages.json")
+    restored(folder / "last.pages", tmp_path / "last.restored")
+    with opened(tmp_path / "last.restored") as memory:
+        assert len(memory.of("alice").pages()) == 3
 
 
 def test_a_file_that_is_no_store_and_a_newer_one_are_not_restored(tmp_path: Path) -> None:
@@ -344,6 +451,69 @@ def test_a_store_is_replaced_only_if_asked_and_if_nobody_has_it_open_and_the_old
         assert [page.query for page in old.of("alice").pages()] == ["I live in Oslo."]
         assert old.check() == old.check(deep=False)
     assert not [one for one in tmp_path.iterdir() if one.name.endswith((".part", "-wal", "-shm"))]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_log_of_a_damaged_store_is_moved_away_with_it_and_not_read_as_that_of_the_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "memory.db"
+    with opened(file) as memory:
+        memory.of("alice").add("I live in Lyon.")
+        memory.backup(tmp_path / "backup.db")
+
+    def change() -> None:
+        with closing(sqlite3.connect(file, isolation_level=None)) as raw:
+            raw.execute("UPDATE utterance SET text = 'stale'")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Child(change).wait()
+    log = Path(f"{file}-wal").read_bytes()
+    file.write_bytes(b"damaged " * 13 + file.read_bytes()[104:])
+    made = restored(tmp_path / "backup.db", file, replace=True)
+    with opened(file) as memory:
+        assert [page.query for page in memory.of("alice").pages()] == ["I live in Lyon."]
+    assert Path(f"{made.replaced}-wal").read_bytes() == log
+
+
+def test_a_store_that_was_made_at_the_place_meanwhile_is_not_replaced_unless_asked(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        memory.of("alice").add("Hello")
+        memory.backup(tmp_path / "backup.db")
+
+    def make(step: str, done: int, of: int) -> None:
+        with opened(tmp_path / "new.db") as memory:
+            memory.of("bob").add("Hello")
+
+    with pytest.raises(InputError, match="already exists"):
+        restore_store(tmp_path / "backup.db", tmp_path / "new.db", load(**SMALL), wall_clock(), make)
+    with opened(tmp_path / "new.db") as memory:
+        assert len(memory.of("bob").pages()) >= 1
+    assert not list(tmp_path.glob("new.db.replaced*"))
+
+
+def test_a_store_behind_a_link_is_replaced_where_it_is_and_its_key_lies_beside_the_name_it_is_opened_by(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").mkdir()
+    file, link = tmp_path / "data" / "memory.db", tmp_path / "link.db"
+    link.symlink_to(file)
+    with opened(link) as memory:
+        pages = [memory.of("alice").add(f"I live in {city}.") for city in ("Lyon", "Oslo")]
+        memory.of("alice").forget(page=pages[0])
+        memory.backup(tmp_path / "backup.db")
+        memory.of("alice").add("I live in Kiel.")
+    made = restored(tmp_path / "backup.db", link, replace=True)
+    assert made.place == str(link)
+    assert link.is_symlink()
+    assert made.replaced == f"{file}.replaced-1"
+    for place, cities in ((link, ["Oslo"]), (file, ["Oslo"]), (Path(made.replaced), ["Oslo", "Kiel"])):
+        with opened(place) as memory:
+            assert [page.query for page in memory.of("alice").pages()] == [f"I live in {city}." for city in cities]
+    with opened(link) as memory:
+        memory.of("alice").forget(page=pages[1])
+    file.unlink()
+    restored(tmp_path / "backup.db", link)
+    assert link.is_symlink()
+    assert file.exists()
 
 
 def test_a_log_that_was_left_of_a_store_that_is_gone_is_not_read_as_that_of_the_new_one(tmp_path: Path) -> None:

@@ -24,12 +24,13 @@ from embermem.store.admin.backup_files import (
     WHOLE,
     Manifest,
     Part,
-    chain_of,
+    chain_there,
     clear_leftovers,
     clear_manifest,
     disk_told,
     in_folder,
     key_beside,
+    locked,
     next_name,
     pruned,
     sha256_of,
@@ -44,7 +45,7 @@ from embermem.store.migrations import VERSION_TABLE
 if TYPE_CHECKING:
     from embermem.store.engines.database import Database
 
-__all__ = ["Backups", "Told", "back_up", "refuse_different"]
+__all__ = ["Backups", "Told", "back_up", "backup_of", "refuse_different"]
 
 Told = Callable[[str, int, int], None]
 """Gets the step (`copying`, `checking` or `comparing`), how much of it is done, and of how much (0: not known)."""
@@ -101,7 +102,8 @@ def back_up(
     so many; `drop_forgotten` those that may hold what was forgotten since.
 
     `as_file` copies a store on a server row by row. Raises StoreError for one without it, InputError where the name is
-    taken, StoreFull, StoreCorrupt where the store is not sound: then there is no backup.
+    taken, StoreBusy where another run is at it, StoreFull, StoreCorrupt where the store is not sound: then there is no
+    backup.
     """
     target = target.absolute()
     if (commands := database.own_backup(str(target))) and not as_file:
@@ -126,30 +128,36 @@ class _Run:
 
     def into_file(self, target: Path) -> Backup:
         with disk_told(target):
-            if target.exists():
-                raise InputError(f"{target} already exists; choose another name")
             if not target.parent.is_dir():
                 raise InputError(f"the folder {target.parent} does not exist; create it first")
-            clear_manifest(target)
-            with Part(target) as part:
-                contents = self._image(part)
-                return self._whole(part, contents)
+            with locked(target):
+                if target.exists():
+                    raise InputError(f"{target} already exists; choose another name")
+                clear_manifest(target)
+                with Part(target) as part:
+                    contents = self._image(part)
+                    return self._whole(part, contents)
 
     def into_folder(self, folder: Path, *, incremental: bool, keep: int | None, drop_forgotten: bool) -> Backup:
         with disk_told(folder):
             if folder.exists() and not folder.is_dir():
                 raise InputError(f"{folder} is a file; increments and --keep need a folder of backups")
             folder.mkdir(mode=0o700, exist_ok=True)
-            clear_leftovers(folder)
-            known = in_folder(folder)
-            if known and known[-1].store != self._store:
-                raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
-            with Part(folder / next_name(known, self._now, WHOLE)) as image:
-                contents = self._image(image)
-                chain = self._continued(folder, known, contents) if incremental else []
-                made = self._increment(folder, known, chain, image, contents) if chain else None
-                made = made or self._whole(image, contents)
-            return self._dropped(folder, made, keep, drop_forgotten)
+            with locked(folder):
+                made = self._next(folder, incremental=incremental)
+                return self._dropped(folder, made, keep, drop_forgotten)
+
+    def _next(self, folder: Path, *, incremental: bool) -> Backup:
+        """The next backup of a folder that this run has for itself."""
+        clear_leftovers(folder)
+        known = in_folder(folder)
+        if known and known[-1].store != self._store:
+            raise InputError(f"{folder} holds backups of another store, {known[-1].store}; choose another folder")
+        with Part(folder / next_name(folder, self._now, WHOLE)) as image:
+            contents = self._image(image)
+            chain = self._continued(folder, known, contents) if incremental else []
+            made = self._increment(folder, chain, image, contents) if chain else None
+            return made or self._whole(image, contents)
 
     def _image(self, image: Part) -> Contents:
         """The store as it stands now in a file, checked."""
@@ -173,16 +181,16 @@ class _Run:
         write_manifest(part.place.parent, manifest)
         bring_key(self._database.key, key)
         part.keep()
-        return _told_of(part.place, manifest)
+        return backup_of(part.place, manifest)
 
     # ---------------------------------------------------------------------------------------------------- increments
 
     def _continued(self, folder: Path, known: list[Manifest], contents: Contents) -> list[Manifest]:
         """The chain that the next increment continues; none where it must be a whole store: there is no chain yet, or
-        it is long or damaged, something was forgotten since, or its pages are not of the same size."""
+        it is long, damaged or has a gap, something was forgotten since, or its pages are not of the same size."""
         if not known:
             return []
-        chain, last = chain_of(folder, known[-1]), known[-1]
+        chain, last = chain_there(folder, known[-1]), known[-1]
         erased, key_mark = _marks(contents)
         there = (erased, key_mark, contents.schema, contents.page_size)
         same = there == (last.erased, last.key_mark, last.schema, last.page_size)
@@ -191,11 +199,9 @@ class _Run:
         self._told("comparing", 0, 0)
         return chain if all(sha256_of(folder / one.file) == one.sha256 for one in chain) else []
 
-    def _increment(
-        self, folder: Path, known: list[Manifest], chain: list[Manifest], image: Part, contents: Contents
-    ) -> Backup | None:
+    def _increment(self, folder: Path, chain: list[Manifest], image: Part, contents: Contents) -> Backup | None:
         """The pages that the chain holds otherwise; None where they are most of the store."""
-        with Part(folder / next_name(known, self._now, PAGES)) as part:
+        with Part(folder / next_name(folder, self._now, PAGES)) as part:
             older = [(folder / one.file, one.pages) for one in chain]
             with part.file.open("wb") as file:
                 runs = changed_pages(image.file, older, contents.page_size, file)
@@ -213,13 +219,14 @@ class _Run:
             )
             write_manifest(folder, manifest)
             part.keep()
-        return _told_of(part.place, manifest)
+        return backup_of(part.place, manifest)
 
     def _dropped(self, folder: Path, made: Backup, keep: int | None, drop_forgotten: bool) -> Backup:
         """Remove what is not to be kept, now that there is a newer one."""
         kept = in_folder(folder)
-        if keep is not None:
-            kept = kept[-keep:]
+        if keep is not None:  # those that a gap makes useless are not counted
+            first = [one.number for one in kept if chain_there(folder, one)][-keep:][0]
+            kept = [one for one in kept if one.number >= first]
         if drop_forgotten:
             kept = [one for one in kept if one.erased == made.erased]
         dropped = tuple(str(folder / name) for name in pruned(folder, kept))
@@ -261,7 +268,8 @@ def _marks(contents: Contents) -> tuple[str, str]:
     return erased_mark(contents.settings), contents.settings.get(KEY_MARK, "")
 
 
-def _told_of(place: Path, manifest: Manifest) -> Backup:
+def backup_of(place: Path, manifest: Manifest) -> Backup:
+    """What a manifest says of a backup."""
     rows = manifest.rows
     return Backup(
         place=str(place),

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,9 +22,14 @@ from typing import BinaryIO
 
 import msgspec
 
-from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError, StoreFull
+from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from embermem.store.engines.copies import PAGES
 from embermem.store.forgotten_key import KeyFile
+
+try:
+    import fcntl
+except ImportError:  # Windows, where a file that another run has open cannot be removed
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = [
     "FORMAT",
@@ -32,23 +38,28 @@ __all__ = [
     "Manifest",
     "Part",
     "chain_of",
+    "chain_there",
     "clear_leftovers",
     "clear_manifest",
     "copy_file",
     "disk_told",
     "in_folder",
     "key_beside",
+    "locked",
     "manifest_of",
+    "newest_in",
     "next_name",
     "pruned",
     "sha256_of",
     "write_manifest",
 ]
 
+logger = logging.getLogger(__name__)
+
 FORMAT = 1
 WHOLE = ".db"
 _NAME = re.compile(r"backup-(\d{4,})-\d{8}T\d{6}Z(\.db|\.pages)")
-_MANIFEST, _KEY, _PART = ".json", ".key", ".part"
+_MANIFEST, _KEY, _PART, _LOCK = ".json", ".key", ".part", ".part.lock"
 _BLOCK = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -83,15 +94,20 @@ class Manifest:
     @property
     def number(self) -> int:
         """Its place among the backups of its folder; 0 for one that has a name of the caller's."""
-        found = _NAME.fullmatch(self.file)
-        return int(found[1]) if found else 0
+        return _number(self.file)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
 def manifest_of(file: Path) -> Manifest | None:
-    """The manifest beside a backup; None where there is none. Raises StoreCorrupt."""
+    """The manifest beside a backup, under the name that the backup has now; None where there is none. Raises
+    StoreCorrupt."""
+    found = _as_written(file)
+    return None if found is None else replace(found, file=file.name)
+
+
+def _as_written(file: Path) -> Manifest | None:
     place = _beside(file, _MANIFEST)
     try:
         found = msgspec.json.decode(place.read_bytes(), type=Manifest)
@@ -111,10 +127,37 @@ def _seal(manifest: Manifest) -> str:
 
 
 def in_folder(folder: Path) -> list[Manifest]:
-    """The backups of a folder whose files are there, the oldest first. Raises StoreCorrupt."""
-    files = [one for one in folder.iterdir() if _NAME.fullmatch(one.name)]
-    found = [manifest for file in files if (manifest := manifest_of(file)) is not None]
-    return sorted(found, key=lambda one: one.number)
+    """The backups of a folder whose files are there, the oldest first. One is passed over whose manifest cannot be
+    read: nothing new rests on it, and it is never removed."""
+    found: list[Manifest] = []
+    for file in _numbered(folder):
+        try:
+            manifest = manifest_of(file)
+        except StoreCorrupt as error:
+            logger.warning("a backup is passed over: %s", error)
+            continue
+        if manifest is not None:
+            found.append(manifest)
+    return found
+
+
+def newest_in(folder: Path) -> Manifest | None:
+    """The newest backup of a folder; None where there is none. Raises StoreCorrupt."""
+    return next((one for file in reversed(_numbered(folder)) if (one := manifest_of(file)) is not None), None)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    """The files in a folder that are called as backups are, by their numbers."""
+    return sorted((one for one in folder.iterdir() if _number(one.name)), key=lambda one: (_number(one.name), one.name))
+
+
+def _last_number(folder: Path) -> int:
+    return max((_number(one.name) for one in _numbered(folder)), default=0)
+
+
+def _number(name: str) -> int:
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else 0
 
 
 def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
@@ -124,11 +167,22 @@ def chain_of(folder: Path, last: Manifest) -> list[Manifest]:
     while (before := chain[0].after) is not None:
         found = manifest_of(folder / before)
         if found is None or not (folder / before).exists():
-            raise NotFound(f"{folder / last.file} rests on {before}, which is not there")
-        if found.number >= chain[0].number:
+            raise NotFound(
+                f"{folder / last.file} rests on {before}, which is not there: put that and its manifest back, or take "
+                "an older backup"
+            )
+        if any(found.file == one.file for one in chain):
             raise StoreCorrupt(f"{folder / before}: its manifest says that it rests on itself")
         chain.insert(0, found)
     return chain
+
+
+def chain_there(folder: Path, last: Manifest) -> list[Manifest]:
+    """The same; none where one of them is not there, or its manifest cannot be read."""
+    try:
+        return chain_of(folder, last)
+    except (NotFound, StoreCorrupt):
+        return []
 
 
 def key_beside(file: Path) -> KeyFile:
@@ -145,10 +199,9 @@ def sha256_of(file: Path) -> str:
 # ------------------------------------------------------------------------------------------------------------- writing
 
 
-def next_name(known: Sequence[Manifest], at: datetime, kind: str) -> str:
+def next_name(folder: Path, at: datetime, kind: str) -> str:
     """The name of the next backup in a folder: WHOLE or PAGES."""
-    number = known[-1].number + 1 if known else 1
-    return f"backup-{number:04}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}{kind}"
+    return f"backup-{_last_number(folder) + 1:04}-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}{kind}"
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
@@ -160,13 +213,49 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         part.keep(over=True)
 
 
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Keep other runs from a file, or from a folder of backups: each would remove the unfinished file of the other as a
+    leftover. What a killed run left locks nothing. Raises StoreBusy where another run is at the place; OSError."""
+    lock = _beside(place / "backup" if place.is_dir() else place, _LOCK)
+    handle = _lock_of(lock, place)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _lock_of(lock: Path, place: Path) -> int:
+    """The file that locks a place, held."""
+    while True:
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(handle)
+            raise StoreBusy(
+                f"{place}: another backup or restore is being written there; nothing was written: wait until it has "
+                "ended, and try again"
+            ) from error
+        except OSError:  # a file system without locks
+            return handle
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)  # whoever held it has removed it
+
+
 def clear_leftovers(folder: Path) -> None:
-    """Remove what a killed run left in a folder of backups: unfinished files, and manifests of files that are not
-    there. Raises OSError."""
+    """Remove what a killed run left in a folder of backups: unfinished files, and the manifest and key of what was to
+    be the newest backup. Those of an older one whose file is not there stay: it may be put back. Raises OSError."""
+    last = _last_number(folder)
     for file in list(folder.iterdir()):
         name, part = file.name.removesuffix(_PART), file.name.endswith(_PART)
         whole = next((name.removesuffix(end) for end in (_MANIFEST, _KEY) if name.endswith(end)), name)
-        if _NAME.fullmatch(whole) and (part or (name != whole and not (folder / whole).exists())):
+        if _NAME.fullmatch(whole) and (part or (name != whole and _number(whole) > last)):
             file.unlink(missing_ok=True)
 
 
@@ -177,7 +266,7 @@ def clear_manifest(target: Path) -> None:
     if not place.exists() or target.exists():
         return
     try:
-        ours = manifest_of(target)
+        ours = _as_written(target)
     except StoreCorrupt:
         ours = None
     if ours is None or ours.file != target.name:
@@ -188,7 +277,7 @@ def clear_manifest(target: Path) -> None:
 def pruned(folder: Path, keep: Collection[Manifest]) -> list[str]:
     """Remove the backups of a folder that are not kept, unless one that is kept rests on them; the names that went.
     Only files that a manifest names, with what lies beside them, are touched."""
-    needed = {one.file for last in keep for one in chain_of(folder, last)}
+    needed = {one.file for last in keep for one in (last, *chain_there(folder, last))}
     going = [one for one in in_folder(folder) if one.file not in needed]
     for one in reversed(going):  # an increment before what it rests on
         for end in ("", _MANIFEST, _KEY):

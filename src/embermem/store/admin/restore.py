@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError
 from embermem.core.types import Restored
 from embermem.store import schema
-from embermem.store.admin.backup import Told, refuse_different
+from embermem.store.admin.backup import Backups, Told, backup_of, refuse_different
 from embermem.store.admin.backup_files import (
     Manifest,
     Part,
@@ -20,7 +20,9 @@ from embermem.store.admin.backup_files import (
     disk_told,
     in_folder,
     key_beside,
+    locked,
     manifest_of,
+    newest_in,
     sha256_of,
 )
 from embermem.store.admin.point_in_time import PointInTime
@@ -54,28 +56,32 @@ def restore(
     has the store open that is to be replaced, SchemaMismatch for a newer one, StoreFull. Then the place is as it was.
     """
     source, manifest = _found(backup.absolute())
-    target = target.absolute()
+    named = target.absolute()
+    target = named.resolve() if named.is_symlink() else named  # the store is where the link leads
     if target.is_dir() or not target.parent.is_dir():
         raise InputError(f"{target} is not a place for a store's file: name a file in a folder that exists")
-    if target.exists() and not replace:
-        raise InputError(f"{target} already exists; choose another name, or replace it (--replace)")
+    _refuse_taken(target, replace)
     if at is not None and manifest is not None and at > manifest.at:
         when, until = at.isoformat(timespec="seconds"), manifest.at.isoformat(timespec="seconds")
         raise InputError(f"{source} was made at {until}, before {when}: take a newer one, or leave the time out")
     if not target.exists():
         _refuse_beside(target)
-    with disk_told(target), Part(target) as part:
+    with disk_told(target), locked(target), Part(target) as part:
         contents = _assembled(source, manifest, part.file, told)
         forgotten = 0
         if at is not None:
             forgotten = _brought_back(part, opened, at, now, told)
             contents = contents_of(part.file, VERSION_TABLE)
+        if contents.schema == HEAD:
+            beside = opened(target).backups()
+            _remember(opened(part.file), source, manifest, beside)
         first = source if manifest is None else source.with_name(chain_of(source.parent, manifest)[0].file)
-        _drop_caches(opened(target))
-        replaced = _put(part, target, key_beside(first))
+        for place in (named, target):
+            _drop_caches(opened(place))
+        replaced = _put(part, target, key_beside(first), key_beside(named), replace)
     rows = contents.rows
     return Restored(
-        place=str(target),
+        place=str(named),
         backup=str(source),
         backup_at=None if manifest is None else manifest.at,
         owners=rows[schema.owner.name],
@@ -93,10 +99,10 @@ def restore(
 def _found(backup: Path) -> tuple[Path, Manifest | None]:
     """The file of a backup, and its manifest."""
     if backup.is_dir():
-        known = in_folder(backup)
-        if not known:
+        newest = newest_in(backup)
+        if newest is None:
             raise NotFound(f"there is no backup in {backup}")
-        return backup / known[-1].file, known[-1]
+        return backup / newest.file, newest
     if not backup.exists():
         raise NotFound(f"there is no backup at {backup}")
     manifest = manifest_of(backup)
@@ -143,7 +149,28 @@ def _brought_back(part: Part, opened: Callable[[Path], Database], at: datetime, 
     return forgotten
 
 
+def _remember(database: Database, source: Path, manifest: Manifest | None, beside: Collection[Path]) -> None:
+    """Keep in mind what the store was made of, and the other backups in the folder: what is forgotten from now on may
+    be in them. What is `beside` the store is looked at anyway."""
+    store = Backups(database)
+    try:
+        if manifest is not None:
+            known = [one for one in in_folder(source.parent) if one.store == manifest.store]
+            for one in known if manifest in known else [manifest]:
+                store.remember_backup(backup_of(source.with_name(one.file), one))
+        elif source not in beside:
+            store.remember_copy(source)
+    finally:
+        store.close()
+
+
 # -------------------------------------------------------------------------------------------------- where it is put
+
+
+def _refuse_taken(target: Path, replace: bool) -> None:
+    """Raises InputError for a store that is there and may not be replaced."""
+    if target.exists() and not replace:
+        raise InputError(f"{target} already exists; choose another name, or replace it (--replace)")
 
 
 def _refuse_beside(target: Path) -> None:
@@ -160,9 +187,10 @@ def _drop_caches(database: Database) -> None:
             one.unlink(missing_ok=True)
 
 
-def _put(part: Part, target: Path, ours: KeyFile) -> str | None:
-    """Give the file its name, with its key beside it; where the store is now that had the name, if one had it."""
-    theirs = key_beside(target)
+def _put(part: Part, target: Path, ours: KeyFile, theirs: KeyFile, replace: bool) -> str | None:
+    """Give the file its name, with its key at the place of `theirs`; where the store is now that had the name, if one
+    had it."""
+    _refuse_taken(target, replace)  # by a store that was made meanwhile
     if not target.exists():
         refuse_other_key(ours, theirs)
         bring_key(ours, theirs)
@@ -175,6 +203,9 @@ def _put(part: Part, target: Path, ours: KeyFile) -> str | None:
             theirs.set_aside()
         bring_key(ours, theirs)
         os.link(target, aside)
+        for end in _BESIDE:  # of one that is damaged: SQLite would take its changes for the new one's
+            if (one := Path(f"{target}{end}")).exists():
+                one.replace(f"{aside}{end}")
         if os.name != "posix":  # where an open file keeps its name
             held.close()
         part.keep(over=True)

@@ -109,7 +109,7 @@ class Database(Protocol):
         return frozenset()
 
     def backups(self) -> tuple[Path, ...]:
-        """Files that migrations kept of older states."""
+        """Files that migrations, and restores in its place, kept of older states."""
         return ()
 
     cache: CacheFolder | None

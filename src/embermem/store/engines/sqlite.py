@@ -44,6 +44,8 @@ from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
 _ROWS = 500
+_NO_STORES = ("-wal", "-shm", "-journal", "-cache", ".key")
+"""End the names of what lies beside a store."""
 _OF_INDEX = re.compile(r"(?:missing from index|wrong # of entries in index|out of order in index) (?P<index>\w+)$")
 """How the integrity check names an index that disagrees with its table."""
 
@@ -299,9 +301,10 @@ class Sqlite(Database):
         return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
-        """`FILE.before-*`, beside it."""
-        found = self._path.parent.glob(f"{glob.escape(self._path.name)}.before-*")
-        return tuple(sorted(file for file in found if not file.name.endswith(("-wal", "-shm", ".key"))))
+        """`FILE.before-*` and `FILE.replaced-*`, beside it."""
+        name, folder = glob.escape(self._path.name), self._path.parent
+        found = [*folder.glob(f"{name}.before-*"), *folder.glob(f"{name}.replaced-*")]
+        return tuple(sorted(file for file in found if not file.name.endswith(_NO_STORES)))
 
 
 def _integrity(connection: Connection) -> list[str]:

@@ -121,7 +121,7 @@ class Oversight(Erasing):
         return (
             *(copied(file, False) for file in made),
             *(copied(Path(one.place), False, one) for one in backed_up),
-            *(copied(file, True) for file in self._database.backups()),
+            *(copied(file, ".replaced-" not in file.name) for file in self._database.backups()),
         )
 
     def _key_state(self) -> KeyState:
