@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -78,6 +79,17 @@ def test_what_was_said_since_a_file_was_written_is_recalled_with_it(path: Path) 
     assert [line for line in found.splitlines() if "Porto" in line][:1] == [
         line for line in without.splitlines() if "Porto" in line
     ][:1]
+
+
+def test_pages_that_expire_are_recalled_with_a_file_until_they_do(path: Path) -> None:
+    soon = datetime.now(UTC) + timedelta(days=2)
+    with at(path) as memory:
+        memory.of("alice").add("The plumber comes on Tuesday.", expires_at=soon)
+        memory.of("alice").settle()
+    for now, found in ((soon - timedelta(days=1), True), (soon + timedelta(days=1), False)):
+        with at(path, clock=lambda now=now: now) as memory:
+            assert ("plumber" in found_by(memory.of("alice"), "When does the plumber come?")) is found
+            assert memory.mapped_bytes > 0
 
 
 def test_a_file_is_for_its_makers_eyes_only_and_may_be_removed(path: Path) -> None:

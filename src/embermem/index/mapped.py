@@ -14,6 +14,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -52,7 +53,7 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True):
     persona: Persona
     archived_facts: list[Fact]
     ended_facts: list[Fact]
-    expiring: list[tuple[str, Any]]
+    expiring: list[tuple[str, datetime]]
     fact_terms: dict[str, list[str]]
 
 
