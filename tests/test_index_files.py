@@ -127,6 +127,37 @@ def test_a_folder_that_cannot_be_written_is_logged_once_and_does_no_harm(
     assert len([one for one in caplog.records if "no file of an index" in one.getMessage()]) == 1
 
 
+def _is_cut_off(file: Path, content: bytes) -> None:
+    file.write_bytes(content[:20_000])
+
+
+def _is_a_pipe(file: Path, content: bytes) -> None:
+    os.mkfifo(file)
+
+
+def _is_a_folder(file: Path, content: bytes) -> None:
+    file.mkdir()
+
+
+def _is_a_link_to_itself(file: Path, content: bytes) -> None:
+    file.symlink_to(file)
+
+
+@pytest.mark.parametrize("becomes", [_is_cut_off, _is_a_pipe, _is_a_folder, _is_a_link_to_itself])
+def test_what_is_in_place_of_a_file_stops_neither_a_recall_nor_a_check(
+    path: Path, becomes: Callable[[Path, bytes], None]
+) -> None:
+    (file,) = files(path)
+    content = file.read_bytes()
+    with at(path, index_cache="off") as memory:
+        before = found_by(memory.of("alice"), *QUESTIONS)
+    file.unlink()
+    becomes(file, content)
+    with at(path, read_only=True) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == before
+        assert not [finding for finding in memory.check() if finding.level == "error"]
+
+
 def forgets_a_page(alice: OwnerMemory) -> None:
     alice.forget(page=secret_page(alice))
 

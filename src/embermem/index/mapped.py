@@ -123,6 +123,8 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     """What a file holds of an owner, mapped. None where there is none, or it is of another owner, embedder or version,
     or damaged."""
     try:
+        if not path.is_file():  # opening a pipe would wait
+            return None
         with path.open("rb") as file:
             area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except (OSError, ValueError):
@@ -140,16 +142,15 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     return held if found == asked else None
 
 
-def utterance_ids(path: Path) -> frozenset[str]:
-    """The ids of all utterances in a file, whichever version wrote it; none of a damaged file. Raises OSError."""
-    data = path.read_bytes()
+def utterance_ids(data: bytes) -> frozenset[str]:
+    """The ids of all utterances in the bytes of a file, whichever version wrote it; none of a damaged file."""
     try:
         head = _head_of(data)
         told = None if head is None else msgspec.json.decode(head.held, type=Held)
         section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
     except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
         return frozenset()
-    if section is None or told is None:
+    if section is None or told is None or section.offset + section.length * PACKED > len(data):
         return frozenset()
     packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
     return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
