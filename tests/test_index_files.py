@@ -191,6 +191,36 @@ def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_no
     assert holds(path, *WORDS) == []
 
 
+def test_files_in_such_a_folder_are_forgotten_by_an_older_copy_of_the_store_that_does_not_know_of_it(
+    path: Path,
+) -> None:
+    folder, older = path.parent / "elsewhere", path.read_bytes()
+    with at(path, index_cache=str(folder)) as memory:
+        found_by(memory.of("alice"), *QUESTIONS)
+    assert len([*folder.rglob("*.index")]) == 1
+    path.write_bytes(older)
+    with at(path, index_cache=str(folder)) as memory:
+        forgets_a_page(memory.of("alice"))
+        assert [*folder.rglob("*.index")] == []
+    assert holds(path, *WORDS) == []
+
+
+def test_verify_and_doctor_see_what_is_in_such_a_folder(path: Path) -> None:
+    folder = path.parent / "elsewhere"
+    with at(path, index_cache=str(folder)) as memory:
+        found_by(memory.of("alice"), *QUESTIONS)
+    (file,) = folder.rglob("*.index")
+    old = file.read_bytes()
+    with at(path, index_cache=str(folder)) as memory:
+        alice = memory.of("alice")
+        receipt = alice.forget(page=secret_page(alice))
+        file.write_bytes(old)
+        assert not alice.verify(receipt).ok
+        memory.repair()
+        assert alice.verify(receipt).ok
+    assert holds(path, *WORDS) == []
+
+
 @pytest.mark.engines
 def test_a_folder_of_this_machine_serves_every_engine(opened: Opener, tmp_path: Path) -> None:
     folder = tmp_path / "indexes"

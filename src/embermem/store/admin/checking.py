@@ -237,8 +237,8 @@ class Checking(Whole, Erasing):
             what, level = f"bytes of {len(gone)} forgotten messages are in the store's files", "error"
         else:
             return []
-        if mend and self._database.cache_beside is not None:
-            self._database.cache_beside.drop_all()
+        for folder in self._database.caches if mend else ():
+            folder.drop_all()
         mended = mend and self.scrub()
         advice = "embermem doctor --repair, once no other process reads an older state (docs/concepts/forgetting.md)"
         return [Finding(level="mended" if mended else level, what=what, advice="" if mended else advice)]

@@ -289,13 +289,16 @@ class Sqlite(Database):
     def leftovers(self) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.utterances()
+        try:
+            beside = frozenset(one for folder in self.caches for one in folder.utterances())
+        except OSError as error:
+            raise StoreError(f"{self.place}: its files cannot be read: {error}") from error
         return sqlite_scrub.leftovers(self, self._path, self._engine_to_read()) | beside
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.remains(ids)
+        beside = frozenset(one for folder in self.caches for one in folder.remains(ids))
         return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
