@@ -188,6 +188,12 @@ def test_a_reset_throws_away_what_was_held() -> None:
     assert [u.seq for u in old.utterances] == [1]
 
 
+def test_tokens_that_are_cut_off_are_refused() -> None:
+    vectors = np.ones((1, DIM), dtype=np.float32)
+    with pytest.raises(EmbedderMismatch, match="tokens"):
+        empty().extended(delta([said(1, "park")], [1], vectors, tokens=[b"\x77" * 5]))
+
+
 def test_vectors_of_another_length_are_refused() -> None:
     with pytest.raises(EmbedderMismatch, match="dimension 4"):
         empty().extended(delta([said(1, "park")], [1], np.zeros((1, 3), dtype=np.float32)))

@@ -207,6 +207,8 @@ class Log:
         width = self.token_dim // 2
         held = self.tokens.length
         if width:
+            if any(len(one) % width for one in tokens):
+                raise self._mismatch("with tokens as they are stored")
             codes = np.frombuffer(b"".join(tokens), dtype=np.uint8).reshape(-1, width)
             self.tokens.extend(codes)
             self.token_squares.extend(squares_of(codes))
