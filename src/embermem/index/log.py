@@ -186,7 +186,7 @@ class Log:
         if isinstance(vectors, StoredVectors):
             try:
                 return codes_of([vectors.rows[place] for place in some.tolist()], self.dim, self.first_dim)
-            except ValueError as error:
+            except (ValueError, TypeError) as error:  # bytes, or what a damaged row has in their place
                 raise self._mismatch("as they are stored") from error
         parts = np.split(np.asarray(vectors[some], dtype=np.float32), [self.first_dim], axis=1)
         codes, exponents = zip(*map(quantized, parts), strict=True)

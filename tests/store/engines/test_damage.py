@@ -108,6 +108,20 @@ def test_a_damaged_row_of_an_owner_hides_no_other_owner(file: Path) -> None:
         assert len(memory.of("bob").pages()) == 12
 
 
+def test_a_packed_text_that_is_damaged_hides_no_other_owner_and_is_named_as_damage(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("UPDATE segment_text SET parts = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.execute("UPDATE change SET decisions = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.commit()
+    with Memory(file, **SMALL) as memory:
+        errors = [one.what for one in memory.check() if one.level == "error"]
+        assert [what for what in errors if "ann/" in what and "a packed text" in what]
+        assert not [what for what in errors if "bob/" in what]
+        for ask in (lambda: memory.of("ann").recall("river"), lambda: memory.of("ann").forget(matching="river")):
+            with pytest.raises(StoreCorrupt, match="a packed text"):
+                ask()
+
+
 def test_an_error_of_the_database_quotes_no_parameters(tmp_path: Path) -> None:
     store = SqlStore(Sqlite(tmp_path / "memory.db", 60))
     with pytest.raises(EmberError) as raised, store._write() as c:

@@ -64,6 +64,11 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
         StoreCorrupt,
         "a text in the file is damaged: its bytes are not UTF-8; `embermem doctor` says whose",
     ),
+    (
+        "user-defined function raised",  # that of packed texts, which is the only one of ours
+        StoreCorrupt,
+        "a packed text in the file is damaged; restore a copy, or see `embermem doctor`",
+    ),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
 
