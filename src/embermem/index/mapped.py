@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -29,6 +30,11 @@ from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.growable_array import Column
 from embermem.index.names import Names
 from embermem.index.segments import SegmentRow
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +132,7 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
         if not path.is_file():  # opening a pipe would wait
             return None
         with path.open("rb") as file:
-            area = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            area = _area(file)
     except (OSError, ValueError):
         return None
     try:
@@ -140,6 +146,23 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     asked = (owner, embedder, dim, first_dim, token_dim)
     found = (held.owner, held.embedder, held.dim, held.first_dim, held.token_dim)
     return held if found == asked else None
+
+
+def _area(file: BinaryIO) -> mmap.mmap | bytearray:
+    """A file as memory. What is mapped keeps a descriptor: where half of those that a process may have are in use, the
+    file is read instead, so that some are left for its connections. Raises OSError, ValueError."""
+    next_one = os.dup(file.fileno())  # the lowest that is free, as the map's would be
+    os.close(next_one)
+    if next_one > _most_descriptors() // 2:
+        return bytearray(file.read())
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+def _most_descriptors() -> int:
+    if resource is None:
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 def utterance_ids(data: bytes) -> frozenset[str]:
@@ -175,7 +198,7 @@ def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
     return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
 
 
-def _head_of(area: mmap.mmap | bytes) -> _Head | None:
+def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
     magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
     if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
         return None
@@ -183,7 +206,7 @@ def _head_of(area: mmap.mmap | bytes) -> _Head | None:
     return msgspec.json.decode(head, type=_Head) if zlib.crc32(head) == checksum else None
 
 
-def _column(area: mmap.mmap, section: _Section) -> Column:
+def _column(area: mmap.mmap | bytearray, section: _Section) -> Column:
     dtype = np.dtype(section.dtype)
     width = 1 if section.width is None else section.width
     if min(section.length, width) < 0 or section.length > section.room or dtype.hasobject:
