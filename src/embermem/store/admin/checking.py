@@ -20,7 +20,7 @@ from embermem.core.vectors import of_summaries
 from embermem.protocols import Bounds, Finding
 from embermem.store import schema
 from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
-from embermem.store.admin.repairs import count_again, forget_vectors, roll_up
+from embermem.store.admin.repairs import count_again, forget_vectors, roll_up, unread_sums
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros, shown_from
@@ -154,7 +154,7 @@ class Checking(Whole, Erasing):
             return _Seen(owner=owner, broken=(), findings=damaged, unsure=True)
         found = broken(c, _asked(c, owner.id, now, bounds))
         log = _log(c, owner.id)
-        findings = [*_of_log(owner, log), *self._of_key(c, owner, log)]
+        findings = [*_of_log(owner, log), *self._of_key(c, owner, log), *_of_sums(owner, unread_sums(c, owner.id))]
         unsure = bool(log.unreadable) or any(one.invariant.area == CHANGES for one in found)
         return _Seen(owner=owner, broken=tuple(found), findings=tuple(findings), unsure=unsure)
 
@@ -186,8 +186,10 @@ class Checking(Whole, Erasing):
                 write_again(c, owner.id)
             if Mending.NUMBERS in wrong:
                 count_again(c, owner.id)
-            if Mending.EMBED in wrong:
+            unread = unread_sums(c, owner.id)
+            if Mending.EMBED in wrong or unread:
                 forget_vectors(c, owner.id, micros(now))
+                mended += _of_sums(owner, unread, "mended")
             differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
             if differs or wrong - {
                 Mending.NOTHING,
@@ -296,6 +298,13 @@ _ADVICE = {
 
 def _name(owner: Owner) -> str:
     return f"{owner.user}/{owner.agent}"
+
+
+def _of_sums(owner: Owner, unread: Sequence[str], level: str = "error") -> list[Finding]:
+    """Of segments whose sum of vectors cannot be read, which is found out by reading it."""
+    what = f"{_name(owner)}: segments whose sum of vectors cannot be read: {len(unread)}"
+    advice = "" if level == "mended" else _ADVICE[Mending.EMBED]
+    return [Finding(level=level, what=what, advice=advice)] if unread else []
 
 
 def _damaged(what: Owner | str, error: StoreCorrupt) -> Finding:
