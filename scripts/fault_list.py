@@ -437,9 +437,8 @@ _FORGETTING = (
         name="ledger-kept",
         breaks="model calls of a user who was forgotten whole stay in the store",
         file="store/erasing.py",
-        old="drop_index_files(c, owner_id, self._database.cache_beside)\n        for table in schema.OWNED:\n",
-        new="drop_index_files(c, owner_id, self._database.cache_beside)\n"
-        "        for table in set(schema.OWNED) - {schema.call}:\n",
+        old="drop_index_files(c, owner_id, self._database)\n        for table in schema.OWNED:\n",
+        new="drop_index_files(c, owner_id, self._database)\n        for table in set(schema.OWNED) - {schema.call}:\n",
         tests=("test_forgetting.py", "test_forgotten_owner.py", "test_receipts.py", "test_store_suite.py"),
     ),
     Fault(

@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -80,6 +81,17 @@ def test_what_was_said_since_a_file_was_written_is_recalled_with_it(path: Path) 
     ][:1]
 
 
+def test_pages_that_expire_are_recalled_with_a_file_until_they_do(path: Path) -> None:
+    soon = datetime.now(UTC) + timedelta(days=2)
+    with at(path) as memory:
+        memory.of("alice").add("The plumber comes on Tuesday.", expires_at=soon)
+        memory.of("alice").settle()
+    for now, found in ((soon - timedelta(days=1), True), (soon + timedelta(days=1), False)):
+        with at(path, clock=lambda now=now: now) as memory:
+            assert ("plumber" in found_by(memory.of("alice"), "When does the plumber come?")) is found
+            assert memory.mapped_bytes > 0
+
+
 def test_a_file_is_for_its_makers_eyes_only_and_may_be_removed(path: Path) -> None:
     (file,) = files(path)
     assert file.stat().st_mode & 0o777 == 0o600
@@ -115,6 +127,37 @@ def test_a_folder_that_cannot_be_written_is_logged_once_and_does_no_harm(
     assert len([one for one in caplog.records if "no file of an index" in one.getMessage()]) == 1
 
 
+def _is_cut_off(file: Path, content: bytes) -> None:
+    file.write_bytes(content[:20_000])
+
+
+def _is_a_pipe(file: Path, content: bytes) -> None:
+    os.mkfifo(file)
+
+
+def _is_a_folder(file: Path, content: bytes) -> None:
+    file.mkdir()
+
+
+def _is_a_link_to_itself(file: Path, content: bytes) -> None:
+    file.symlink_to(file)
+
+
+@pytest.mark.parametrize("becomes", [_is_cut_off, _is_a_pipe, _is_a_folder, _is_a_link_to_itself])
+def test_what_is_in_place_of_a_file_stops_neither_a_recall_nor_a_check(
+    path: Path, becomes: Callable[[Path, bytes], None]
+) -> None:
+    (file,) = files(path)
+    content = file.read_bytes()
+    with at(path, index_cache="off") as memory:
+        before = found_by(memory.of("alice"), *QUESTIONS)
+    file.unlink()
+    becomes(file, content)
+    with at(path, read_only=True) as memory:
+        assert found_by(memory.of("alice"), *QUESTIONS) == before
+        assert not [finding for finding in memory.check() if finding.level == "error"]
+
+
 def forgets_a_page(alice: OwnerMemory) -> None:
     alice.forget(page=secret_page(alice))
 
@@ -145,6 +188,36 @@ def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_no
     with at(path) as other:
         forgets_a_page(other.of("alice"))
     assert [*folder.rglob("*.index")] == []
+    assert holds(path, *WORDS) == []
+
+
+def test_files_in_such_a_folder_are_forgotten_by_an_older_copy_of_the_store_that_does_not_know_of_it(
+    path: Path,
+) -> None:
+    folder, older = path.parent / "elsewhere", path.read_bytes()
+    with at(path, index_cache=str(folder)) as memory:
+        found_by(memory.of("alice"), *QUESTIONS)
+    assert len([*folder.rglob("*.index")]) == 1
+    path.write_bytes(older)
+    with at(path, index_cache=str(folder)) as memory:
+        forgets_a_page(memory.of("alice"))
+        assert [*folder.rglob("*.index")] == []
+    assert holds(path, *WORDS) == []
+
+
+def test_verify_and_doctor_see_what_is_in_such_a_folder(path: Path) -> None:
+    folder = path.parent / "elsewhere"
+    with at(path, index_cache=str(folder)) as memory:
+        found_by(memory.of("alice"), *QUESTIONS)
+    (file,) = folder.rglob("*.index")
+    old = file.read_bytes()
+    with at(path, index_cache=str(folder)) as memory:
+        alice = memory.of("alice")
+        receipt = alice.forget(page=secret_page(alice))
+        file.write_bytes(old)
+        assert not alice.verify(receipt).ok
+        memory.repair()
+        assert alice.verify(receipt).ok
     assert holds(path, *WORDS) == []
 
 

@@ -68,7 +68,7 @@ def test_sums_of_an_older_version_and_numbers_without_a_code_are_in_single_preci
     np.testing.assert_array_equal(sum_from(sum_bytes(odd)), odd)
 
 
-@pytest.mark.parametrize("damaged", [b"\x01", b"\xff\xff\x00", sum_bytes(drawn_sum(3))[:-9]])
+@pytest.mark.parametrize("damaged", [b"", b"\x01", b"\xff\xff\x00", sum_bytes(drawn_sum(3))[:-9]])
 def test_a_damaged_sum_is_refused(damaged: bytes) -> None:
     with pytest.raises(ValueError, match="damaged"):
         sum_from(damaged)

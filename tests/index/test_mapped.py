@@ -102,10 +102,33 @@ def test_a_file_that_was_cut_off_is_not_used(tmp_path: Path, length: int) -> Non
     assert opened(file) is None
 
 
+def test_a_process_that_may_open_few_more_files_reads_them_and_keeps_none_open(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    file = tmp_path / "owner.index"
+    built = empty().extended(delta([said(1, "tea")]))
+    kept(built, file)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, before[1]))
+    try:
+        read = [opened(file) for _ in range(150)]
+        file.read_bytes()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert None not in read
+    grown = built.extended(delta([said(2, "more tea")]))
+    for one in (read[0], read[-1]):
+        assert one is not None
+        assert picture(one) == picture(built)
+        assert picture(one.extended(delta([said(2, "more tea")]))) == picture(grown)
+
+
 def test_a_file_tells_which_utterances_are_in_it(tmp_path: Path) -> None:
     file = tmp_path / "owner.index"
     kept(empty().extended(delta([said(1, "tea"), said(3, "figs")])), file)
-    assert mapped.utterance_ids(file) == {"u1", "u3"}
+    content = file.read_bytes()
+    assert mapped.utterance_ids(content) == {"u1", "u3"}
+    for length in range(0, len(content), 1000):
+        assert mapped.utterance_ids(content[:length]) in (frozenset(), {"u1", "u3"})
 
 
 def test_what_is_mapped_counts_apart_from_what_a_process_holds_alone(tmp_path: Path) -> None:

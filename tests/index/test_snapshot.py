@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from embermem.core import equations
 from embermem.core.errors import EmbedderMismatch
 from embermem.core.types import About, Fact, FactId, PageId, Persona, Segment, SegmentId, Utterance
+from embermem.core.vector_codes import StoredVectors
 from embermem.index.segments import SegmentTable
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import PageMark
@@ -186,6 +187,18 @@ def test_a_reset_throws_away_what_was_held() -> None:
     assert [u.seq for u in new.utterances] == [5]
     assert new.revision == 1
     assert [u.seq for u in old.utterances] == [1]
+
+
+def test_vectors_that_are_damaged_as_they_are_stored_are_refused() -> None:
+    for row in (b"", b"\x01", b"\x01" * DIM, "a text"):
+        with pytest.raises(EmbedderMismatch, match=r"stored .* run `embermem reindex`"):
+            empty().extended(delta([said(1, "park")], [1], StoredVectors([row], DIM)))  # type: ignore[arg-type, list-item]
+
+
+def test_tokens_that_are_cut_off_are_refused() -> None:
+    vectors = np.ones((1, DIM), dtype=np.float32)
+    with pytest.raises(EmbedderMismatch, match=r"tokens .* run `embermem reindex`"):
+        empty().extended(delta([said(1, "park")], [1], vectors, tokens=[b"\x77" * 5]))
 
 
 def test_vectors_of_another_length_are_refused() -> None:

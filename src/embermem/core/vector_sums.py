@@ -80,7 +80,7 @@ def _packed(codes: NDArray[np.int16], bits: int) -> bytes:
 
 def sum_from(data: bytes) -> Vector:
     """The float32 sum (dim,) of `sum_bytes`. Raises ValueError for bytes that it did not write."""
-    if len(data) % _SINGLE.itemsize == 0:
+    if data and len(data) % _SINGLE.itemsize == 0:
         return np.frombuffer(data, dtype=_SINGLE).astype(np.float32)
     dim = int.from_bytes(data[:_HEAD], "little")
     count = -(-dim // _BLOCK)

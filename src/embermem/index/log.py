@@ -186,14 +186,14 @@ class Log:
         if isinstance(vectors, StoredVectors):
             try:
                 return codes_of([vectors.rows[place] for place in some.tolist()], self.dim, self.first_dim)
-            except ValueError as error:
-                raise self._mismatch("as they are stored") from error
+            except (ValueError, TypeError) as error:  # bytes, or what a damaged row has in their place
+                raise self._mismatch("as they are stored", "; run `embermem reindex`") from error
         parts = np.split(np.asarray(vectors[some], dtype=np.float32), [self.first_dim], axis=1)
         codes, exponents = zip(*map(quantized, parts), strict=True)
         return np.hstack(codes), np.stack(exponents, axis=1)
 
-    def _mismatch(self, which: str) -> EmbedderMismatch:
-        return EmbedderMismatch(f"vectors {which} do not fit an index of dimension {self.dim}")
+    def _mismatch(self, which: str, advice: str = "") -> EmbedderMismatch:
+        return EmbedderMismatch(f"vectors {which} do not fit an index of dimension {self.dim}{advice}")
 
     def _add_codes(self, codes: Codes, exponents: Codes) -> None:
         scales = np.ldexp(np.float32(1.0), exponents.astype(np.int32))
@@ -207,6 +207,8 @@ class Log:
         width = self.token_dim // 2
         held = self.tokens.length
         if width:
+            if any(len(one) % width for one in tokens):
+                raise self._mismatch("with tokens as they are stored", "; run `embermem reindex`")
             codes = np.frombuffer(b"".join(tokens), dtype=np.uint8).reshape(-1, width)
             self.tokens.extend(codes)
             self.token_squares.extend(squares_of(codes))

@@ -11,9 +11,11 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,6 +30,11 @@ from embermem.core.types import Fact, OwnerId, Persona
 from embermem.index.growable_array import Column
 from embermem.index.names import Names
 from embermem.index.segments import SegmentRow
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +61,7 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True):
     persona: Persona
     archived_facts: list[Fact]
     ended_facts: list[Fact]
-    expiring: list[tuple[str, Any]]
+    expiring: list[tuple[str, datetime]]
     fact_terms: dict[str, list[str]]
 
 
@@ -124,7 +131,10 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     """What a file holds of an owner, mapped where the system allows its removal meanwhile. None where there is none, or
     it is of another owner, embedder or version, or damaged."""
     try:
-        area = _area(path)
+        if not path.is_file():  # opening a pipe would wait
+            return None
+        with path.open("rb") as file:
+            area = _area(file)
     except (OSError, ValueError):
         return None
     try:
@@ -140,22 +150,32 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
     return held if found == asked else None
 
 
-def _area(path: Path) -> mmap.mmap | bytearray:
-    """The bytes of a file, which may be written to without changing it."""
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) if _MAPS else bytearray(file.read())
+def _area(file: BinaryIO) -> mmap.mmap | bytearray:
+    """A file as memory. What is mapped keeps a descriptor: where half of those that a process may have are in use, the
+    file is read instead, so that some are left for its connections. Raises OSError, ValueError."""
+    next_one = os.dup(file.fileno())  # the lowest that is free, as the map's would be
+    os.close(next_one)
+    if not _MAPS or next_one > _most_descriptors() // 2:
+        return bytearray(file.read())
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
-def utterance_ids(path: Path) -> frozenset[str]:
-    """The ids of all utterances in a file, whichever version wrote it; none of a damaged file. Raises OSError."""
-    data = path.read_bytes()
+def _most_descriptors() -> int:
+    if resource is None:
+        return sys.maxsize
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+
+
+def utterance_ids(data: bytes) -> frozenset[str]:
+    """The ids of all utterances in the bytes of a file, whichever version wrote it; none of a damaged file."""
     try:
         head = _head_of(data)
         told = None if head is None else msgspec.json.decode(head.held, type=Held)
         section = None if head is None else next(one for one in head.sections if one.name == "said.ids")
     except (ValueError, TypeError, struct.error, msgspec.DecodeError, StopIteration):
         return frozenset()
-    if section is None or told is None:
+    if section is None or told is None or section.offset + section.length * PACKED > len(data):
         return frozenset()
     packed = np.frombuffer(data, np.uint8, section.length * PACKED, section.offset).reshape(-1, PACKED)
     return frozenset(filter(None, (unpacked_id(one.tobytes()) for one in packed))) | {*told.names.odd_ids.values()}
@@ -180,7 +200,7 @@ def _head(sections: list[_Section], size: int, told: bytes) -> bytes:
     return msgspec.json.encode(_Head(version=_version(), size=size, sections=sections, held=msgspec.Raw(told)))
 
 
-def _head_of(area: mmap.mmap | bytes | bytearray) -> _Head | None:
+def _head_of(area: mmap.mmap | bytearray | bytes) -> _Head | None:
     magic, length, checksum = _HEAD.unpack(area[: _HEAD.size])
     if magic != _MAGIC or length > min(_LARGEST_HEAD, len(area)):
         return None

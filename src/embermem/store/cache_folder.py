@@ -33,13 +33,14 @@ class CacheFolder:
         return self.path / f"{owner_id}{_SUFFIX}"
 
     def files(self) -> tuple[Path, ...]:
-        """All files in it, also those that a process was at when it ended."""
-        return tuple(sorted(self.path.glob(f"*{_SUFFIX}*")))
+        """All files in it, also those that a process was at when it ended. Raises OSError."""
+        return tuple(one for one in self._entries() if one.is_file())
 
     def drop(self, owner_id: OwnerId) -> None:
-        """Remove an owner's file, and what was to be one. Raises OSError."""
-        for one in self.path.glob(f"{owner_id}{_SUFFIX}*"):
-            one.unlink(missing_ok=True)
+        """Remove an owner's file, and what was to be one. Raises OSError, also where the folder cannot be listed."""
+        for one in self._entries():
+            if one.name.startswith(f"{owner_id}{_SUFFIX}"):
+                one.unlink(missing_ok=True)
 
     def put(
         self,
@@ -94,7 +95,7 @@ class CacheFolder:
 
     def utterances(self) -> frozenset[str]:
         """The ids of all utterances in its files. Raises OSError."""
-        return frozenset(one for file in self.files() for one in mapped.utterance_ids(file))
+        return frozenset(one for data in self._contents() for one in mapped.utterance_ids(data))
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         """Those of some ids that stand in any of its files. Raises OSError."""
@@ -109,3 +110,15 @@ class CacheFolder:
         for file in self.files():
             with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
                 yield file.read_bytes()
+
+    def _entries(self) -> tuple[Path, ...]:
+        """What has the name of a file of ours, whatever it is. Raises OSError."""
+        try:
+            names = os.listdir(self.path)
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except PermissionError:
+            if os.path.exists(self.path):
+                raise
+            return ()  # a folder of another machine, which cannot be reached on this one
+        return tuple(self.path / name for name in sorted(names) if _SUFFIX in name)

@@ -95,7 +95,7 @@ class Erasing(Transactions):
             _refuse_moved(c, owner.id, erasure, revision)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
-            drop_index_files(c, owner.id, self._database.cache_beside)
+            drop_index_files(c, owner.id, self._database)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
@@ -158,7 +158,7 @@ class Erasing(Transactions):
         """Of an owner whose row is held."""
         marks = {*_marks_of_messages(c, owner_id, key), *_marks_of_receipts(c, owner_id, key)}
         remember_scrub(c)
-        drop_index_files(c, owner_id, self._database.cache_beside)
+        drop_index_files(c, owner_id, self._database)
         for table in schema.OWNED:
             c.execute(delete(table).where(table.c.owner_id == owner_id))
         drop_alias(c, owner_id)

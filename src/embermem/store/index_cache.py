@@ -77,11 +77,12 @@ class _Files(IndexFiles):
             return False
 
 
-def drop_index_files(c: Connection, owner_id: OwnerId, beside: CacheFolder | None) -> None:
+def drop_index_files(c: Connection, owner_id: OwnerId, database: Database) -> None:
     """Remove an owner's files from all folders that ever had any, within the transaction that forgets something: no
     other can appear before it ends, and after it none that is older. Raises StoreError where one cannot be removed."""
     known = [CacheFolder(Path(one)) for one in json.loads(setting(c, _FOLDERS) or "[]")]
-    for folder in (*known, *(() if beside is None else (beside,))):
+    # An older copy of the database knows nothing of its own folder.
+    for folder in (*known, *database.caches):
         try:
             folder.drop(owner_id)
         except OSError as error:

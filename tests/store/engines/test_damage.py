@@ -108,6 +108,39 @@ def test_a_damaged_row_of_an_owner_hides_no_other_owner(file: Path) -> None:
         assert len(memory.of("bob").pages()) == 12
 
 
+def test_a_packed_text_that_is_damaged_hides_no_other_owner_and_is_named_as_damage(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as c:
+        c.execute("UPDATE segment_text SET parts = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.execute("UPDATE change SET decisions = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.commit()
+    with Memory(file, **SMALL) as memory:
+        errors = [one.what for one in memory.check() if one.level == "error"]
+        assert [what for what in errors if "ann/" in what and "a packed text" in what]
+        assert not [what for what in errors if "bob/" in what]
+        for ask in (lambda: memory.of("ann").recall("river"), lambda: memory.of("ann").forget(matching="river")):
+            with pytest.raises(StoreCorrupt, match="a packed text"):
+                ask()
+
+
+@pytest.mark.parametrize(
+    "damage", ["zeroblob(length(vector_sum))", "substr(vector_sum, 1, length(vector_sum) / 8 * 4 + 1)"]
+)
+def test_a_sum_of_vectors_that_cannot_be_read_is_named_and_made_again(file: Path, damage: str) -> None:
+    with closing(sqlite3.connect(file)) as c:
+        c.execute(f"UPDATE segment SET vector_sum = {damage} WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.commit()
+    with Memory(file, **SMALL) as memory:
+        with pytest.raises(StoreCorrupt, match="doctor --repair"):
+            memory.of("ann").recall("river")
+        (found,) = errors_of(memory.check())
+        assert found.startswith("ann/default: segments whose sum of vectors cannot be read")
+        assert found in [one.what for one in memory.repair() if one.level == "mended"]
+        assert errors_of(memory.check()) == []
+        memory.of("ann").settle()
+        assert memory.of("ann").recall("river").hits
+        assert all(one.embedding is not None for one in memory.of("ann").segments())
+
+
 def test_an_error_of_the_database_quotes_no_parameters(tmp_path: Path) -> None:
     store = SqlStore(Sqlite(tmp_path / "memory.db", 60))
     with pytest.raises(EmberError) as raised, store._write() as c:

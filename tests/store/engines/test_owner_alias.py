@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from embermem import Memory
 from embermem.bootstrap import copy_store
 from embermem.core.config import Settings
@@ -83,3 +85,24 @@ def test_a_copy_is_the_same_whatever_the_numbers_are(tmp_path: Path) -> None:
     assert numbers(tmp_path / "copy.db") != numbers(file)
     with Memory(tmp_path / "copy.db", **SMALL) as memory:
         assert [page.query for page in memory.of("ben").pages()] == ["I am ben."]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        f"DELETE FROM {KEYS} WHERE no = 1",
+        f"UPDATE {KEYS} SET no = 999 WHERE no = 1",
+        f"UPDATE {KEYS} SET id = 'x' WHERE no = 1",
+    ],
+)
+def test_doctor_finds_an_owner_whose_number_is_lost(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "memory.db"
+    with Memory(file, **SMALL) as memory:
+        memory.of("alice").add("I like tea.", "I see.")
+        assert not [one for one in memory.check() if one.level == "error"]
+    with closing(sqlite3.connect(file)) as c:
+        c.execute(damage)
+        c.commit()
+    with Memory(file, **SMALL) as memory:
+        (found,) = (one.what for one in memory.check() if one.level == "error")
+        assert found.startswith("alice/default: nobody finds its rows")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -56,6 +57,15 @@ def test_the_dictionary_of_stores_that_exist_never_changes() -> None:
 def test_a_damaged_value_is_told_without_its_text(damage: bytes) -> None:
     with pytest.raises(StoreCorrupt, match="damaged"):
         plain_text(damage)
+
+
+def test_what_would_unpack_to_more_than_is_ever_packed_is_damaged_and_not_unpacked_whole() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    bomb = b"\xe5\x01" + b"".join(packer.compress(bytes(1 << 20)) for _ in range(80)) + packer.flush()
+    with pytest.raises(StoreCorrupt, match="damaged"):
+        plain_text(bomb)
+    assert sum(map(len, unpacked_within(bomb))) < 70_000_000
+    assert isinstance(held("a" * 70_000_000), str)
 
 
 def test_what_looks_through_bytes_reads_packed_values_also_of_such_that_are_cut_off() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -31,3 +33,20 @@ def test_codes_near_the_middle_take_less_and_older_ones_are_read() -> None:
     assert len(held) < 0.88 * len(codes)
     assert PackedTokens().process_result_value(codes, AnyFile()) == codes
     assert PackedTokens().process_bind_param(codes, postgresql.dialect()) == codes  # type: ignore[no-untyped-call]
+
+
+def test_codes_that_are_all_the_same_come_back() -> None:
+    codes = b"\x77" * 100_000
+    held = PackedTokens().process_bind_param(codes, AnyFile())
+    assert PackedTokens().process_result_value(held, AnyFile()) == codes
+
+
+def test_what_is_cut_off_or_would_unpack_to_more_than_codes_do_is_not_taken_for_codes() -> None:
+    held = PackedTokens().process_bind_param(bytes(range(256)) * 40, AnyFile())
+    assert held is not None
+    cut = held[: len(held) // 2 // 2 * 2 + 1]
+    assert PackedTokens().process_result_value(cut, AnyFile()) == cut
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    bomb = b"\xe5\x02" + packer.compress(bytes(10_000_000)) + packer.flush()
+    bomb += bytes(1 - len(bomb) % 2)
+    assert len(PackedTokens().process_result_value(bomb, AnyFile()) or b"") == len(bomb)

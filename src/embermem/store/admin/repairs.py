@@ -6,6 +6,7 @@ from sqlalchemy import and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
+from embermem.core.vector_sums import sum_from
 from embermem.core.vectors import of_summaries
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
@@ -43,6 +44,26 @@ def count_again(c: Connection, owner_id: OwnerId) -> None:
     )
 
 
+def unread_sums(c: Connection, owner_id: OwnerId) -> tuple[str, ...]:
+    """The segments whose sum of vectors may be one by its length, and cannot be read."""
+    segment = schema.segment.c
+    embedder, dim = setting(c, "embedder") or "", int(setting(c, "dim") or 0)
+    ours = segment.embedder.in_([embedder, of_summaries(embedder)])
+    rows = c.execute(
+        select(segment.segment_id, segment.vector_sum).where(
+            segment.owner_id == owner_id, ours, is_sum(segment.vector_sum, dim)
+        )
+    )
+    return tuple(row.segment_id for row in rows if not _is_read(row.vector_sum, dim))
+
+
+def _is_read(data: bytes, dim: int) -> bool:
+    try:
+        return len(sum_from(data)) == dim
+    except ValueError:
+        return False
+
+
 def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     """Vectors that are of nothing, or not what they must be, go; from the first that is missing on, they are due."""
     vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
@@ -53,7 +74,8 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
     upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
     first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
-    damaged = or_(segment.c.vector_sum.is_(None), ~is_sum(segment.c.vector_sum, dim))
+    unread = segment.c.segment_id.in_(unread_sums(c, owner_id))
+    damaged = or_(segment.c.vector_sum.is_(None), ~is_sum(segment.c.vector_sum, dim), unread)
     c.execute(
         update(segment)
         .where(segment.c.owner_id == owner_id, segment.c.embedder.in_([embedder, of_summaries(embedder)]), damaged)

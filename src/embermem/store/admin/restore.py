@@ -182,9 +182,8 @@ def _refuse_beside(target: Path) -> None:
 
 def _drop_caches(database: Database) -> None:
     """Remove the files of indexes of the store that was at the place. Raises OSError."""
-    for folder in (database.cache, database.cache_beside):
-        for one in () if folder is None else folder.files():
-            one.unlink(missing_ok=True)
+    for folder in database.caches:
+        folder.drop_all()
 
 
 def _put(part: Part, target: Path, ours: KeyFile, theirs: KeyFile, replace: bool) -> str | None:

@@ -121,6 +121,11 @@ class Database(Protocol):
         return None
 
     @property
+    def caches(self) -> tuple[CacheFolder, ...]:
+        """Both, as far as they are there."""
+        return tuple({one.path: one for one in (self.cache, self.cache_beside) if one is not None}.values())
+
+    @property
     def key(self) -> StoredKey:
         """Where the key of forgotten values lies: outside the database."""
 

@@ -28,6 +28,8 @@ _MARKS = b"\xe5\x01"
 _LEVEL = 6
 """The default of zlib."""
 _RAW = -zlib.MAX_WBITS
+_MOST = 1 << 26
+"""Bytes of a text that is packed, at most: what unpacks to more is damaged, and is not unpacked further."""
 _DICTIONARY = (
     b'["Undone",{"no":["Evicted",{"segment_id":"["SegmentEnded",{"segment_id":"["FactRetired",{"fact_id":"'
     b'","superseded_by":"["FactArchived",{"fact_id":"["ProfileSet",{"whose":"user","name":","set_by":"'
@@ -70,6 +72,8 @@ class PackedText(TypeDecorator[str]):
 
 def _packed(text: str) -> bytes | str:
     data = text.encode()
+    if len(data) > _MOST:
+        return text
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
     made = _MARKS + packer.compress(data) + packer.flush()
     return made if len(made) < len(data) else text
@@ -83,7 +87,7 @@ def plain_text(value: bytes | str | None) -> str | None:
     try:
         if not value.startswith(_MARKS):
             raise ValueError
-        data = unpacker.decompress(value[len(_MARKS) :])
+        data = unpacker.decompress(value[len(_MARKS) :], _MOST + 1)
         if not unpacker.eof:
             raise ValueError
         return data.decode()
@@ -122,7 +126,7 @@ def unpacked_within(piece: bytes) -> Iterator[bytes]:
         try:
             for start in range(at + len(_MARKS), len(piece), _STEP):  # in steps: what comes before an error is kept
                 found += unpacker.decompress(piece[start : start + _STEP])
-                if unpacker.eof:
+                if unpacker.eof or len(found) > _MOST:
                     break
         except zlib.error:
             pass

@@ -45,9 +45,10 @@ def _packed(codes: bytes) -> bytes:
 def _codes(value: bytes) -> bytes:
     if len(value) % 2 == 0 or not value.startswith(_MARKS):
         return value
-    try:
-        nibbles = np.frombuffer(zlib.decompressobj(_RAW).decompress(value[len(_MARKS) :]), dtype=np.uint8)
+    unpacker = zlib.decompressobj(_RAW)
+    try:  # Huffman's code of a code has a bit at least
+        nibbles = np.frombuffer(unpacker.decompress(value[len(_MARKS) :], 8 * len(value)), dtype=np.uint8)
     except zlib.error:  # what is damaged is told by its length, as of every embedder
         return value
     half = len(nibbles) // 2
-    return (nibbles[:half] | nibbles[half:] << 4).tobytes() if len(nibbles) % 2 == 0 else value
+    return (nibbles[:half] | nibbles[half:] << 4).tobytes() if unpacker.eof and len(nibbles) % 2 == 0 else value

@@ -66,6 +66,11 @@ _MESSAGES: tuple[tuple[str, type[StoreError], str], ...] = (
         StoreCorrupt,
         "a text in the file is damaged: its bytes are not UTF-8; `embermem doctor` says whose",
     ),
+    (
+        "user-defined function raised",  # that of packed texts, which is the only one of ours
+        StoreCorrupt,
+        "a packed text in the file is damaged; restore a copy, or see `embermem doctor`",
+    ),
     ("unable to open", StoreError, "the file cannot be opened; check the folder and its rights"),
 )
 
@@ -291,13 +296,16 @@ class Sqlite(Database):
     def leftovers(self) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.utterances()
+        try:
+            beside = frozenset(one for folder in self.caches for one in folder.utterances())
+        except OSError as error:
+            raise StoreError(f"{self.place}: its files cannot be read: {error}") from error
         return sqlite_scrub.leftovers(self, self._path, self._engine_to_read()) | beside
 
     def remains(self, ids: Collection[str]) -> frozenset[str]:
         from embermem.store.engines import sqlite_scrub
 
-        beside = frozenset[str]() if self.cache_beside is None else self.cache_beside.remains(ids)
+        beside = frozenset(one for folder in self.caches for one in folder.remains(ids))
         return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:

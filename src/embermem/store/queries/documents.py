@@ -94,7 +94,7 @@ class Documents(Erasing):
                     raise RevisionMoved("another call stored this document meanwhile")
                 done = _put(c, owner.id, document, given, difference, now, secret)
                 if held:  # a file may have what was taken out
-                    drop_index_files(c, owner.id, self._database.cache_beside)
+                    drop_index_files(c, owner.id, self._database)
             _end(c, owner.id, done.id, given.expires_at, now)
             if key is not None:
                 said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
