@@ -277,6 +277,15 @@ def lived(memory: Memory, pages: int, seed: int) -> dict[tuple[str, str], set[by
     return said
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal", "-cache", ".key"])
+def test_a_backup_never_takes_the_name_of_a_file_of_the_store_itself(tmp_path: Path, end: str) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        memory.of("user").add("Hello.")
+        with pytest.raises(InputError, match="belongs to the store"):
+            memory.backup(tmp_path / f"memory.db{end}")
+    assert not list(tmp_path.glob("*.part*"))
+
+
 @pytest.mark.parametrize("pending", [False, True], ids=["scrubbed", "before the scrub"])
 def test_a_new_backup_holds_no_byte_of_what_was_forgotten_before(tmp_path: Path, pending: bool) -> None:
     file, folder = tmp_path / "memory.db", tmp_path / "folder"
