@@ -9,7 +9,7 @@ from embermem import protocols
 from embermem.baselines.records import RecordStore
 from embermem.store.sql import SqlStore
 
-MOST = 45
+MOST = 46
 """Methods of all protocols of the store together."""
 
 
