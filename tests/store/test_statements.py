@@ -60,7 +60,7 @@ WHOLE: Mapping[str, str] = {
     "store_admin.Whole.stats": "counts the whole store, for metrics and `stats`",
     "store_admin._backlog": "how many pages wait, and since when, for metrics and `stats`",
     "erasing.is_marked": "looks whether anything was hashed with a key that is gone, before another is made",
-    "checking.Checking._owners_that_can_be_read": "lists whose rows `doctor` looks at, without those that cannot be read",
+    "checking.Checking._owners_that_can_be_read": "lists whose rows `doctor` looks at",
     "checking._ownerless": "looks for rows of owners that are not there, for `doctor`",
     "checking._failed": "tells what waits for another try, for `doctor`",
     "store_admin.Whole.begin_reindex": "changes the embedder of the store: every owner's vectors are due",
