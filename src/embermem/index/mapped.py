@@ -11,7 +11,6 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -153,18 +152,18 @@ def read(path: Path, owner: OwnerId, embedder: str, dim: int, first_dim: int, to
 def _area(file: BinaryIO) -> mmap.mmap | bytearray:
     """A file as memory. What is mapped keeps a descriptor: where half of those that a process may have are in use, the
     file is read instead, so that some are left for its connections. Raises OSError, ValueError."""
-    next_one = os.dup(file.fileno())  # the lowest that is free, as the map's would be
-    os.close(next_one)
-    if not _MAPS or next_one > _most_descriptors() // 2:
+    if not _MAPS or _descriptors_are_few(file):
         return bytearray(file.read())
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
-def _most_descriptors() -> int:
+def _descriptors_are_few(file: BinaryIO) -> bool:
     if resource is None:
-        return sys.maxsize
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
+        return False
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_one = os.dup(file.fileno())  # the lowest that is free, as the map's would be
+    os.close(next_one)
+    return most != resource.RLIM_INFINITY and next_one > most // 2
 
 
 def utterance_ids(data: bytes) -> frozenset[str]:

@@ -38,6 +38,7 @@ from embermem.store.admin.backup_files import (
 )
 from embermem.store.backup_list import remember_backup
 from embermem.store.engines.backup_pages import Contents, changed_pages, contents_of, refuse_unsound
+from embermem.store.engines.copies import BESIDE
 from embermem.store.erasing import Erasing, erased_mark
 from embermem.store.forgotten_key import KEY_MARK, bring_key, refuse_other_key
 from embermem.store.migrations import VERSION_TABLE
@@ -119,23 +120,18 @@ def back_up(
     return run.into_file(target)
 
 
-_OWN = ("-wal", "-shm", "-journal", "-cache", ".key")
-"""Ends of the names of files beside a store that SQLite and Ember write and remove."""
-
-
 class _Run:
     def __init__(self, database: Database, now: datetime, told: Told) -> None:
         self._database = database
         self._now = now
         self._told = told
         self._store = database.place if "://" in database.place else os.path.abspath(database.place)
-        self._beside = Path(self._store).parent
 
     def into_file(self, target: Path) -> Backup:
         with disk_told(target):
             if not target.parent.is_dir():
                 raise InputError(f"the folder {target.parent} does not exist; create it first")
-            if target.name in {f"{Path(self._store).name}{end}" for end in _OWN} and target.parent == self._beside:
+            if os.path.abspath(target) in {f"{self._store}{end}" for end in BESIDE}:
                 raise InputError(f"{target} is the name of a file that belongs to the store; choose another name")
             with locked(target):
                 if target.exists():

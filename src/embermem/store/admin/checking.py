@@ -188,7 +188,7 @@ class Checking(Whole, Erasing):
                 count_again(c, owner.id)
             unread = unread_sums(c, owner.id)
             if Mending.EMBED in wrong or unread:
-                forget_vectors(c, owner.id, micros(now))
+                forget_vectors(c, owner.id, micros(now), unread)
                 mended += _of_sums(owner, unread, "mended")
             differs = () if before.unsure else _derived_where_wrong(c, owner.id, Mending.DERIVE in wrong)
             if differs or wrong - {

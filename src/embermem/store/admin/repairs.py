@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
@@ -64,8 +66,9 @@ def _is_read(data: bytes, dim: int) -> bool:
         return False
 
 
-def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
-    """Vectors that are of nothing, or not what they must be, go; from the first that is missing on, they are due."""
+def forget_vectors(c: Connection, owner_id: OwnerId, at: int, unread: Collection[str]) -> None:
+    """Vectors that are of nothing, or not what they must be, go, and the sums of segments that are `unread`; from the
+    first that is missing on, they are due."""
     vector, said, owner, segment = schema.embedding, schema.utterance, schema.owner, schema.segment
     embedder, dim = setting(c, "embedder"), int(setting(c, "dim") or 0)
     of_nothing = ~exists().where(said.c.owner_id == owner_id, said.c.seq == vector.c.seq)
@@ -74,8 +77,8 @@ def forget_vectors(c: Connection, owner_id: OwnerId, at: int) -> None:
     bare = ~exists().where(vector.c.owner_id == owner_id, vector.c.seq == said.c.seq)
     upto = select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id).scalar_subquery()
     first = c.scalar(select(func.min(said.c.seq)).where(said.c.owner_id == owner_id, said.c.seq <= upto, bare))
-    unread = segment.c.segment_id.in_(unread_sums(c, owner_id))
-    damaged = or_(segment.c.vector_sum.is_(None), ~is_sum(segment.c.vector_sum, dim), unread)
+    not_a_sum = or_(~is_sum(segment.c.vector_sum, dim), segment.c.segment_id.in_(sorted(unread)))
+    damaged = or_(segment.c.vector_sum.is_(None), not_a_sum)
     c.execute(
         update(segment)
         .where(segment.c.owner_id == owner_id, segment.c.embedder.in_([embedder, of_summaries(embedder)]), damaged)

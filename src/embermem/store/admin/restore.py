@@ -27,16 +27,13 @@ from embermem.store.admin.backup_files import (
 )
 from embermem.store.admin.point_in_time import PointInTime
 from embermem.store.engines.backup_pages import Contents, alone, apply_pages, compact, contents_of, refuse_unsound
-from embermem.store.engines.copies import PAGES
+from embermem.store.engines.copies import LOGS, PAGES
 from embermem.store.engines.database import Database
 from embermem.store.forgotten_key import KeyFile, bring_key, refuse_other_key
 from embermem.store.migrations import VERSION_TABLE, refuse_newer
 from embermem.store.schema import HEAD
 
 __all__ = ["restore"]
-
-_BESIDE = ("-wal", "-shm", "-journal")
-"""Files that SQLite keeps beside a store."""
 
 
 def restore(
@@ -175,7 +172,7 @@ def _refuse_taken(target: Path, replace: bool) -> None:
 
 def _refuse_beside(target: Path) -> None:
     """Raises InputError where changes of a store lie that is gone: SQLite would take them for the new one's."""
-    for end in _BESIDE:
+    for end in LOGS:
         if (one := Path(f"{target}{end}")).exists():
             raise InputError(f"{one} is left of a store that was at {target}: move it away first")
 
@@ -202,7 +199,7 @@ def _put(part: Part, target: Path, ours: KeyFile, theirs: KeyFile, replace: bool
             theirs.set_aside()
         bring_key(ours, theirs)
         os.link(target, aside)
-        for end in _BESIDE:  # of one that is damaged: SQLite would take its changes for the new one's
+        for end in LOGS:  # of one that is damaged: SQLite would take its changes for the new one's
             if (one := Path(f"{target}{end}")).exists():
                 one.replace(f"{aside}{end}")
         if os.name != "posix":  # where an open file keeps its name

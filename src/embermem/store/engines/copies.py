@@ -14,6 +14,10 @@ _AT_ONCE = 500
 """Ids in one statement."""
 PAGES = ".pages"
 """Ends the name of a file that has some pages of a database: what an incremental backup writes."""
+LOGS = "-wal", "-shm", "-journal"
+"""End the names of the files that SQLite keeps beside a database."""
+BESIDE = *LOGS, "-cache", ".key"
+"""End the names of all that may lie beside a store, its folder of index files and its key among them."""
 _BLOCK, _LONGEST = 1 << 20, 80
 """Bytes that are searched at once, and those of the longest id."""
 

@@ -28,6 +28,7 @@ from embermem.core.errors import (
 from embermem.protocols import DiskUsage, Finding
 from embermem.store.cache_folder import CacheFolder
 from embermem.store.engines.backup_pages import copy_pages
+from embermem.store.engines.copies import BESIDE
 from embermem.store.engines.database import Database, raise_interrupt
 from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
@@ -44,8 +45,6 @@ from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
 _ROWS = 500
-_NO_STORES = ("-wal", "-shm", "-journal", "-cache", ".key")
-"""End the names of what lies beside a store."""
 _OF_INDEX = re.compile(r"(?:missing from index|wrong # of entries in index|out of order in index) (?P<index>\w+)$")
 """How the integrity check names an index that disagrees with its table."""
 
@@ -312,7 +311,7 @@ class Sqlite(Database):
         """`FILE.before-*` and `FILE.replaced-*`, beside it."""
         name, folder = glob.escape(self._path.name), self._path.parent
         found = [*folder.glob(f"{name}.before-*"), *folder.glob(f"{name}.replaced-*")]
-        return tuple(sorted(file for file in found if not file.name.endswith(_NO_STORES)))
+        return tuple(sorted(file for file in found if not file.name.endswith(BESIDE)))
 
 
 def _integrity(connection: Connection) -> list[str]:
