@@ -34,7 +34,8 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
 
 def pytest_runtest_logreport(report: Any) -> None:
     """How a test, or its setup or teardown, ended."""
-    _note("ended", report.nodeid, report.outcome, report.duration)
+    if not hasattr(report, "node"):  # what a worker of pytest-xdist ended is noted by that worker
+        _note("ended", report.nodeid, report.outcome, report.duration)
 
 
 def _note(*fields: object) -> None:

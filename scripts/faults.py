@@ -186,13 +186,14 @@ class Copy:
         tests: Sequence[str] | None = None,
         *,
         stop: bool = False,
+        workers: int = 0,
     ) -> tuple[int | None, str, list[list[str | float]]]:
         """Run test files, or of these some tests in order; with `stop` until one fails. pytest's exit code (None: the
         time ran out), what it printed, and what the probe noted."""
         log, chosen = (self._root / "src" / f"{PROBE}.{suffix}" for suffix in ("log", "json"))
         log.unlink(missing_ok=True)
         chosen.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", PROBE]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-p", PROBE]
         # The plugin of schemathesis takes longer to load than most tests take to run.
         command += ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
         command += ["--timeout", str(_A_TEST_S), "--engine", engine]
@@ -255,8 +256,8 @@ def copy_of(tree: Path) -> Iterator[Copy]:
 # ---------------------------------------------------------------------------------------------------- what reaches it
 
 
-def recorded(copy: Copy, tree: Path, placed: Sequence[Site], engine: str) -> Record:
-    """Run the tests that the faults name, with a probe in the place of each."""
+def recorded(copy: Copy, tree: Path, placed: Sequence[Site], engine: str, workers: int = 0) -> Record:
+    """Run the tests that the faults name, with a probe in the place of each, in so many processes besides this one."""
     record = Record(files={site.fault.name: copy.files(site.fault.tests) for site in placed})
     outside: set[str] = set()
     paths = sorted({site.path for site in placed})
@@ -269,7 +270,7 @@ def recorded(copy: Copy, tree: Path, placed: Sequence[Site], engine: str) -> Rec
     if not files:
         raise FaultError(f"no test file has one of the names that the list gives ({engine})")
     print(f"running {len(files)} test files on {engine} without a fault …", file=sys.stderr)
-    _, said, noted = copy.run(files, engine, None)
+    _, said, noted = copy.run(files, engine, None, workers=workers)
     for path in paths:
         copy.restore(path)
     failed: set[str] = set()
@@ -339,12 +340,11 @@ def _file(test: str) -> str:
 
 
 def run(tree: Path, faults: Sequence[Fault], known: Path | None, limits: Limits, workers: int) -> list[Result]:
-    """Record where nothing is known yet, and plant every fault. What failed is then run without any fault: a test that
-    fails there too is taken out of the record, and its faults are planted again."""
+    """Record where nothing is known yet, and plant every fault."""
     placed = sites(tree, faults)
     records = _read(known)
     results: dict[str, Result] = {}
-    with _copies(tree, workers) as copies:
+    with copies_of(tree, workers) as copies:
         for engine in sorted({site.fault.engine for site in placed}):
             mine = [site for site in placed if site.fault.engine == engine]
             missing = [site for site in mine if site.fault.name not in records]
@@ -352,18 +352,34 @@ def run(tree: Path, faults: Sequence[Fault], known: Path | None, limits: Limits,
                 record = recorded(copies[0], tree, missing, engine)
                 records |= {site.fault.name: record for site in missing}
                 _write(known, records)
-            while mine:
-                results |= {one.fault: one for one in _planted(copies, tree, mine, records, limits)}
-                unsteady = _unsteady(copies[0], engine, [results[site.fault.name] for site in mine])
-                for record in records.values():
-                    record.seconds = {test: s for test, s in record.seconds.items() if test not in unsteady}
-                mine = [site for site in mine if results[site.fault.name].test in unsteady]
+            chosen = {site.fault.name: tests_of(site.fault, records[site.fault.name], limits.tests) for site in mine}
+            results |= plant_all(copies, tree, mine, chosen, limits.seconds)
     return [results[site.fault.name] for site in placed]
 
 
+def plant_all(
+    copies: Sequence[Copy],
+    tree: Path,
+    placed: Sequence[Site],
+    tests: Mapping[str, Sequence[str]],
+    limit_s: float,
+) -> dict[str, Result]:
+    """Plant every fault of one engine. What failed is then run without any fault: a test that fails there too is left
+    out, and its faults are planted again."""
+    results: dict[str, Result] = {}
+    unsteady: set[str] = set()
+    while placed:
+        chosen = {site.fault.name: [one for one in tests[site.fault.name] if one not in unsteady] for site in placed}
+        found = _planted(copies, tree, placed, chosen, limit_s)
+        results |= found
+        unsteady |= _unsteady(copies[0], placed[0].fault.engine, found.values())
+        placed = [site for site in placed if results[site.fault.name].test in unsteady]
+    return results
+
+
 def _planted(
-    copies: Sequence[Copy], tree: Path, placed: Sequence[Site], records: Mapping[str, Record], limits: Limits
-) -> list[Result]:
+    copies: Sequence[Copy], tree: Path, placed: Sequence[Site], tests: Mapping[str, Sequence[str]], limit_s: float
+) -> dict[str, Result]:
     """What becomes of each fault; as many are planted at the same time as there are copies."""
     free: queue.SimpleQueue[Copy] = queue.SimpleQueue()
     for copy in copies:
@@ -372,8 +388,7 @@ def _planted(
     def one(site: Site) -> Result:
         copy = free.get()
         try:
-            tests = tests_of(site.fault, records[site.fault.name], limits.tests)
-            result = plant(copy, tree, site, tests, limits.seconds)
+            result = plant(copy, tree, site, tests[site.fault.name], limit_s)
         finally:
             free.put(copy)
         print(f"{result.fault}: {result.outcome} {result.test} ({result.seconds} s)", file=sys.stderr, flush=True)
@@ -381,7 +396,7 @@ def _planted(
 
     pool = ThreadPoolExecutor(len(copies))
     try:
-        return list(pool.map(one, placed))
+        return {result.fault: result for result in pool.map(one, placed)}
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for copy in copies:
@@ -402,7 +417,7 @@ def _unsteady(copy: Copy, engine: str, results: Iterable[Result]) -> set[str]:
 
 
 @contextmanager
-def _copies(tree: Path, count: int) -> Iterator[list[Copy]]:
+def copies_of(tree: Path, count: int) -> Iterator[list[Copy]]:
     with ExitStack() as stack:
         yield [stack.enter_context(copy_of(tree)) for _ in range(count)]
 
