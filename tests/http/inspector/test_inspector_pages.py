@@ -609,10 +609,12 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
     alice.learn([BERN])
     now = Read(get(browser, "/persona").text)
     assert "lives in Bern" in now.text
+    assert "1 fact" in now.text
     assert now.hooks("edit-user-profile")
     for name in ("as_of", "valid_at"):
         then = Read(get(browser, "/persona", **{name: "2020-01-01"}).text)
         assert "lives in Bern" not in then.text
+        assert "1 fact" not in then.text
         assert "oolong" not in then.text
         assert not then.hooks("edit-user-profile")
     assert "lives in Bern" in Read(get(browser, "/persona", valid_at="2026-05-01").text).text
@@ -622,7 +624,11 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
 def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
     query = full.pages()[-1].query
     assert Read(get(browser, "/playground", q=query).text).hooks("hit")
-    assert not Read(get(browser, "/playground", q=query, as_of="2020-01-01").text).hooks("hit")
+    then = Read(get(browser, "/playground", q=query, as_of="2020-01-01").text)
+    assert not then.hooks("hit")
+    assert then.hooks("before-first")
+    assert Read(get(browser, "/persona", as_of="2020-01-01").text).hooks("before-first")
+    assert not Read(get(browser, "/persona", valid_at="2020-01-01").text).hooks("before-first")
     assert not Read(get(browser, "/playground", q=query, valid_at="2020-01-01").text).hooks("hit")
     assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
