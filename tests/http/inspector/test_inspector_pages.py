@@ -729,6 +729,25 @@ def test_a_file_larger_than_the_limit_is_refused(opened: Opener) -> None:
     assert memory.of("alice").stats().utterances == 0
 
 
+def test_what_was_said_is_downloaded_and_can_be_imported(memory: Memory, browser: httpx2.Client) -> None:
+    alice, bob = memory.of("alice"), memory.of("bob")
+    alice.add(
+        "I live in Lyon.\n<b>Grüße</b>", "Noted.", at="2026-04-01T10:00:00+02:00", thread="one", metadata={"n": 1}
+    )
+    alice.add_document("# Kitchen\n\nThe nuts are in the green box.", source="kitchen.md")
+    assert Read(get(browser, "/import").text).hooks("export")
+    answer = get(browser, "/export")
+    assert answer.headers["content-disposition"] == 'attachment; filename="memory.jsonl"'
+    said = [json.loads(line) for line in answer.text.splitlines()]
+    bob.add_messages(
+        [{name: one[name] for name in ("role", "content", "at", "metadata")} for one in said], thread="one"
+    )
+    for one, other in zip(bob.utterances(), alice.utterances(), strict=False):
+        assert (one.text, one.role, one.said_at, one.thread) == (other.text, other.role, other.said_at, other.thread)
+        assert dict(one.metadata) == dict(other.metadata) == {"n": 1}
+    assert len(bob.utterances()) == len(said) == 2
+
+
 def test_an_import_belongs_to_its_owner(memory: Memory, browser: httpx2.Client) -> None:
     sent = browser.post("/import", params=OWNER, files={"file": ("talk.txt", b"Mei: hello\n")})
     until_done(browser, sent)
