@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +334,26 @@ def test_no_secret_is_in_the_file(hooks: Hooks, tmp_path: Path) -> None:
 def test_addresses_that_are_not_public_are_refused(memory: Memory, url: str) -> None:
     with pytest.raises(InputError, match="url"):
         memory.of("alice").add_webhook(url)
+
+
+def test_an_address_is_public_outside_the_special_purpose_registries() -> None:
+    special = """
+        0.0.0.0 0.1.1.1 10.0.0.1 100.64.0.1 127.0.0.1 169.254.0.1 172.31.255.255 192.0.0.1 192.0.0.8 192.0.0.9
+        192.0.0.10 192.0.0.170 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.88.99.2 192.168.0.1 192.175.48.1
+        198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255
+        :: ::1 ::8.8.8.8 ::ffff:10.0.0.1 ::ffff:192.88.99.1 ::ffff:0:8.8.8.8 64:ff9b::10.0.0.1 64:ff9b:1::8.8.8.8
+        100::1 100:0:0:1::1 2001::1 2001:1::1 2001:1::2 2001:1::3 2001:2::1 2001:3::1 2001:4:112::1 2001:10::1
+        2001:20::1 2001:30::1 2001:1ff:ffff::1 2001:db8::1 2002:808:808::1 2620:4f:8000::1 3fff::1 3fff:fff:ffff::1
+        4000::1 5f00::1 fc00::1 fdff::1 fe80::1 fec0::1 ff02::1 ff0e::1
+    """
+    public = """
+        1.1.1.1 100.63.255.255 172.32.0.1 192.0.1.1 192.88.98.255 192.88.100.1 198.17.255.255 198.20.0.1 223.255.255.255
+        ::ffff:1.1.1.1 64:ff9b::1.1.1.1 2001:200::1 2001:db7::1 2001:db9::1 2003::1 2606:4700::1111 2a00:1450::1
+        2620:4f:8001::1 3fff:1000::1
+    """
+    allowed = Allowed.parsed("")
+    taken = [one for one in (*special.split(), *public.split()) if allowed.address("", ip_address(one))]
+    assert taken == public.split()
 
 
 @pytest.mark.parametrize("host", ["localhost", "2130706433", "0x7f.1", "127.1"])

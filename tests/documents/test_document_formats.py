@@ -63,7 +63,7 @@ def test_entities_of_a_docx_are_refused() -> None:
 
 
 def test_text_that_is_no_text_is_refused_and_line_ends_are_one() -> None:
-    with pytest.raises(InputError, match=r"a\.md is no text in utf-8"):
+    with pytest.raises(InputError, match=r"a\.md is no text in UTF-8: byte 0 is 0xff"):
         read_bytes(b"\xff\x00\xfa", "a.md")
     assert read_text("a\r\nb\rc", "a.txt").text == "a\nb\nc"
     assert read_bytes("\ufeffGrüße".encode(), "a.txt").text == "Grüße"
@@ -76,6 +76,8 @@ def test_text_that_is_no_text_is_refused_and_line_ends_are_one() -> None:
     [
         (docx_of(""), "begins as a ZIP archive"),
         (b"%PDF-1.4\n%%EOF", "begins as a PDF"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "begins as a PNG picture"),
+        (b"\x00\x00\x00\x18ftypheic\x00", "begins as a film, a sound or a HEIC picture"),
         (b"\x00\x01\x02\x03", "holds the character U+0000"),
         (b"one\x02two", "holds the character U+0002"),
     ],

@@ -51,7 +51,9 @@ def test_the_paths_of_the_rest_server_keep_find_change_and_forget(http: httpx2.C
 def test_the_paths_of_the_platform_do_too(http: httpx2.Client) -> None:
     assert http.get("/mem0/v1/ping/").json()["status"] == "ok"
     body = {**SAID, "filters": {"user_id": "alice"}, "app_id": "shop"}
-    made = http.post("/mem0/v3/memories/add/", json=body).json()["results"]
+    answer = http.post("/mem0/v3/memories/add/", json=body).json()
+    made = answer.pop("results")
+    assert (answer["status"], len(answer["event_id"])) == ("SUCCEEDED", 25)
     asked = {"filters": {"AND": [{"user_id": "alice"}, {"app_id": "shop"}]}}
     listed = http.post("/mem0/v3/memories/", json=asked, params={"page": 1, "page_size": 1}).json()
     assert (listed["count"], len(listed["results"]), listed["previous"]) == (2, 1, None)

@@ -169,6 +169,27 @@ def test_a_retriever_keeps_to_its_scope_and_budget_and_can_be_awaited(alice: Own
     assert asyncio.run(use(budget=1)) == []
 
 
+def test_a_retriever_gives_at_most_k_documents_the_most_relevant(alice: OwnerMemory) -> None:
+    alice.add("I live in Lyon.")
+    for number in range(6):
+        alice.add(f"Heron {number} stands in the river.")
+    alice.settle()
+    assert len(EmberRetriever(memory=alice).invoke("Where is heron 3?")) == 7
+    for k in (1, 3):
+        found = EmberRetriever(memory=alice, k=k).invoke("Where is heron 3?")
+        assert len(found) == k
+        assert "Heron 3 stands in the river." in [one.page_content for one in found]
+        assert EmberRetriever(memory=alice, k=5).invoke("Where is heron 3?", k=k) == found
+        assert asyncio.run(EmberRetriever(memory=alice).ainvoke("Where is heron 3?", k=k)) == found
+    (fact,) = EmberRetriever(memory=alice, k=1).invoke("Where do I live?")
+    assert fact.page_content == "alice lives in Lyon"
+    with pytest.raises(ValueError, match="bugdet"):
+        EmberRetriever(memory=alice, bugdet=5)  # type: ignore[call-arg]
+    for wrong, said in (({"bugdet": 5}, "bugdet is not known to invoke"), ({"k": 0}, "k = 0 is not allowed")):
+        with pytest.raises(InputError, match=said):
+            EmberRetriever(memory=alice).invoke("Where is heron 3?", **wrong)  # type: ignore[arg-type]
+
+
 def test_the_tools_show_a_model_a_query_and_a_text_and_no_owner(memory: Memory) -> None:
     search, remember = memory_tools(lambda config: memory.of(config["configurable"]["user_id"]))
     assert (search.name, list(search.args)) == ("search_memory", ["query"])

@@ -26,7 +26,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.test import TestModel
 
 from embermem import Memory, OwnerMemory
@@ -155,6 +155,45 @@ def test_a_streamed_run_is_added_when_it_is_over(alice: OwnerMemory) -> None:
     assert "Zephyrine" in str(sent[0])
     assert alice.pages()[-1].response == "She is Zephyrine."
     assert len(messages_of(alice)) == 2
+
+
+def test_a_run_that_is_left_keeps_what_was_said(alice: OwnerMemory) -> None:
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> Any:
+        said = str(messages[-1].parts[-1].content)  # type: ignore[union-attr]
+        if "fail" in said:
+            raise RuntimeError("no answer")
+        if "look" in said:
+            yield {0: DeltaToolCall("remember", '{"text": "I wa')}
+        for piece in ("She is ", "Zephyrine."):
+            yield piece
+            await asyncio.sleep(0)
+
+    agent = Agent(FunctionModel(stream_function=stream), capabilities=[EmberMemory(alice)])
+
+    async def leave(said: str, error: type[BaseException] | None = None) -> None:
+        async with agent.run_stream(said, message_history=messages_of(alice)) as result:
+            async for _ in result.stream_text(delta=True):
+                if error is not None:
+                    raise error
+                break
+
+    async def run() -> None:
+        await leave("I keep a heron.")
+        with pytest.raises(LookupError):
+            await leave("I live in Lyon.", LookupError)
+        with pytest.raises(RuntimeError, match="no answer"):
+            await leave("Please fail.")
+        async with agent.run_stream_events("I look around.") as events:
+            async for _ in events:
+                break
+
+    asyncio.run(run())
+    said = [page.query for page in alice.pages()]
+    assert said == ["I keep a heron.", "I live in Lyon.", "I look around."]
+    assert "She is" in alice.pages()[0].response
+    model = Model()
+    Agent(FunctionModel(model)).run_sync("And?", message_history=messages_of(alice))
+    assert model.prompts()[:2] == said[:2]
 
 
 def test_every_request_of_a_run_begins_alike(alice: OwnerMemory) -> None:

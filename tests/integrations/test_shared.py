@@ -28,8 +28,7 @@ def test_what_is_shown_to_a_model_is_removed_when_it_is_added_again(alice: Owner
     shown = shared.recalled_text(alice, alice.recall("What is the heron called?"))
     assert "Zephyrine" in shown
     alice.add(f"{shown}\nHello again.")
-    assert "Zephyrine" not in alice.pages()[-1].query
-    assert alice.pages()[-1].query.endswith("Hello again.")
+    assert alice.pages()[-1].query.strip() == "Hello again."
 
 
 def test_the_same_context_is_shown_as_the_same_text(alice: OwnerMemory) -> None:

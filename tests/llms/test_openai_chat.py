@@ -249,9 +249,12 @@ def test_failures_are_told_apart(
 ) -> None:
     server.fail_next(kind, **detail)
     model = chat(server.url, timeout_s=0.4 if kind == "hang" else 10.0)
-    with pytest.raises(error):
+    with pytest.raises(error) as raised:
         read(model, ASKED)
     assert server.calls == 1
+    if error is ModelUnreachable:
+        status = kind.partition("http_")[2]
+        assert raised.value.outcome == (f"HTTP {status}" if status else "unreachable")
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:

@@ -270,6 +270,22 @@ def test_mem0_facts_come_with_their_history(as_database: bool, tmp_path: Path) -
     )
 
 
+def test_a_name_that_no_memory_can_have_leaves_out_only_its_item(tmp_path: Path) -> None:
+    memories = [{"id": f"m-{n}", "memory": f"Owns {n} bees", "user_id": user} for n, user in enumerate(WRONG_USERS)]
+    with look(exports.write_json(tmp_path / "all.json", {"results": memories}), Options()) as found:
+        assert [one.user for one in found.users] == ["", "7", "ana"]
+        assert [f"{one.place}: {one.what}" for one in found.problems] == [
+            "$.results[0]: the user is blank: ' \\t'",
+            "$.results[1]: its user_id is not a text: ['ana']",
+            "$.results[2]: its user_id is not a text: True",
+            "$.results[3]: the user has 600 characters, more than 512",
+            "$.results[4]: the user has a NUL character",
+        ]
+
+
+WRONG_USERS = [" \t", ["ana"], True, "a" * 600, "a\x00b", 7, "ana", None, ""]
+
+
 # ------------------------------------------------------------------------------------------------ Letta, Zep, LangGraph
 
 

@@ -286,10 +286,16 @@ class ModelTimeout(ModelError):
 
 
 class ModelUnreachable(ModelError):
-    """The model's server cannot be reached, or failed (HTTP 5xx)."""
+    """The model's server cannot be reached, or failed: `status` is the HTTP status (5xx), None without an answer."""
 
     tag = "model-unreachable"
     outcome = "unreachable"
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        if status is not None:
+            self.outcome = f"HTTP {status}"
 
 
 class ModelBusy(ModelError):

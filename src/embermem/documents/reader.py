@@ -24,7 +24,20 @@ _FORMATS = (
     "Formats: text and Markdown in any file that holds text, and with the extra `embermem[documents]` files that end "
     "in .pdf, .docx, .html, .htm or .xhtml"
 )
-_MAGIC = {b"PK\x03\x04": "a ZIP archive, as office documents are", b"%PDF-": "a PDF"}
+_MAGIC = {
+    b"PK\x03\x04": "a ZIP archive, as office documents are",
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"RIFF": "a WebP picture, a sound or a film",
+    b"ID3": "an MP3 sound",
+    b"OggS": "an Ogg sound or film",
+    b"\x1aE\xdf\xa3": "a Matroska or WebM film",
+    b"\x1f\x8b": "a gzip archive",
+    b"\xd0\xcf\x11\xe0": "an old office document",
+    b"{\\rtf": "rich text (RTF)",
+}
 _NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Characters that no text has: all control characters but white space and the escape of coloured logs."""
 _BINARY: dict[str, Callable[[bytes, str], Outline]] = {".pdf": pdf, ".docx": docx}
@@ -68,12 +81,20 @@ def _decoded(data: bytes, name: str) -> str:
     marked = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     encoding = "utf-16" if marked else "utf-8-sig" if named is None else named[1].decode()
     begins = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
+    if begins is None and data[4:8] == b"ftyp":
+        begins = "a film, a sound or a HEIC picture"
     if begins is not None:
         raise InputError(f"{name} is no text: it begins as {begins}. {_FORMATS}")
     try:
         text = data.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise InputError(f"{name} is no text in {encoding}; store it as UTF-8. {_FORMATS}") from error
+    except LookupError as error:
+        raise InputError(f"{name} names the encoding {encoding}, which is not known; store it as UTF-8") from error
+    except UnicodeDecodeError as error:
+        coded = encoding.removesuffix("-sig").upper()
+        raise InputError(
+            f"{name} is no text in {coded}: byte {error.start} is {data[error.start]:#04x}. "
+            f"Store a text as UTF-8; pictures, sounds and programs are not read. {_FORMATS}"
+        ) from error
     if (found := _NO_TEXT.search(text)) is not None:
         raise InputError(f"{name} is no text: it holds the character U+{ord(found[0]):04X}. {_FORMATS}")
     return text

@@ -17,6 +17,7 @@ from embermem.compat.mem0.exceptions import not_found
 from embermem.compat.mem0.memories import Memories
 from embermem.compat.mem0.reach import Shared
 from embermem.core.errors import InputError, Unchangeable
+from embermem.core.ids import new_id
 from embermem.http.access import Access, Accessible, Right
 from embermem.http.problems import Problem, shaped
 from embermem.http.serving import kept, serving_of
@@ -89,9 +90,19 @@ def configure(memories: Reached) -> None:
     raise Unchangeable("an Ember server is configured where it is started: see `embermem serve --help`")
 
 
-@_at("POST", "/memories", "/v1/memories", "/v3/memories/add")
-def add(memories: Reached, body: Json) -> dict[str, Any]:
+@_at("POST", "/memories")
+def add_as_server(memories: Reached, body: Json) -> dict[str, Any]:
     """Store messages."""
+    return _added(memories, body)
+
+
+@_at("POST", "/v1/memories", "/v3/memories/add")
+def add_as_platform(memories: Reached, body: Json) -> dict[str, Any]:
+    """Store messages. The platform works later on what it was sent; here it is stored and can be searched at once."""
+    return {**_added(memories, body), "event_id": new_id("e"), "status": "SUCCEEDED"}
+
+
+def _added(memories: Memories, body: Mapping[str, Any]) -> dict[str, Any]:
     if "messages" not in body:
         raise InputError("messages is missing; give a list such as [{'role': 'user', 'content': 'Hello'}]")
     given = _named(_ids_too(body), _ADD)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from embermem.core.errors import InputError
 from embermem.core.extras import needing
+from embermem.core.messages import whole
 from embermem.core.types import Fact, Hit, Scope
 from embermem.integrations import shared
 from embermem.owner_memory import OwnerMemory
 
 with needing("langchain", "embermem.integrations.langchain"):
-    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document
     from langchain_core.messages import (
@@ -68,23 +71,48 @@ class EmberRetriever(BaseRetriever):
     """Documents from a recall: facts first, then what was said and passages of documents, best first.
 
     `page_content` is the text; `metadata` says what it is and where it is from (`kind`, `id`, `thread`, `speaker`,
-    `said_at`, `relevance`, `source`, …). A retrieval is counted as a visit.
+    `said_at`, `relevance`, `source`, …). A retrieval is counted as a visit. `invoke` takes the fields too, for one
+    retrieval: `retriever.invoke("Where do I live?", k=3)`.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     memory: OwnerMemory
+    k: int | None = None
+    """The most documents: those with the highest relevance, a fact's being that of the messages it rests on."""
     budget: int | None = None
     """Tokens of all texts together; the memory's setting by default."""
     min_score: float = 0.0
     """The least relevance of what was said, from 0 to 1."""
     scope: Scope | None = None
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        context = self.memory.recall(query, budget=self.budget, scope=self.scope, min_score=self.min_score)
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **fields: Any
+    ) -> list[Document]:
+        return self._found(query, **fields)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **fields: Any
+    ) -> list[Document]:
+        return await asyncio.to_thread(self._found, query, **fields)
+
+    def _found(self, query: str, **fields: Any) -> list[Document]:
+        asked = {name: getattr(self, name) for name in ("k", "budget", "min_score", "scope")}
+        if unknown := [name for name in fields if name not in asked]:
+            raise InputError(f"{unknown[0]} is not known to invoke(); it takes: {', '.join(asked)}")
+        asked.update(fields)
+        k = asked.pop("k")
+        most = None if k is None else whole(k, "k", 1)
+        context = self.memory.recall(query, **asked)
         shared.count_visit(self.memory, context)
-        said = sorted(context.packed, key=lambda hit: hit.rank)
-        return [*(_of_fact(fact) for fact in context.facts), *(_of_hit(hit) for hit in said)]
+        relevance = {hit.utterance.id: hit.relevance or 0.0 for hit in context.hits}
+        found = [
+            (max((relevance.get(one.utterance_id, 0.0) for one in fact.sources), default=0.0), _of_fact(fact))
+            for fact in context.facts
+        ]
+        found += [(hit.relevance or 0.0, _of_hit(hit)) for hit in sorted(context.packed, key=lambda hit: hit.rank)]
+        best = sorted(range(len(found)), key=lambda place: -found[place][0])[:most]
+        return [found[place][1] for place in sorted(best)]
 
 
 def memory_tools(memory: OwnerMemory | Callable[[RunnableConfig], OwnerMemory]) -> list[BaseTool]:

@@ -21,7 +21,7 @@ with needing("llama-index", "embermem.integrations.llama_index"):
         ThinkingBlock,
         ToolCallBlock,
     )
-    from llama_index.core.bridge.pydantic import Field, PrivateAttr
+    from llama_index.core.bridge.pydantic import ConfigDict, Field, PrivateAttr
     from llama_index.core.memory import BaseMemoryBlock
 
 __all__ = ["EmberMemoryBlock", "messages_of"]
@@ -45,6 +45,8 @@ class EmberMemoryBlock(BaseMemoryBlock[str]):
     setting). With the priority 1, which is the default, the block is cut where the prompt would be too long; with 0
     never. Errors of the memory are raised (EmberError).
     """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     name: str = Field(default="long_term_memory")
     priority: int = Field(default=1)

@@ -15,7 +15,7 @@ from embermem.owner_memory import OwnerMemory
 
 with needing("pydantic-ai", "embermem.integrations.pydantic_ai"):
     from pydantic_ai import AgentRunResult, FunctionToolset, ModelRequestContext, RunContext, Tool
-    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.capabilities import AbstractCapability, WrapRunHandler
     from pydantic_ai.messages import (
         ImageUrl,
         ModelMessage,
@@ -42,8 +42,9 @@ class EmberMemory(AbstractCapability[Any]):
     as `agent.run(…, capabilities=[…])`.
 
     Before each request to the model, what is recalled for the user's newest prompt is put before that prompt; it is in
-    the request only, not in the history of the run. After a run its new messages are added to `thread`. `tools` offers
-    `search_memory` and `remember` too. `budget` is the most tokens of a recalled context (default: the setting).
+    the request only, not in the history of the run. After a run its new messages are added to `thread`; of a run that
+    is cancelled or left, what was said until then. `tools` offers `search_memory` and `remember` too. `budget` is the
+    most tokens of a recalled context (default: the setting).
     """
 
     memory: OwnerMemory
@@ -52,6 +53,9 @@ class EmberMemory(AbstractCapability[Any]):
     budget: int | None = None
     _recalled: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The recalled text of each prompt of this run, so that the requests of one run begin alike."""
+    _asked: RunContext[Any] | None = field(default=None, init=False, repr=False)
+    """The context of the newest request, which has the run's messages."""
+    _added: bool = field(default=False, init=False, repr=False)
 
     async def for_run(self, ctx: RunContext[Any]) -> EmberMemory:
         """The instance of one run."""
@@ -65,6 +69,7 @@ class EmberMemory(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Put what is recalled before the user's newest prompt."""
+        self._asked = ctx
         messages = request_context.messages
         for place in reversed(range(len(messages))):
             prompts = [part for part in messages[place].parts if isinstance(part, UserPromptPart)]
@@ -79,8 +84,20 @@ class EmberMemory(AbstractCapability[Any]):
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         """Add the run's new messages to the memory."""
+        self._added = True
         await asyncio.to_thread(add_messages, self.memory, result.new_messages(), thread=self.thread)
         return result
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: WrapRunHandler) -> AgentRunResult[Any]:
+        """Add the messages of a run that ends without a result too, if it was cancelled or its model had begun to
+        answer. A run whose model answered nothing adds none: it will be asked again."""
+        try:
+            return await handler()
+        except BaseException as error:
+            said = [] if self._asked is None or self._added else _said_in(self._asked)
+            if isinstance(error, asyncio.CancelledError) or any(isinstance(one, ModelResponse) for one in said):
+                await asyncio.to_thread(add_messages, self.memory, said, thread=self.thread)
+            raise
 
     def _shown(self, query: str) -> str:
         if query not in self._recalled:
@@ -128,6 +145,14 @@ def messages_of(memory: OwnerMemory, *, thread: str = "main", last: int | None =
     run; with `last`, so many of the newest."""
     kept = list(shared.items_of(memory, _NAME, thread=thread, last=last).values())
     return ModelMessagesTypeAdapter.validate_json(json.dumps(kept))
+
+
+def _said_in(ctx: RunContext[Any]) -> list[ModelMessage]:
+    """The messages of a run so far, without calls of tools that nothing has answered: no history may end with them."""
+    messages = [one for one in ctx.messages if one.run_id == ctx.run_id]
+    if messages and isinstance(last := messages[-1], ModelResponse) and (last.tool_calls or not last.parts):
+        messages.pop()
+    return messages
 
 
 def _said(message: ModelMessage) -> dict[str, Any]:

@@ -82,10 +82,10 @@ def count_visit(memory: OwnerMemory, context: Context) -> None:
 def recalled_text(memory: OwnerMemory, context: Context) -> str:
     """The text of a system message that shows a recalled context to a model; empty if nothing was recalled.
 
-    The context is between the store's markers (`OwnerMemory.marked`), with a notice on how to read it: if it is added
-    to the memory again, it is removed. The same context gives the same text.
+    The context is between the store's markers (`OwnerMemory.marked`), with a notice on how to read it: if the text is
+    added to the memory again, all of it is removed. The same context gives the same text.
     """
-    return f"{prompts.load('recalled').fill()}\n\n{memory.marked(context.text)}" if context.text else ""
+    return memory.marked(f"{prompts.load('recalled').fill()}\n\n{context.text}") if context.text else ""
 
 
 def search_memory(memory: OwnerMemory, query: str, *, thread: str | None = None, budget: int | None = None) -> str:

@@ -197,7 +197,8 @@ class PydanticAIChat:
             case theirs.ModelQuotaExceededError():
                 mapped = ModelRefused(f"{said}: the account has no credit left")
             case theirs.ModelConnectionError() | theirs.ModelUnavailableError() | theirs.ModelServerError():
-                mapped = ModelUnreachable(f"{said} cannot be reached, or failed")
+                failed = "failed" if status else "cannot be reached"
+                mapped = ModelUnreachable(f"{said} {failed}", status)
             case theirs.ModelAPIError() if status == 429:
                 mapped = ModelBusy(f"{said} asks to wait", error.retry_after)
             case theirs.ModelAPIError() if status is not None and refusals.is_too_long(status, str(error)):
@@ -205,7 +206,7 @@ class PydanticAIChat:
             case theirs.ModelAPIError() if status is not None and status < 500:
                 mapped = ModelRefused(f"{said} refuses the request: its key, the model's name, or its size")
             case theirs.ModelAPIError():
-                mapped = ModelUnreachable(f"{said} failed")
+                mapped = ModelUnreachable(f"{said} failed", status)
             case theirs.UnexpectedModelBehavior():
                 mapped = ModelReplyError(f"{said} gave an unreadable answer", "")
             case theirs.UserError():

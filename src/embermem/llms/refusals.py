@@ -68,7 +68,7 @@ def refusal(who: str, status: int, code: str | None, said: str, headers: Headers
     if is_too_long(status, said):
         return too_long(told, prompt_and_context(said)[1])
     if status >= 500:
-        return ModelUnreachable(f"{told} failed")
+        return ModelUnreachable(f"{told} failed", status)
     if status < 400:
         return ModelRefused(
             f"{told} redirects to another address; redirects are not followed, set model_url to that address"

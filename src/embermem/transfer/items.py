@@ -107,18 +107,24 @@ Found = Entry | FactEntry | DocumentEntry | BadLine | LeftOut | Myself
 def unstorable(found: Found, longest: int) -> BadLine | None:
     """What no store can hold, so that its place is named."""
     texts: Iterable[tuple[str, str, int]]
+    names: Iterable[tuple[str, str | None, int]]
     match found:
         case Entry():
             texts = [("the text", text, longest) for text in texts_in([found.content, *found.more.values()])]
-            names = [("the name", found.name), ("the thread", found.thread), ("the user", found.user)]
-            texts += [(what, text or "", NAME_LIMIT) for what, text in names]
+            names = [("the name", found.name, NAME_LIMIT), ("the thread", found.thread, NAME_LIMIT)]
         case FactEntry():
-            texts = [("the fact", found.text, 2000), ("the subject", found.subject or "", 200)]
+            texts = [("the fact", found.text, 2000)]
+            names = [("the subject", found.subject, 200)]
         case DocumentEntry():
-            texts = [("the document", found.text, 10_000_000), ("the source", found.source, NAME_LIMIT)]
+            texts = [("the document", found.text, 10_000_000)]
+            names = [("the source", found.source, NAME_LIMIT)]
         case _:
             return None
-    for what, text, limit in texts:
+    given = [(what, text, limit) for what, text, limit in (*names, ("the user", found.user, NAME_LIMIT)) if text]
+    for what, text, _ in given:
+        if not text.strip():
+            return BadLine(place=found.place, what=f"{what} is blank: {text!r}", advice="give a name or leave it out")
+    for what, text, limit in (*texts, *given):
         if len(text) > limit:
             told = f"{what} has {len(text):,} characters, more than {limit:,}"
             return BadLine(place=found.place, what=told, advice="make it shorter")

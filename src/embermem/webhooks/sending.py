@@ -170,18 +170,30 @@ def _addresses(host: str, port: int, allowed: Allowed) -> Sequence[_Address]:
 
 
 def _public(address: _Address) -> bool:
-    """Whether an address is one of the internet's, also where it holds an IPv4 address."""
+    """Whether an address is assigned to a host of the internet. One that embeds an IPv4 address counts as that one."""
     if isinstance(address, ipaddress.IPv6Address):
-        teredo = address.teredo
-        held = (address.ipv4_mapped, address.sixtofour, *(teredo or ()))
-        nat64 = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48")
-        if any(address in network for network in nat64):
-            held = (*held, ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-        if any(not _public(one) for one in held if one is not None):
-            return False
         if address.ipv4_mapped is not None:
-            return True
-        if address.is_site_local:
+            return _public(address.ipv4_mapped)
+        if address in _NAT64:
+            return _public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+        if address not in _UNICAST:
             return False
-    refused = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
-    return address.is_global and not refused and not address.is_link_local
+    return not any(address in block for block in _SPECIAL)
+
+
+# What Python's `ipaddress` knows of these blocks differs between its versions, so they are listed here.
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""Global unicast: all IPv6 addresses outside it are reserved, local or multicast."""
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+"""IPv4 addresses as DNS64 gives them to hosts that have IPv6 only (RFC 6052)."""
+_SPECIAL: Sequence[_Network] = tuple(
+    ipaddress.ip_network(block)
+    for block in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        *("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
+    )
+)
+"""All blocks of IANA's special-purpose registries (RFC 6890) in IPv4 and in global unicast, and multicast. Anycast
+blocks are among them although they can be reached: the nearest gateway answers there, and never a receiver."""

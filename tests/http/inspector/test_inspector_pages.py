@@ -609,10 +609,12 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
     alice.learn([BERN])
     now = Read(get(browser, "/persona").text)
     assert "lives in Bern" in now.text
+    assert "1 fact" in now.text
     assert now.hooks("edit-user-profile")
     for name in ("as_of", "valid_at"):
         then = Read(get(browser, "/persona", **{name: "2020-01-01"}).text)
         assert "lives in Bern" not in then.text
+        assert "1 fact" not in then.text
         assert "oolong" not in then.text
         assert not then.hooks("edit-user-profile")
     assert "lives in Bern" in Read(get(browser, "/persona", valid_at="2026-05-01").text).text
@@ -622,7 +624,11 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
 def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
     query = full.pages()[-1].query
     assert Read(get(browser, "/playground", q=query).text).hooks("hit")
-    assert not Read(get(browser, "/playground", q=query, as_of="2020-01-01").text).hooks("hit")
+    then = Read(get(browser, "/playground", q=query, as_of="2020-01-01").text)
+    assert not then.hooks("hit")
+    assert then.hooks("before-first")
+    assert Read(get(browser, "/persona", as_of="2020-01-01").text).hooks("before-first")
+    assert not Read(get(browser, "/persona", valid_at="2020-01-01").text).hooks("before-first")
     assert not Read(get(browser, "/playground", q=query, valid_at="2020-01-01").text).hooks("hit")
     assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
@@ -721,6 +727,25 @@ def test_a_file_larger_than_the_limit_is_refused(opened: Opener) -> None:
         answer = browser.post("/import", params=OWNER, files={"file": ("big.txt", b"Mei: hello\n" * 1000)})
     assert answer.status_code == 413
     assert memory.of("alice").stats().utterances == 0
+
+
+def test_what_was_said_is_downloaded_and_can_be_imported(memory: Memory, browser: httpx2.Client) -> None:
+    alice, bob = memory.of("alice"), memory.of("bob")
+    alice.add(
+        "I live in Lyon.\n<b>Grüße</b>", "Noted.", at="2026-04-01T10:00:00+02:00", thread="one", metadata={"n": 1}
+    )
+    alice.add_document("# Kitchen\n\nThe nuts are in the green box.", source="kitchen.md")
+    assert Read(get(browser, "/import").text).hooks("export")
+    answer = get(browser, "/export")
+    assert answer.headers["content-disposition"] == 'attachment; filename="memory.jsonl"'
+    said = [json.loads(line) for line in answer.text.splitlines()]
+    bob.add_messages(
+        [{name: one[name] for name in ("role", "content", "at", "metadata")} for one in said], thread="one"
+    )
+    for one, other in zip(bob.utterances(), alice.utterances(), strict=False):
+        assert (one.text, one.role, one.said_at, one.thread) == (other.text, other.role, other.said_at, other.thread)
+        assert dict(one.metadata) == dict(other.metadata) == {"n": 1}
+    assert len(bob.utterances()) == len(said) == 2
 
 
 def test_an_import_belongs_to_its_owner(memory: Memory, browser: httpx2.Client) -> None:

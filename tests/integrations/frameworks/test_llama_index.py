@@ -140,7 +140,9 @@ def test_a_recalled_text_is_not_stored_again(alice: OwnerMemory) -> None:
     block = EmberMemoryBlock(memory=alice)
     shown = run(block.aget([user("What is my heron called?")]))
     run(block.aput([user(f"{shown}\nI ask again.")]))
-    assert [one.text for one in alice.utterances()][1].count("Zephyrine") == 0
+    assert [one.text.strip() for one in alice.utterances()][1:] == ["I ask again."]
+    with pytest.raises(ValueError, match="bugdet"):
+        EmberMemoryBlock(memory=alice, bugdet=5)  # type: ignore[call-arg]
 
 
 def test_the_base_class_s_switch_for_short_term_memory_holds(alice: OwnerMemory) -> None:

@@ -16,12 +16,13 @@ logger = logging.getLogger(__name__)
 ENTITIES = ("user_id", "agent_id", "run_id")
 IDENTITY = (*ENTITIES, "actor_id")
 """Names that metadata of callers never set."""
+OURS = "mem0."
+"""How the names begin of what is kept in metadata and was not given there."""
 TOP_K = 20
 THRESHOLD = 0.1
 PROCEDURAL = "procedural_memory"
 ROLES = ("user", "assistant")
 """Roles whose messages are stored."""
-_NO_ENTITY = "filters must contain at least one of: user_id, agent_id, run_id. Example: filters={'user_id': 'u1'}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +44,11 @@ def entity(value: object, name: str) -> str | None:
     """An id of a user, agent or run as text, without spaces around it. Raises InputError."""
     if value is None:
         return None
+    if isinstance(value, bool | Mapping | list | tuple | set | frozenset):
+        raise InputError(f"Invalid {name}: {value!r} is {type(value).__name__}; give one identifier as a text.")
     text = str(value).strip()
+    if text == "*":
+        raise InputError(f"Invalid {name}: '*' stands for any, alone, in the filters of search() and get_all() only.")
     if not text:
         raise InputError(f"Invalid {name}: cannot be empty or whitespace-only. Provide a valid identifier.")
     if any(character.isspace() for character in text):
@@ -67,38 +72,6 @@ def required(given: Mapping[str, Any]) -> Ids:
             "Please provide at least one identifier to scope the memory operation.",
         )
     return ids
-
-
-def scoped(filters: object, beside: Mapping[str, Any]) -> tuple[Ids, dict[str, Any]]:
-    """The ids of a read, and its filter without them. Ids stand in the filter, in a list under its AND, or `beside` it,
-    as arguments of mem0 1.x. Raises InputError where there is none."""
-    if filters is not None and not isinstance(filters, Mapping):
-        raise InputError(f"filters is {type(filters).__name__}; give a dict such as {{'user_id': 'u1'}}")
-    left, named = _without_ids(filters or {})
-    for name in ENTITIES:
-        if beside.get(name) is not None:
-            named[name] = beside[name]
-    ids = ids_of(named)
-    if not ids.given:
-        raise InputError(_NO_ENTITY)
-    return ids, left
-
-
-def _without_ids(filters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    left: dict[str, Any] = {}
-    named: dict[str, Any] = {}
-    for name, value in filters.items():
-        if name in ENTITIES:
-            named[name] = value
-        elif name == "AND" and isinstance(value, list):
-            parts = [_without_ids(one) if isinstance(one, Mapping) else (one, {}) for one in value]
-            for _, inner in parts:
-                named.update(inner)
-            if rest := [one for one, _ in parts if one != {}]:
-                left[name] = rest
-        else:
-            left[name] = value
-    return left, named
 
 
 def most(top_k: object, limit: object = None) -> int:
@@ -172,6 +145,8 @@ def own_metadata(metadata: object, where: str) -> dict[str, Any]:
     for name in metadata:
         if name in IDENTITY:
             logger.warning("%s: metadata[%r] is ignored: it is set by the arguments alone", where, name)
+        elif str(name).startswith(OURS):
+            raise InputError(f"metadata[{name!r}] begins with {OURS!r}, as what Ember notes itself; rename it")
     return {str(name): value for name, value in metadata.items() if name not in IDENTITY and value is not None}
 
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from embermem.compat.mem0.arguments import end_of
-from embermem.compat.mem0.items import AS_GIVEN, CREATED, ID, SOURCE, Item, iso, of_fact, spans_of
+from embermem.compat.mem0.items import ACTOR, AS_GIVEN, CREATED, ENDS, ID, ROLE, SOURCE, Item, iso, of_fact, spans_of
 from embermem.compat.mem0.reading import Reading, document_of, page_of
 from embermem.core.errors import NotFound
 from embermem.core.types import Document, Fact, FactId, PageId
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def update(memory: OwnerMemory, item: Item, text: str | None, metadata: Mapping[str, Any]) -> None:
-    """Give a memory other words, or further metadata; an empty `expiration_date` takes its end away. Its id stays.
+    """Give a memory other words, or further metadata; an empty `ENDS` takes its end away. Its id stays.
     Raises InputError."""
     if isinstance(item.what, Fact):
         _update_fact(memory, item, item.what, text, metadata)
@@ -40,7 +40,7 @@ def _update_fact(memory: OwnerMemory, item: Item, fact: Fact, text: str | None, 
     labels = None if own == fact.own_metadata else own
     if words is None and labels is None:
         return
-    day = metadata.get("expiration_date")
+    day = metadata.get(ENDS)
     after = memory.update(fact.id, words, metadata=labels, expires_at=end_of(day) if day else None)
     if day == "" and isinstance(after, Fact) and after.expires_at is not None:
         memory.expire(fact_id=after.id, at=None)
@@ -95,10 +95,10 @@ def _detach(memory: OwnerMemory, page_ids: list[PageId], *, but: Item) -> None:
 def keep(memory: OwnerMemory, item: Item, text: str, metadata: Metadata) -> str:
     """Store the text of a memory as it is, under the memory's id; returns the id of the document that holds it."""
     known = item.what if isinstance(item.what, Document) else None
-    said = {name: one for name, one in (("role", item.role), ("actor_id", item.actor_id)) if one is not None}
+    said = {name: one for name, one in ((ROLE, item.role), (ACTOR, item.actor_id)) if one is not None}
     labels = {**said, **metadata, CREATED: item.created_at.isoformat()}
     source = f"{SOURCE}{item.id}" if known is None else known.source
-    title = str(labels.get("actor_id") or memory.owner.user) if known is None else known.title
+    title = str(labels.get(ACTOR) or memory.owner.user) if known is None else known.title
     steps = item.steps or ((item.text, iso(item.created_at)),)
     before = steps if text != item.text else steps[:-1]
     return put(memory, text, source=source, title=title, metadata=labels, before=before)
@@ -116,7 +116,7 @@ def put(
 ) -> str:
     """Store a text as it is, or in place of the one of its source; returns the id of the document that holds it.
     `before` are earlier texts, with their times."""
-    day = metadata.get("expiration_date")
+    day = metadata.get(ENDS)
     labels = {name: value for name, value in metadata.items() if value != ""}
     ends = end_of(str(day)) if day else None
     kept = {"memory": text, "before": [list(one) for one in before]}

@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from embermem.analysts.keywords import keywords
-from embermem.compat.mem0.arguments import IDENTITY, ROLES
+from embermem.compat.mem0.arguments import ENTITIES, IDENTITY, OURS, ROLES
 from embermem.core.metadata import Metadata
 from embermem.core.types import Document, Fact, Page, Utterance, UtteranceId
 from embermem.languages.words import sentences
 
 SOURCE = "mem0:"
 """How the source of a text that was added as it is begins; the rest is the id that it took over, or a new one."""
-ID, CREATED, AS_GIVEN = "mem0.id", "mem0.created_at", "mem0.as_given"
+ID, CREATED, AS_GIVEN = f"{OURS}id", f"{OURS}created_at", f"{OURS}as_given"
 """Names in metadata: the id by which a fact is known that took the place of another, when that was made, and whether
 its value is the text that a caller gave: Ember shows a fact's text with the name of its subject."""
-_PROMOTED = (*IDENTITY, "role", "attributed_to", "expiration_date")
-"""What stands beside `metadata` in a result, not in it."""
+ROLE, ACTOR, ENDS = f"{OURS}role", f"{OURS}actor_id", f"{OURS}expiration_date"
+"""Names in metadata: who said a text that was added as it is, and the day with which a memory ends."""
 _PAUSES = ",;，；、 "
 Span = tuple[int, int] | None
 """Characters [start, end) of an utterance that a fact rests on; None: all of it."""
@@ -48,14 +48,17 @@ class Item:
         own = self._own()
         promoted = {
             "user_id": user_id,
-            **{name: _last(own.get(name)) for name in _PROMOTED[1:]},
-            **{name: value for name, value in self._said().items() if value is not None},
+            **{name: _last(own.get(name)) for name in ENTITIES[1:]},
+            "actor_id": self.actor_id or self.metadata.get(ACTOR),
+            "role": self.role or self.metadata.get(ROLE),
+            "attributed_to": self.attributed_to,
+            "expiration_date": self.metadata.get(ENDS),
         }
         return {
             "id": memory_id,
             "memory": self.text,
             "hash": hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest(),
-            "metadata": {name: value for name, value in own.items() if name not in _PROMOTED} or None,
+            "metadata": {name: value for name, value in own.items() if name not in IDENTITY} or None,
             "created_at": iso(self.created_at),
             "updated_at": iso(self.updated_at),
             **{name: value for name, value in promoted.items() if value not in (None, "")},
@@ -63,14 +66,12 @@ class Item:
 
     def held(self, user_id: str | None) -> dict[str, Any]:
         """What filters see of it."""
-        result = self.result(self.id, user_id)
-        return {**result, **self._own(), "data": self.text}
+        own = self._own()
+        runs = {name: own[name] for name in ENTITIES[1:] if name in own}  # a fact may have several
+        return {**own, **self.result(self.id, user_id), **runs, "data": self.text}
 
     def _own(self) -> dict[str, Any]:
-        return {name: _plain(value) for name, value in self.metadata.items() if not name.startswith("mem0.")}
-
-    def _said(self) -> dict[str, str | None]:
-        return {"actor_id": self.actor_id, "role": self.role, "attributed_to": self.attributed_to}
+        return {name: _plain(value) for name, value in self.metadata.items() if not name.startswith(OURS)}
 
 
 def of_fact(fact: Fact) -> Item:

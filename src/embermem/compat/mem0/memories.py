@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from embermem.compat.mem0 import arguments, changing
 from embermem.compat.mem0.arguments import Ids
 from embermem.compat.mem0.exceptions import ValidationError, not_found
-from embermem.compat.mem0.filters import checked
-from embermem.compat.mem0.items import SOURCE, Item, of_fact
+from embermem.compat.mem0.filters import Way, checked, ways
+from embermem.compat.mem0.items import ACTOR, ENDS, ROLE, SOURCE, Item, of_fact
 from embermem.compat.mem0.reach import NO_USER, Reach, Shared
 from embermem.compat.mem0.reading import Reading
 from embermem.core.errors import InputError
@@ -57,7 +57,7 @@ class Memories:
         labels = arguments.own_metadata(metadata, "add()")
         labels.update({name: value for name, value in ids.given.items() if name != "user_id"})
         if (day := arguments.expiration(expiration_date)) is not None:
-            labels["expiration_date"] = day
+            labels[ENDS] = day
         if memory_type not in (None, arguments.PROCEDURAL):
             raise ValidationError(
                 f"Invalid 'memory_type'. Please pass {arguments.PROCEDURAL} to create procedural memories.",
@@ -83,7 +83,7 @@ class Memories:
         made = []
         for one in said:
             name = one.get("name")
-            metadata = {**labels, "role": one["role"], **({"actor_id": name} if name else {})}
+            metadata = {**labels, ROLE: one["role"], **({ACTOR: name} if name else {})}
             document_id = changing.put(
                 memory,
                 one["content"],
@@ -107,7 +107,7 @@ class Memories:
         """What messages taught, and what of them no fact holds."""
         state = memory.state()
         before = 0 if state is None else state.revision
-        day = labels.get("expiration_date")
+        day = labels.get(ENDS)
         added = memory.add_messages(
             [{name: one[name] for name in ("role", "content", "name") if one.get(name)} for one in said],
             thread=ids.run_id or "main",
@@ -118,7 +118,7 @@ class Memories:
         )
         if self._shared.at_once:
             memory.settle()
-        reading = Reading(memory=memory, user_id=ids.user_id)
+        reading = self._reading(memory)
         new = [self._event(memory, of_fact(one), "ADD") for one in reading.facts if one.change_no > before]
         ended = [one for one in memory.past_facts() if one.change_no <= before and _ended_since(one, reading, before)]
         return [
@@ -165,11 +165,14 @@ class Memories:
         if reference_date is not None:
             raise InputError("reference_date is not supported; filter by created_at, as {'created_at': {'lt': '…'}}")
         score, most, asked = arguments.least(threshold), arguments.most(top_k, limit), arguments.asked(query)
-        ids, wanted = self._asked(filters, user_id, agent_id, run_id)
-        reading = self._reading(ids)
-        found = reading.ranked(asked, wanted, most, score, self._shared.vectors)
+        readings, wanted = self._asked(filters, user_id, agent_id, run_id)
+        found = [
+            (reading, *one)
+            for reading in readings
+            for one in reading.ranked(asked, wanted, most, score, self._shared.vectors)
+        ]
         results = []
-        for item, value, parts in found:
+        for reading, item, value, parts in sorted(found, key=lambda one: -one[2])[:most]:
             one = self._result(reading, item)
             one = {**_until(one, "metadata"), "score": value, **one}
             results.append({**one, "score_details": parts} if explain else one)
@@ -188,9 +191,10 @@ class Memories:
     ) -> dict[str, Any]:
         """Return memories under `results`, the newest first; arguments are as those of `search`."""
         most = arguments.most(top_k, limit)
-        ids, wanted = self._asked(filters, user_id, agent_id, run_id)
-        reading = self._reading(ids)
-        return {"results": [self._result(reading, item) for item in reading.listed(wanted, most)]}
+        readings, wanted = self._asked(filters, user_id, agent_id, run_id)
+        found = [(reading, item) for reading in readings for item in reading.listed(wanted, most)]
+        found.sort(key=lambda one: one[1].created_at, reverse=True)
+        return {"results": [self._result(reading, item) for reading, item in found[:most]]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """Return a memory; None where there is none with this id."""
@@ -215,7 +219,7 @@ class Memories:
             raise InputError("At least one of text, metadata, or expiration_date must be provided.")
         labels = arguments.own_metadata(metadata, "update()")
         if expiration_date is not _UNSET:
-            labels["expiration_date"] = arguments.expiration(expiration_date) or ""
+            labels[ENDS] = arguments.expiration(expiration_date) or ""
         with self._shared.changing:
             reading, item = self._must_find(memory_id)
             changing.update(reading.memory, item, words, labels)
@@ -246,7 +250,7 @@ class Memories:
                 memory.forget_owner()
             else:
                 memory.forget_pages([page.id for page in memory.pages(scope=Scope(metadata=wanted))])
-                reading = Reading(memory=memory, user_id=ids.user_id)
+                reading = self._reading(memory)
                 for item in reading.listed(wanted, 2**31):
                     changing.delete(memory, item)
         return {"message": "Memories deleted successfully!"}
@@ -272,10 +276,26 @@ class Memories:
 
     def _asked(
         self, given: Mapping[str, Any] | None, user_id: str | None, agent_id: str | None, run_id: str | None
-    ) -> tuple[Ids, Mapping[str, Any]]:
+    ) -> tuple[list[Reading], Mapping[str, Any]]:
+        """The memories that a read reads, and its filter; ids beside the filter narrow it too."""
         beside = {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-        ids, left = arguments.scoped(given, beside)
-        return ids, {**checked(left), **_labels(ids)}
+        wanted = checked(
+            {"AND": [{} if given is None else given, beside]} if isinstance(given, Mapping | None) else given
+        )
+        owners = dict.fromkeys(owner for way in ways(wanted) for owner in self._named(way))
+        return [self._reading(self._reach.owner(*owner, write=False)) for owner in owners], wanted
+
+    def _named(self, way: Way) -> Iterator[tuple[str, str]]:
+        """The owners whose memories have such ids, as (user, agent)."""
+        if "user_id" not in way and "agent_id" not in way:
+            yield NO_USER, "default"
+        elif "user_id" in way:
+            users = way["user_id"]
+            yield from ((user, "default") for user in (self.users() if users is None else sorted(users)))
+        else:
+            agents = way["agent_id"]
+            known = (one.agent for one in self._owners() if one.user == NO_USER) if agents is None else sorted(agents)
+            yield from ((NO_USER, agent) for agent in known)
 
     def _of(self, ids: Ids, *, write: bool) -> OwnerMemory:
         """A user's memory; without a user, the agent's own."""
@@ -287,8 +307,9 @@ class Memories:
         """The owners that mem0's calls can name."""
         return [one for one in self._reach.owners() if one.agent == "default" or one.user == NO_USER]
 
-    def _reading(self, ids: Ids) -> Reading:
-        return Reading(memory=self._of(ids, write=False), user_id=ids.user_id)
+    def _reading(self, memory: OwnerMemory) -> Reading:
+        user = memory.owner.user
+        return Reading(memory=memory, user_id=None if user == NO_USER else user)
 
     def _public(self, memory: OwnerMemory, item_id: str) -> str:
         return f"{item_id}.{memory.owner.id}"
@@ -306,7 +327,7 @@ class Memories:
         if owner is None or not item_id or not self._reach.may(owner):
             return None
         memory = self._reach.owner(owner.user, owner.agent, write=write)
-        return Reading(memory=memory, user_id=None if owner.user == NO_USER else owner.user), item_id
+        return self._reading(memory), item_id
 
     def _found(self, memory_id: str, *, write: bool) -> tuple[Reading, Item] | None:
         place = self._place(memory_id, write=write)

@@ -214,6 +214,13 @@ def place_to_change(request: Request, access: Accessible, user: str = "", agent:
     return _placed(request, access, user, agent, Right.WRITE)
 
 
+def first_recorded(here: Place, as_of: str | None) -> datetime | None:
+    """When the first message was recorded, if that was after `as_of`: nothing was known then, whenever it was said."""
+    if not as_of or here.mine.pages(limit=1, as_of=as_of):
+        return None
+    return next((one.recorded_at for one in here.mine.utterances(limit=1)), None)
+
+
 ServerContext = Annotated[ServerPlace, Depends(server_place)]
 """A route's parameter, for pages of the server that anybody with access may see."""
 OperatorContext = Annotated[ServerPlace, Depends(operator_place)]

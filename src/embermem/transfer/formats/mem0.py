@@ -99,8 +99,11 @@ def _past(value: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any
 
 def _fact(
     text: str, place: str, since: datetime | None, until: datetime | None, value: Mapping[str, Any], memory_id: object
-) -> FactEntry:
-    user, agent = text_of(value.get("user_id")), text_of(value.get("agent_id"))
+) -> Found:
+    for name in ("user_id", "agent_id"):
+        if not isinstance(value.get(name), str | int | None) or isinstance(value.get(name), bool):
+            return bad(place, f"its {name} is not a text: {value[name]!r}"[:200])
+    user, agent = (str(one) if (one := value.get(name)) is not None else "" for name in ("user_id", "agent_id"))
     return FactEntry(
         place=place,
         text=text,

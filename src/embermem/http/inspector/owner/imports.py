@@ -1,22 +1,24 @@
-"""Import by dropping a file: it is looked at first, then stored behind, with its progress shown."""
+"""Import by dropping a file: it is looked at first, then stored behind, with its progress shown; and a download."""
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request, UploadFile
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from embermem.core import ids
 from embermem.core.errors import EmberError, InputError, NotFound, kind
-from embermem.core.types import Owner
+from embermem.core.types import Owner, is_of_document
 from embermem.http.access import Right
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.http.problems import HttpError
@@ -30,6 +32,8 @@ logger = logging.getLogger(__name__)
 
 KEPT = 8
 """Imports remembered by one server, running or done."""
+_AT_ONCE = 500
+"""Utterances of an export that are read at once."""
 BAD_SHOWN = 50
 """Bad lines listed; the others are counted."""
 READY, STORING, UNDERSTANDING, DONE, FAILED = "ready", "storing", "understanding", "done", "failed"
@@ -150,6 +154,25 @@ def upload(
     if not here.memory.model_name and made.begin():
         _start(here.memory, made)
     return here.back(f"/import/{made.id}")
+
+
+@router.get("/export")
+def download(here: PageContext) -> StreamingResponse:
+    """What was said, as JSON lines that an import reads: words, who said them, when and in which thread. What was
+    understood of them is understood again."""
+    headers = {"Content-Disposition": 'attachment; filename="memory.jsonl"', "Cache-Control": "no-store"}
+    return StreamingResponse(_lines(here.mine), media_type="application/jsonl", headers=headers)
+
+
+def _lines(mine: OwnerMemory) -> Iterator[str]:
+    after = 0
+    while some := mine.utterances(after, limit=_AT_ONCE):
+        after = some[-1].seq
+        for one in some:
+            if not is_of_document(one.thread):
+                said = {"role": one.role.value, "content": one.text, "name": one.speaker, "thread": one.thread}
+                line = {**said, "at": one.said_at.isoformat(), "metadata": dict(one.metadata)}
+                yield json.dumps({name: value for name, value in line.items() if value}, ensure_ascii=False) + "\n"
 
 
 @router.get("/import/{import_id}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form
@@ -16,7 +17,7 @@ from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import About, Fact, Person, ProfileField, Trait
 from embermem.http.inspector import reading
 from embermem.http.inspector.owner import glance
-from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
+from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place, first_recorded
 from embermem.memory import OwnerMemory
 from embermem.memoryos.people import profile_from
 from embermem.reports import show
@@ -74,6 +75,8 @@ def persona(
     known, true = as_of.strip() or None, valid_at.strip() or None
     then = bool(known or true)
     people = mine.people(as_of=known)
+    if true:
+        people = _counted(people, mine.facts(as_of=known, valid_at=true))
     facts = _facts(mine, person, known, true)
     chosen = _chosen(people, person)
     listed = (chosen,) if chosen else people if everybody else people[:PEOPLE]
@@ -93,6 +96,7 @@ def persona(
         as_of=as_of,
         valid_at=valid_at,
         then=then,
+        first=first_recorded(here, known),
         conflicts=len(mine.conflicts(known)),
         instructions=mine.instructions(as_of=known, valid_at=true),
         facts=facts[:OF_ONE],
@@ -211,6 +215,12 @@ def trait_groups(traits: Sequence[Trait]) -> list[TraitGroup]:
 def _bar(dimension: Dimension, trait: Trait) -> TraitBar:
     width = 50.0 * min(1.0, abs(trait.level))
     return TraitBar(dimension=dimension, trait=trait, x=50.0 if trait.level >= 0 else 50.0 - width, width=width)
+
+
+def _counted(people: Sequence[Person], facts: Sequence[Fact]) -> tuple[Person, ...]:
+    """People with the number of these facts about each, in place of those that are current."""
+    counts = Counter(one.person for one in facts)
+    return tuple(replace(one, facts=counts[one.name]) for one in people)
 
 
 def _newest(facts: Sequence[Fact]) -> dict[str, list[Fact]]:

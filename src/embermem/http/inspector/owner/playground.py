@@ -15,7 +15,7 @@ from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Context, Hit, LeftOut, RecallCase, Utterance
 from embermem.http.inspector.drawing import charts, context_lines
 from embermem.http.inspector.drawing.context_lines import Line
-from embermem.http.inspector.place import PageContext, PageRoute, Place
+from embermem.http.inspector.place import PageContext, PageRoute, Place, first_recorded
 from embermem.memory import OwnerMemory
 
 LEFT_OUT = 40
@@ -94,6 +94,7 @@ def playground(here: PageContext) -> HTMLResponse:
         address=_address(here, given, comparing),
         most_left=LEFT_OUT,
         nothing_said=here.mine.state() is None,
+        first={side.suffix: first_recorded(here, side.asked.as_of) for side in sides},
     )
 
 

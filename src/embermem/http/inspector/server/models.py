@@ -84,7 +84,7 @@ def shown(here: OperatorContext, days: int = DEFAULT) -> HTMLResponse:
         by_day=by_day[:DAYS],
         most=max((one.tokens for one in by_day), default=0) or 1,
         by_purpose=lines(cells, lambda one: PURPOSES.get(one.purpose or "", one.purpose or "")),
-        by_outcome=lines(cells, lambda one: OUTCOMES.get(one.outcome or "", one.outcome or "")),
+        by_outcome=lines(cells, lambda one: _in_words(one.outcome or "")),
         by_model=lines(cells, lambda one: one.model or ""),
     )
 
@@ -114,6 +114,11 @@ def allowances(memory: Memory) -> list[Allowance]:
         Allowance(what="calls", used=today.calls if today else 0, limit=settings.calls_per_day),
         Allowance(what="tokens", used=today.tokens if today else 0, limit=settings.tokens_per_day),
     ]
+
+
+def _in_words(outcome: str) -> str:
+    status = outcome.removeprefix("HTTP ")
+    return OUTCOMES.get(outcome, outcome if status == outcome else f"the server failed (HTTP {status})")
 
 
 def _line(name: str, cells: list[CallSum]) -> Line:
