@@ -22,7 +22,7 @@ from embermem.cli.main import app
 from proofs import bounded
 from soundness import rows
 
-COMMANDS = "add ingest model recall show settle stats worker reindex doctor bench".split()
+COMMANDS = "add ingest model recall show settle analyse stats worker reindex doctor bench".split()
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,7 @@ def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
         ["show", "archive"],
         ["stats"],
         ["settle"],
+        ["analyse"],
         ["worker", "--once"],
         ["doctor"],
         ["model"],

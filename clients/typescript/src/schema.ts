@@ -1021,6 +1021,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/analyse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Analyse what is not yet due
+         * @description Starts processing everything that is pending in one memory, and analyses what is in its mid-term memory whatever
+         *     its heat. Answers at once; Location is the address of the operation.
+         */
+        post: operations["analyse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/operations/{item_id}": {
         parameters: {
             query?: never;
@@ -6673,6 +6694,30 @@ export interface operations {
         };
     };
     settle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettleBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationItem"];
+                };
+            };
+        };
+    };
+    analyse: {
         parameters: {
             query?: never;
             header?: never;
