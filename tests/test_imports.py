@@ -116,7 +116,8 @@ def test_the_client_stands_on_the_core_alone(arrows: Mapping[str, set[str]]) -> 
 def test_no_name_of_a_module_or_a_class_is_assigned_twice(trees: Mapping[str, ast.Module]) -> None:
     """The second value would hold for what was written for the first."""
     for module, tree in trees.items():
-        for scope in (tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))):
+        scopes: list[ast.Module | ast.ClassDef] = [tree, *(one for one in tree.body if isinstance(one, ast.ClassDef))]
+        for scope in scopes:
             targets = [
                 target
                 for node in scope.body

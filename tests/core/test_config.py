@@ -119,7 +119,7 @@ def test_an_unknown_setting_is_refused_with_those_that_are_known() -> None:
 
 def test_an_unknown_preset_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(TypeError, match="preset"):  # given twice
-        load("default", preset="paper")
+        load("default", preset="paper")  # type: ignore[misc]
     with pytest.raises(ConfigError, match=r"preset = 'fast' \(from argument\).*default, paper"):
         load("fast")
 

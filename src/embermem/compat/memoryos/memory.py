@@ -152,14 +152,14 @@ class Memoryos:
         return f"<Memoryos user_id={self.user_id!r} assistant_id={self.assistant_id!r} in {self.data_storage_path!r}>"
 
 
-def _model(name: str, key: str, url: str | None) -> dict[str, str]:
+def _model(name: str, key: str, url: str | None) -> dict[str, Any]:
     """The settings of the model; without a key none is used."""
     if not key:
         return {"model": ""}
     return {"model": name, "model_key": key, "model_url": url or "https://api.openai.com/v1"}
 
 
-def _embedder(name: str, key: str, url: str | None) -> dict[str, str]:
+def _embedder(name: str, key: str, url: str | None) -> dict[str, Any]:
     """The settings of the embedder. Raises ConfigError for a model that Ember cannot run."""
     if name in _MINILM:
         return {"embedder": "auto"}

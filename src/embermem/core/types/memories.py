@@ -76,8 +76,8 @@ class Segment(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Analysis(Record):
-    """What `analyse` did: pages `placed` into segments, pages `analysed` for the persona, and segments `promoted`, whose
-    pages these are."""
+    """What `analyse` did: pages `placed` into segments, pages `analysed` for the persona, and segments `promoted`, to
+    which these belong."""
 
     placed: int
     analysed: int

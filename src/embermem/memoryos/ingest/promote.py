@@ -67,7 +67,11 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     if leaving:
         _close(claim, segment, [noted for noted in notes if noted.attempts >= settings.attempts])
         waiting, ready = ([n for n in some if n.attempts < settings.attempts] for some in (waiting, ready))
-    elif waiting and len(ready) < (1 if claim.any_heat else settings.min_new) and not any(noted.attempts for noted in ready):
+    elif (
+        waiting
+        and len(ready) < (1 if claim.any_heat else settings.min_new)
+        and not any(noted.attempts for noted in ready)
+    ):
         return False
     alone = 0
     while ready and not claim.waiting:
