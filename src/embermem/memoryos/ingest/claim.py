@@ -128,9 +128,9 @@ class Claim:
     `placed` counts the pages placed, `analysed` those that a promotion read; `promoted` has the segments of the latter.
     Pages up to the number `due_to` are due, however many of them are left. `waits_until`: when the analyst may be asked
     again. `redo_from`: when pages may be read again. `ahead` are the vectors that are being made for the next batch;
-    `annotated` what the analyst said of the pages it was asked about last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
-    promotions; None: it is. `unbelieved`: at promotions extraction stands in for it, because nothing of its answers
-    was believed.
+    `annotated` what the analyst said of the pages it was asked about last. `unread` and `unpromoted` say why the
+    analyst is not asked any more in this claim to read pages, or at promotions; None: it is. `unbelieved`: at
+    promotions extraction stands in for it, because nothing of its answers was believed.
     """
 
     def __init__(

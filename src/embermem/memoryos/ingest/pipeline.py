@@ -27,7 +27,8 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
     """What came of a claim: pages placed, pages analysed at promotions, and segments promoted; whether it ended before
-    all was done, told to stop or its slice used up; until when the analyst is not to be asked, and from when on pages may be read again (None: now)."""
+    all was done, told to stop or its slice used up; until when the analyst is not to be asked, and from when on pages
+    may be read again (None: now)."""
 
     placed: int
     analysed: int = 0
@@ -51,8 +52,8 @@ def consolidate(
 
     `whole`: place a batch that is not yet full or old enough too, and read again all that the configured analyst has
     not read (what `settle` asks for); with `any_heat`, also promote whatever is in mid-term memory. Else: a slice of
-    `slice_pages` or `slice_s`, and one batch of that, so that other owners have their turn. `stopping` is asked between steps. `progress` is told (done, total) in utterances embedded
-    and pages placed or read again.
+    `slice_pages` or `slice_s`, and one batch of that, so that other owners have their turn. `stopping` is asked between
+    steps. `progress` is told (done, total) in utterances embedded and pages placed or read again.
     Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
     """
     with ThreadPoolExecutor(1, "embermem-embed") as pool:
