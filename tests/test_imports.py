@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -58,9 +59,9 @@ def files() -> dict[str, Path]:
     return found
 
 
-def imported(file: Path, known: Mapping[str, Path]) -> Iterator[str]:
+def imported(tree: ast.Module, known: Mapping[str, Path]) -> Iterator[str]:
     """The modules below `embermem` that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix("embermem.") for alias in node.names if "embermem." in alias.name)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "embermem":
@@ -71,9 +72,14 @@ def imported(file: Path, known: Mapping[str, Path]) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def arrows() -> dict[str, set[str]]:
+def trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files().items()}
+
+
+@pytest.fixture(scope="module")
+def arrows(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
     known = files()
-    return {name: {one for one in imported(file, known) if one != name} for name, file in known.items()}
+    return {name: {one for one in imported(tree, known) if one != name} for name, tree in trees.items()}
 
 
 def room_of(module: str) -> str:
@@ -105,6 +111,22 @@ def test_there_is_no_circle_of_files(arrows: Mapping[str, set[str]]) -> None:
 
 def test_the_client_stands_on_the_core_alone(arrows: Mapping[str, set[str]]) -> None:
     assert {room_of(one) for name in arrows if room_of(name) == "client" for one in arrows[name]} <= CLIENT
+
+
+def test_no_name_of_a_module_or_a_class_is_assigned_twice(trees: Mapping[str, ast.Module]) -> None:
+    """The second value would hold for what was written for the first."""
+    for module, tree in trees.items():
+        scopes: list[ast.Module | ast.ClassDef] = [tree, *(one for one in tree.body if isinstance(one, ast.ClassDef))]
+        for scope in scopes:
+            targets = [
+                target
+                for node in scope.body
+                if isinstance(node, (ast.Assign, ast.AnnAssign))
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            ]
+            named = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+            counts = Counter(node.id for node in named if isinstance(node.ctx, ast.Store))
+            assert [name for name, times in counts.items() if times > 1] == [], module
 
 
 def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping[str, set[str]]) -> None:

@@ -350,6 +350,7 @@ class AsyncOwnerMemory(_Async, AsyncFeed):
     add_messages = awaited("write", OwnerMemory.add_messages)
     add_many = awaited("write", OwnerMemory.add_many)
     settle = awaited("work", OwnerMemory.settle)
+    analyse = awaited("work", OwnerMemory.analyse)
     understand_anew = awaited("work", OwnerMemory.understand_anew)
     share_person_with = awaited("write", OwnerMemory.share_person_with)
     person_shares = awaited("read", OwnerMemory.person_shares)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from zoneinfo import ZoneInfo
 from embermem.arguments import checked, checked_call
 from embermem.core import config as configuration
 from embermem.core import messages
-from embermem.core.errors import StoreError
+from embermem.core.errors import ConfigError, StoreError
 from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner, Role, Scope, Utterance
 from embermem.protocols import ReplyingSystem
@@ -37,6 +38,15 @@ if TYPE_CHECKING:
 __all__ = ["OwnerSystem", "SystemMemory", "open_system"]
 
 logger = logging.getLogger(__name__)
+
+_READ_BY_EACH = frozenset(
+    "background embedder embedder_url embedder_key model model_url model_key model_timeout_s model_retries "
+    "model_retry_max_s model_breaker_failures model_breaker_s model_concurrency model_answer_tokens model_chat_tokens "
+    "model_cache calls_per_day tokens_per_day owner_calls_per_day owner_tokens_per_day chat_turn_tokens "
+    "short_term_pages hits token_counter k_1 b query_terms timezone max_text_chars redact never busy_timeout_s "
+    "forgotten_key_file index_cache".split()
+)
+"""Settings that each of the papers' other systems reads, of the store, the model, the embedder and chat."""
 
 
 @checked_call
@@ -53,18 +63,36 @@ def open_system(
     """Open a memory system by its name, on its own store at a path or URL.
 
     `name` is one of `embermem.bootstrap.SYSTEMS`, or `module:Class` of your own. `options` are numbers of the system
-    (`baselines/numbers.py`), settings those of `Memory`. Without a model each system does what it can.
+    (`baselines/numbers.py`), settings those of `Memory`; to `memoryos` both are settings. Without a model each system
+    does what it can. Nothing works in the background: call `settle`.
 
-    Raises ConfigError for an unknown name, option or setting, and for a store of another system; StoreError.
+    Raises ConfigError for an unknown name, option or setting, for a setting that has no effect in this system, and for
+    a store of another system; StoreError.
     """
     options = dict(options or {})
-    preset = None
-    if name == "memoryos":  # its numbers are settings
-        preset = str(options.pop("preset", "default"))
+    if name == "memoryos":
+        if twice := options.keys() & settings.keys():
+            raise ConfigError(f"given both as an option and as a setting: {', '.join(sorted(twice))}; give each once")
         settings, options = {**settings, **options}, {}
+    _refuse_without_effect(name, settings)
     named = model if isinstance(model, str) else None
-    loaded = configuration.load(preset, config=config, model=named, **settings)
+    loaded = configuration.load(config=config, model=named, **settings)  # type: ignore[arg-type]
     return SystemMemory(name, place, options, model, clock, loaded)
+
+
+def _refuse_without_effect(name: str, settings: Mapping[str, object]) -> None:
+    """Raise ConfigError for a setting that exists and that this system does not read. Your own may read any."""
+    from embermem.bootstrap import SYSTEMS
+
+    if settings.get("background"):
+        raise ConfigError(
+            f"background = {settings['background']!r} has no effect: a system works when `settle` is called"
+        )
+    known = {field.name for field in fields(configuration.Settings)}
+    given = {setting for setting, value in settings.items() if value is not None}
+    unread = sorted((given & known) - _READ_BY_EACH)
+    if unread and name in SYSTEMS and name != "memoryos":
+        raise ConfigError(f"no effect in the memory system {name!r}: {', '.join(unread)}; its numbers are `options`")
 
 
 @checked
@@ -85,12 +113,20 @@ class SystemMemory:
         self.settings = settings
         self._clock = clock or bootstrap.wall_clock
         self.finders = bootstrap.finders(settings)
-        self._store = bootstrap.open_store(place, settings)
+        self._store = store = bootstrap.open_store(place, settings)
         try:
-            self.asker = bootstrap.make_asker(bootstrap.make_model(model, settings), self._store, settings, self._clock)
+            made = bootstrap.make_model(model, settings)
+            if name == "memoryos":
+                self.settings = settings = bootstrap.fields_of(store, settings)
+                bootstrap.check_instructions(settings, made)
+            elif left := (*settings.never_kept.attributes, *settings.never_kept.sentences):
+                raise ConfigError(f"never: {left[0]!r} is not held by {name!r}, only by MemoryOS")
+            self.asker = bootstrap.make_asker(made, store, settings, self._clock)
             self._system: MemorySystem = bootstrap.make_named_system(
-                name, self._store, settings, self._clock, self.asker, options
+                name, store, settings, self._clock, self.asker, options
             )
+            if name == "memoryos":
+                bootstrap.adopt_fields(store, settings, self._clock)
         except BaseException:
             self._store.close()
             raise

@@ -22,7 +22,7 @@ from embermem.cli.main import app
 from proofs import bounded
 from soundness import rows
 
-COMMANDS = "add ingest model recall show settle stats worker reindex doctor bench".split()
+COMMANDS = "add ingest model recall show settle analyse stats worker reindex doctor bench".split()
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +85,37 @@ def test_a_side_may_be_missing_and_stdin_may_bring_the_text(tmp_path: Path) -> N
     assert [page["query"] + page["response"] for page in shown] == ["An answer alone.", "长江很长。"]
 
 
+def test_reading_an_owner_that_there_is_not_fails_and_names_those_of_near_names(tmp_path: Path) -> None:
+    at = tmp_path / "m.db"
+    run(at, "--user", "ines", "--agent", "helper", "add", "I like figs.")
+    run(at, "--user", "Zoë", "add", "I like nuts.")
+    for reading in (
+        *(["recall", "figs"], ["overview"], ["show"], ["show", "long", "--json"], ["stats"], ["settle"], ["analyse"]),
+        *(
+            ["items", "facts"],
+            ["edits", "f1"],
+            ["why", "f1"],
+            ["diff", "2026-01-01"],
+            ["conflicts"],
+            ["links", "f1"],
+            ["undo", "1"],
+        ),
+        *(["forget", "--all", "--yes"], ["rebuild", "--owner-only"], ["instructions"], ["people", "merge", "a", "b"]),
+        *(["retire", "f1"], ["document", "list"], ["webhooks", "list"], ["cases", "list"]),
+        ["export", "-"],
+    ):
+        for user, told in (("ines", "--user ines --agent helper"), ("Inès", "helper"), ("zoe", "--user 'Zoë'")):
+            names = ["--user", user, "--agent", "default" if user == "ines" else "other"]
+            done = run(at, *names, *reading)
+            said = " ".join(done.err.split())
+            assert (done.code, done.out) == (1, ""), (names, reading, done)
+            assert f"there is no memory of {user}/" in said, (reading, said)
+            assert told in said, (reading, said)
+    assert "lists the 2 of this store" in " ".join(run(at, "--user", "bob", "recall", "figs").err.split())
+    assert run(at, "stats").code == 0  # of the whole store
+    assert run(at, "--user", "ines", "--agent", "helper", "recall", "figs").code == 0
+
+
 def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
     at = tmp_path / "none" / "m.db"
     for arguments in (["recall", "x"], ["show"], ["stats"], ["settle"], ["reindex"], ["worker", "--once"]):
@@ -108,6 +139,7 @@ def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
         ["show", "archive"],
         ["stats"],
         ["settle"],
+        ["analyse"],
         ["worker", "--once"],
         ["doctor"],
         ["model"],
@@ -149,9 +181,11 @@ def test_recall_prints_the_context_and_explains_on_request(filled: Path) -> None
 
 
 def test_one_users_memory_is_not_anothers(filled: Path) -> None:
-    assert "boat" not in run(filled, "--user", "other", "recall", "my boat leaks").out
-    assert run(filled, "--user", "other", "show", "short", "--json").json == []
-    assert "boat" not in run(filled, "--agent", "other", "show", "--json").out
+    for other in (["--user", "other"], ["--agent", "other"]):
+        run(filled, *other, "add", "I like figs.")
+        assert "boat" not in run(filled, *other, "recall", "my boat leaks").out
+        assert len(run(filled, *other, "show", "short", "--json").json) == 1
+        assert "boat" not in run(filled, *other, "show", "--json").out
 
 
 def test_segments_are_shown_with_heat_and_opened_by_id(filled: Path) -> None:

@@ -205,7 +205,7 @@ def test_wrong_usage_and_who_is_not_there_are_told_and_nothing_is_written(store:
     for arguments in (["--owner-only"], ["--anew"], ["--dry-run"]):
         done = run(store, "--user", "nobody", "rebuild", *arguments)
         assert (done.code, done.out) == (1, "")
-        assert "no memory of nobody / default" in done.err
+        assert "no memory of nobody/default" in done.err
     assert len(run(store, "stats", "--json").json["owners"]) == 2
     for arguments in (["rebuild"], ["rebuild", "--anew"], ["undo", "1"], ["show", "changes"]):
         assert run(store.parent / "none" / "m.db", *arguments).code == 1
@@ -260,7 +260,6 @@ def test_the_log_is_listed_with_the_newest_last_and_every_change_says_what_it_ho
     newest = run(store, "--user", "alice", "show", "changes", "--limit", "1")
     assert "undoes change" in newest.out
     assert "embedding" not in newest.out
-    assert run(store, "show", "changes", "--json").json == []  # the user `default` has none
 
 
 @given(st.lists(st.one_of(*map(st.from_type, get_args(Decision))), max_size=4))

@@ -16,7 +16,7 @@ from embermem import OwnerMemory
 from embermem.aio import AsyncOwnerMemory
 from embermem.core.changes import Cause, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import About, Fact, Role, Scope, Tier, Utterance
+from embermem.core.types import About, Analysis, Fact, Role, Scope, Tier, Utterance
 from scripted import Clock
 
 Of = Callable[..., OwnerMemory]
@@ -48,6 +48,18 @@ def told(alice: OwnerMemory) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- in
+
+
+@every_face
+def test_analyse_settles_and_promotes_whatever_is_in_mid_term_memory(of: Of) -> None:
+    alice, steps = of("alice"), []
+    for food in ("figs", "plums", "pears", "nuts", "beans"):  # two of them leave the three pages of short-term memory
+        alice.add(f"I like {food}.", "Good.")
+    assert alice.analyse(lambda done, total: steps.append((done, total))) == Analysis(placed=2, analysed=2, promoted=1)
+    assert [(one.unanalysed, len(one.page_ids)) for one in alice.segments()] == [(0, 2)]
+    assert alice.analyse() == Analysis(placed=0, analysed=0, promoted=0)
+    with pytest.raises(InputError, match="progress"):
+        alice.analyse("soon")  # type: ignore[arg-type]
 
 
 @every_face

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,8 @@ def test_an_unknown_setting_is_refused_with_those_that_are_known() -> None:
 
 
 def test_an_unknown_preset_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(TypeError, match="preset"):  # given twice
+        load("default", preset="paper")  # type: ignore[misc]
     with pytest.raises(ConfigError, match=r"preset = 'fast' \(from argument\).*default, paper"):
         load("fast")
 
@@ -132,15 +135,27 @@ def test_yes_and_no_are_read_in_the_usual_spellings(monkeypatch: pytest.MonkeyPa
         assert load().background is meant
 
 
-def test_every_number_has_its_source_beside_it() -> None:
+def test_every_setting_has_its_true_source_beside_it() -> None:
+    """The files and sections that a source names exist, and a script that fits settings says which."""
+    root = Path(__file__).parents[2]
     for setting in fields(Settings):
-        if setting.name != "preset":
-            assert str(setting.metadata.get("source", "")).strip(), setting.name
+        source = str(setting.metadata.get("source", "")).strip()
+        assert source or setting.name == "preset", setting.name
+        for name in re.findall(r"\b(?:bench|docs|tests)/[\w./-]*\w", source):
+            assert (root / name).exists(), (setting.name, name)
+        for page, section in re.findall(r"(docs/[\w/-]+\.md), ([A-Z][^;)]*)", source):
+            assert re.search(rf"^#+ {section}$", (root / page).read_text(encoding="utf-8"), re.M), (
+                setting.name,
+                section,
+            )
+        for script in re.findall(r"bench/scripts/fit_(?!ranker)\w+", source):
+            says = (root / f"{script}.py").read_text(encoding="utf-8").splitlines()[0]
+            assert setting.name.startswith(tuple(re.findall(r"`(\w+_)\*`", says))), (setting.name, script)
 
 
 def test_the_defaults_are_themselves_allowed() -> None:
     defaults = {f.name: getattr(Settings(), f.name) for f in fields(Settings)}
-    assert load(None, **defaults) == Settings()
+    assert load(**defaults) == Settings()
 
 
 def test_the_numbers_of_the_paper_are_the_paper_s() -> None:

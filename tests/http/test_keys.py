@@ -185,6 +185,7 @@ def test_a_read_only_key_reads_and_changes_nothing(memory: Memory, guarded: str)
             ("POST", "/v1/memories", {"messages": "I like owls.", "user_id": "alice"}),
             ("PATCH", "/v1/profile", {"user": {"name": "Al"}, "user_id": "alice"}),
             ("POST", "/v1/settle", {"user_id": "alice"}),
+            ("POST", "/v1/analyse", {"user_id": "alice"}),
         ):
             assert c.request(method, path, json=body).status_code == 403, path
         assert c.delete("/v1/memories", params={"user_id": "alice", "confirm": "true"}).status_code == 403

@@ -33,6 +33,7 @@ import type { OwnerOptions } from "./client.js";
 
 type Schemas = components["schemas"];
 type Fact = Schemas["FactItem"];
+type WorkOptions = { onProgress?: (done: number, total: number) => void } & CallOptions;
 interface Named {
   user_id: string;
   agent_id: string;
@@ -122,15 +123,25 @@ export class OwnerMemory {
   }
 
   /** Analyse what is pending, now; the number of pages placed into segments. The service works, and is asked for progress. */
-  async settle({ onProgress, ...options }: { onProgress?: (done: number, total: number) => void } & CallOptions = {}): Promise<number> {
-    let operation = await this.transport.call("post", "/v1/settle", { ...options, body: this.named, repeatable: true });
+  async settle(options: WorkOptions = {}): Promise<number> {
+    return (await this.worked("/v1/settle", options))["placed"]!;
+  }
+
+  /** Do what `settle` does, and analyse what is in mid-term memory, whatever its heat; how many pages were placed and analysed, and segments promoted. */
+  async analyse(options: WorkOptions = {}): Promise<{ placed: number; analysed: number; promoted: number }> {
+    const done = await this.worked("/v1/analyse", options);
+    return { placed: done["placed"]!, analysed: done["analysed"]!, promoted: done["promoted"]! };
+  }
+
+  private async worked(path: "/v1/settle" | "/v1/analyse", { onProgress, ...options }: WorkOptions): Promise<Record<string, number>> {
+    let operation = await this.transport.call("post", path, { ...options, body: this.named, repeatable: true });
     for (let pause = FIRST_LOOK_MS; operation.status === "running"; pause = Math.min(2 * pause, LONGEST_LOOK_MS)) {
       if (operation.total !== null) onProgress?.(operation.done, operation.total);
       await sleep(pause, options.signal);
       operation = await this.ask("/v1/operations/{item_id}", { ...options, path: { item_id: operation.id } });
     }
     if (operation.error != null) throw operationError(operation.error);
-    return operation.result?.["placed"] ?? operation.done;
+    return operation.result ?? {};
   }
 
   // ----------------------------------------------------------------------------------------------------- recalled

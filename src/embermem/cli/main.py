@@ -35,6 +35,7 @@ _HOMES = {
     "show": "showing.show",
     "stats": "showing.stats",
     "settle": "adding.settle",
+    "analyse": "adding.analyse",
     "worker": "upkeep.worker",
     "reindex": "upkeep.reindex",
     "rebuild": "upkeep.rebuild",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from embermem.core.errors import NotFound
 from embermem.core.types import Fact, Owner, ProfileField, Trait
 from embermem.memoryos.rebuild import Difference
 from embermem.reports import render, show
@@ -16,16 +15,6 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 VALUE_CHARS = 60
-
-
-def those(memory: Memory, only: Owner | None) -> tuple[Owner, ...]:
-    """The owners of a store, or one of them. Raises NotFound if that one has no memory here."""
-    owners = memory.owners()
-    if only is None:
-        return owners
-    if only not in owners:
-        raise NotFound(f"the store has no memory of {only.user} / {only.agent}; `embermem stats` lists the owners")
-    return (only,)
 
 
 def again(memory: Memory, owners: Sequence[Owner], told: Progress) -> tuple[Difference, ...]:

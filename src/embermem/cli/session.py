@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embermem.core.errors import ConfigError, InputError, NotFound, StoreError
 
 if TYPE_CHECKING:
+    from embermem.core.types import Owner
     from embermem.memory import Memory, OwnerMemory
 
 
@@ -73,6 +76,17 @@ class Session:
             raise InputError("--space works on a space alone: leave --share and --person-from out")
         return memory.space(self.space)
 
+    def known_owner(self, memory: Memory, shares: Sequence[str] = (), person_from: str | None = None) -> OwnerMemory:
+        """The same, to be read. Raises NotFound that names the owners of the nearest names if the store holds nothing
+        of it; a user who is bound with spaces or another agent need not have a memory."""
+        owner = self.owner(memory, shares, person_from)
+        if shares or person_from is not None or owner.state() is not None:
+            return owner
+        others = memory.owners(partly=True)
+        if owner.owner in others:  # nothing was said yet
+            return owner
+        raise no_memory_of(str(owner.owner), others)
+
     def _refuse_memory(self, *, used: bool = False) -> None:
         from embermem.bootstrap import in_memory
 
@@ -97,3 +111,26 @@ class Session:
         return Memory(
             place, preset=self.preset, background=background, reindex=reindex, model=model, read_only=read_only
         )
+
+
+_NEAR = 5
+"""Owners named where there is none of a name."""
+
+
+def no_memory_of(named: str, others: Sequence[Owner]) -> NotFound:
+    """There is no owner of this name (user/agent, or "space NAME"); those whose user has the same or a near name are
+    named."""
+    by_user: dict[str, list[Owner]] = {}
+    for one in others:
+        by_user.setdefault(str(one).partition("/")[0].casefold(), []).append(one)
+    users = get_close_matches(named.partition("/")[0].casefold(), by_user, _NEAR)
+    near = [_options(one) for user in users for one in by_user[user]][:_NEAR]
+    advice = f"near names: {', '.join(near)}" if near else f"`embermem stats` lists the {len(others)} of this store"
+    return NotFound(f"there is no memory of {named}; {advice}")
+
+
+def _options(owner: Owner) -> str:
+    """The global options that name an owner."""
+    if owner.space is not None:
+        return f"--space {shlex.quote(owner.space)}"
+    return f"--user {shlex.quote(owner.user)} --agent {shlex.quote(owner.agent)}"

@@ -24,6 +24,7 @@ from embermem.core.messages import At, Expiry, whole
 from embermem.core.types import (
     Added,
     AddedItem,
+    Analysis,
     Conflict,
     DocumentAdded,
     Fact,
@@ -142,9 +143,20 @@ class OwnerCalls(ReadCalls):
 
         The server works; it is asked from time to time how far it has come, and `progress` is told. Raises InputError.
         """
+        return (yield from self._worked("/v1/settle", progress)).get("placed", 0)
+
+    @call
+    def analyse(self, progress: Callable[[int, int], None] | None = None) -> Steps[Analysis]:
+        """Do what `settle` does, and analyse what is in mid-term memory, whatever its heat; returns what was done. The
+        server works, and `progress` is told. Raises InputError."""
+        done = yield from self._worked("/v1/analyse", progress)
+        return Analysis(placed=done["placed"], analysed=done["analysed"], promoted=done["promoted"])
+
+    def _worked(self, path: str, progress: Callable[[int, int], None] | None) -> Steps[Mapping[str, int]]:
+        """The counts of an operation that this path begins, once it is done."""
         if progress is not None and not callable(progress):
             raise InputError(f"progress is {type(progress).__name__}, which cannot be called")
-        answer = yield self._post("/v1/settle", {}, repeatable=True)
+        answer = yield self._post(path, {}, repeatable=True)
         pause = FIRST_LOOK_S
         while (operation := read(answer, answers.OperationItem)).status == "running":
             if progress is not None and operation.total is not None:
@@ -154,7 +166,7 @@ class OwnerCalls(ReadCalls):
             answer = yield self._get(f"/v1/operations/{arguments.id_path(operation.id, 'operation')}")
         if operation.error is not None:
             raise exchange.failed(operation.error, datetime.now(UTC))
-        return (operation.result or {}).get("placed", operation.done)
+        return operation.result or {}
 
     @call
     def set_profile(self, /, **fields: FieldValue | None) -> Steps[None]:

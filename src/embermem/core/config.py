@@ -48,8 +48,10 @@ BACKUP_SHARE = 0.5
 _FITTED = (
     "near the fit on the development sets by bench/scripts/fit_recall.sh; held-out figures in docs/research/recall.md"
 )
+_FITTED_RELEVANCE = (
+    "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
+)
 _CALIBRATED = "near the fit by bench/scripts/fit_confidence.sh; held-out figures in docs/research/recall.md, Answerable"
-_FITTED = "near the fit by bench/scripts/fit_relevance.sh; checked figures in docs/research/recall.md, Calibration"
 _FITTED_PAPER = "preset `paper`, fitted on LoCoMo 26 and 30; docs/research/recall.md, Calibration"
 _FITTED_MEANING = (
     "best of a grid on bench/sets/languages and recall_zh.json (rec@10); docs/research/recall.md, By language"
@@ -318,14 +320,14 @@ class Settings:
         0.3, "similarity assumed for a missing word, without token vectors", low=0.0, high=1.0
     )
 
-    relevance_base: float = _number(0.17, _FITTED)
-    relevance_answerable: float = _number(1.6, _FITTED)
-    relevance_share: float = _number(0.48, _FITTED, low=0.0)
+    relevance_base: float = _number(0.17, _FITTED_RELEVANCE)
+    relevance_answerable: float = _number(1.6, _FITTED_RELEVANCE)
+    relevance_share: float = _number(0.48, _FITTED_RELEVANCE, low=0.0)
     relevance_paper_base: float = _number(-7.2, _FITTED_PAPER)
     relevance_paper_page: float = _number(8.6, _FITTED_PAPER, low=0.0)
-    holds_base: float = _number(-0.65, _FITTED)
-    holds_answerable: float = _number(0.66, _FITTED)
-    holds_share: float = _number(0.26, _FITTED)
+    holds_base: float = _number(-0.65, _FITTED_RELEVANCE)
+    holds_answerable: float = _number(0.66, _FITTED_RELEVANCE)
+    holds_share: float = _number(0.26, _FITTED_RELEVANCE)
     holds_paper_base: float = _number(-1.55, _FITTED_PAPER)
 
     # Packing, preset `default`: docs/concepts/recall.md
@@ -706,7 +708,7 @@ class Loaded:
     origins: Mapping[str, str]
 
 
-def load(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Settings:
+def load(preset: str | None = None, config: str | Path | None = None, **arguments: object) -> Settings:
     """Settings from argument > environment > file > preset.
 
     Raises ConfigError that names the setting, what is allowed, and where the value came from.
@@ -714,7 +716,7 @@ def load(preset: str | None = None, /, config: str | Path | None = None, **argum
     return load_with_origins(preset, config=config, **arguments).settings
 
 
-def load_with_origins(preset: str | None = None, /, config: str | Path | None = None, **arguments: object) -> Loaded:
+def load_with_origins(preset: str | None = None, config: str | Path | None = None, **arguments: object) -> Loaded:
     """The same, with where each was given. Raises as `load`."""
     of_file, text = _from_file(config)
     layers = (of_file, _from_environment())

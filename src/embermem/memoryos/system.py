@@ -30,6 +30,7 @@ from embermem.core.errors import (
 )
 from embermem.core.types import (
     Added,
+    Analysis,
     Context,
     Fact,
     FactId,
@@ -208,15 +209,23 @@ class MemoryOS:
         they stay pending. `stats().waiting` says what waits, and why. Raises EmbedderError, StoreError. What was
         understood until then stays.
         """
+        return self._all_done(owner, progress).placed
+
+    def analyse(self, owner: Owner, progress: Progress | None = None) -> Analysis:
+        """Do what `settle` does, and promote every segment with new pages, whatever its heat. Raises the same."""
+        done = self._all_done(owner, progress, any_heat=True)
+        return Analysis(placed=done.placed, analysed=done.analysed, promoted=done.promoted)
+
+    def _all_done(self, owner: Owner, progress: Progress | None, *, any_heat: bool = False) -> Done:
         patience_s = _PATIENCE * max(self._settings.lease_s, 1.0)
         seen, until = -1, 0.0
         while True:
             try:
-                done = self._work_on(owner, whole=True, progress=progress)
+                done = self._work_on(owner, whole=True, any_heat=any_heat, progress=progress)
             except StaleLease:
                 done = None
             if done is not None:
-                return done.placed
+                return done
             state = self._store.owner_state(owner.id)
             stands = 0 if state is None else state.revision  # what comes in meanwhile is no progress
             if stands != seen:
@@ -306,6 +315,7 @@ class MemoryOS:
         owner: Owner,
         *,
         whole: bool,
+        any_heat: bool = False,
         progress: Progress | None = None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> Done | None:
@@ -323,7 +333,13 @@ class MemoryOS:
             began = parts.clock()
             with self._leases.held(lease) as held, parts.watch.holding():
                 done = consolidate(
-                    parts, owner, lease, whole=whole, progress=progress, stopping=lambda: held.lost or stopping()
+                    parts,
+                    owner,
+                    lease,
+                    whole=whole,
+                    any_heat=any_heat,
+                    progress=progress,
+                    stopping=lambda: held.lost or stopping(),
                 )
             if held.lost:
                 raise StaleLease(f"the lease of {owner.user}/{owner.agent} was lost while its pages were processed")

@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, AddedItem, Context, PageId, Share
+from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Share
 from embermem.owner_memory.feed import Feed
 from embermem.owner_memory.handle import Parts, zone_of
 
@@ -160,6 +160,16 @@ class OwnerMemory(Feed):
         """
         self._parts.before_work()
         return self._parts.system.settle(self.owner, progress)
+
+    def analyse(self, progress: Callable[[int, int], None] | None = None) -> Analysis:
+        """Process what is pending, as `settle` does, and what is not yet due: every page in mid-term memory is analysed
+        for the persona, whatever the heat of its segment. Returns what was done.
+
+        The newest pages (`short_term_pages`) stay in short-term memory. Pages that wait for the model go on waiting, as
+        with `settle`. Raises EmbedderError, StoreError.
+        """
+        self._parts.before_work()
+        return self._parts.system.analyse(self.owner, progress)
 
     def understand_anew(
         self, *, dry_run: bool = False, progress: Callable[[int, int], None] | None = None

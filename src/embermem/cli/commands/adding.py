@@ -224,6 +224,17 @@ def settle(ctx: typer.Context, as_json: JsonOption = False) -> None:
     end_waiting(waiting)
 
 
+def analyse(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Process what is pending for this user, and analyse mid-term memory whatever its heat. Exit codes as `settle`."""
+    from embermem.reports import render
+
+    with owner_read(ctx) as owner:
+        done, waiting = with_bar("analysing", "pages", owner.analyse), owner.stats().waiting
+    told = f"{done.placed} pages settled; {done.analysed} pages of {done.promoted} segments analysed"
+    render.answer(as_json, {**done.to_dict(), "waiting": waiting}, told)
+    end_waiting(waiting)
+
+
 def end_waiting(waiting: Sequence[Waiting]) -> None:
     """Say on stderr what waits for the model, and end with the exit code for that."""
     from datetime import UTC, datetime

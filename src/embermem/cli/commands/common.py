@@ -77,15 +77,25 @@ def session_of(ctx: typer.Context) -> Session:
     return session
 
 
+def given(ctx: typer.Context, option: str) -> str | None:
+    """A global option, if somebody gave it: `embermem --user alice export` is not to write everybody out."""
+    above = ctx.find_root()
+    source = above.get_parameter_source(option)
+    if source is None or source.name == "DEFAULT":
+        return None
+    value: str = above.params[option]
+    return value
+
+
 @contextmanager
 def owner_read(
     ctx: typer.Context, shares: Sequence[str] | None = None, person_from: str | None = None
 ) -> Iterator[OwnerMemory]:
     """The memory that the global options name, in an existing store, bound with spaces and another agent. Raises
-    NotFound if there is none."""
+    NotFound if there is no store, or nothing of this owner in it."""
     session = session_of(ctx)
     with session.for_reading() as memory:
-        yield session.owner(memory, shares or (), person_from)
+        yield session.known_owner(memory, shares or (), person_from)
 
 
 @contextmanager

@@ -150,5 +150,5 @@ def forget(
         if all_agents:
             forgetting.forget_user(memory, session.user, dry_run=dry_run, yes=yes, as_json=as_json)
             return
-        owner = session.owner(memory)
+        owner = session.known_owner(memory)
         forgetting.forget(owner, named, everything=everything, dry_run=dry_run, yes=yes, as_json=as_json)

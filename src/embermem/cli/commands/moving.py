@@ -19,11 +19,13 @@ from embermem.cli.commands.common import (
     SpeakerOption,
     UntilOption,
     WhereOption,
+    given,
     say,
     scope_of,
     session_of,
     with_bar,
 )
+from embermem.cli.session import no_memory_of
 from embermem.core.errors import InputError, NotFound
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def export(
     limits = scope_of(scope, threads=in_thread, where=where, speakers=speaker, since=since, until=until)
     if limits is not None and vectors:
         raise InputError("--vectors is not written under a scope; leave it out, and import makes them again")
-    user, agent = user or _named(ctx, "user"), agent or _named(ctx, "agent")
+    user, agent = user or given(ctx, "user"), agent or given(ctx, "agent")
     settings = config.load(session.preset)
     if not session.exists:
         raise NotFound(f"there is no store at {session.path or session.store}")
@@ -102,7 +104,8 @@ def export(
         if session.space is not None:
             owners = [one for one in owners if one.space == session.space]
         if not owners:
-            raise NotFound(f"there is no memory of {user or 'anyone'} / {agent or 'any agent'}")
+            named = f"{user or ''}/{agent or ''}" if session.space is None else f"space {session.space}"
+            raise no_memory_of(named, store.owners())
         with Output(out) as file, ExitStack() as opened:
             now, seen = bootstrap.wall_clock(), None
             if limits is not None:
@@ -172,16 +175,6 @@ def _seen(memory: Memory, scope: Scope, owner: Owner) -> frozenset[UtteranceId]:
     """The utterances of an owner that are in scope."""
     mine = memory.of(owner.user, owner.agent) if owner.space is None else memory.space(owner.space)
     return frozenset(one.id for one in mine.utterances(scope=scope))
-
-
-def _named(ctx: typer.Context, option: str) -> str | None:
-    """A global option, if somebody gave it: `embermem --user alice export` is not to write everybody out."""
-    above = ctx.find_root()
-    source = above.get_parameter_source(option)
-    if source is None or source.name == "DEFAULT":
-        return None
-    value: str = above.params[option]
-    return value
 
 
 class Output:

@@ -9,7 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from embermem.cli.commands.common import AsOfOption, JsonOption, KeyOption, owner_read, owner_written, text_of, time_of
+from embermem.cli.commands.common import (
+    AsOfOption,
+    JsonOption,
+    KeyOption,
+    owner_read,
+    owner_written,
+    session_of,
+    text_of,
+    time_of,
+)
 from embermem.core.errors import InputError
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Print what would be archived; change nothing.")]
@@ -162,9 +171,9 @@ def verify(
     """Check that the content of a receipt of `forget` is gone. Exit code 1 if something of it is found."""
     from embermem.reports import render
 
-    told = _read(receipt)
-    with owner_read(ctx) as owner:
-        found = owner.verify(told)
+    told, session = _read(receipt), session_of(ctx)
+    with session.for_reading() as memory:  # of an owner who may be forgotten whole
+        found = session.owner(memory).verify(told)
     if as_json:
         render.print_json(found)
     elif found.ok:

@@ -19,6 +19,7 @@ from embermem.cli.commands.common import (
     UntilOption,
     ValidAtOption,
     WhereOption,
+    given,
     owner_read,
     say,
     scope_of,
@@ -27,6 +28,7 @@ from embermem.cli.commands.common import (
     then_of,
     time_of,
 )
+from embermem.cli.session import no_memory_of
 
 if TYPE_CHECKING:
     from embermem.protocols import DiskUsage
@@ -243,8 +245,10 @@ def stats(
         return
     with session.for_reading() as memory:
         whole, owners = memory.stats(), memory.owners(partly=True)
-        here = any((o.user, o.agent) == (session.user, session.agent) for o in owners)
-        own = session.owner(memory).stats() if here else None
+        asked = session.owner(memory)
+        own = asked.stats() if asked.owner in owners else None
+        if own is None and (session.space or given(ctx, "user") or given(ctx, "agent")):
+            raise no_memory_of(str(asked.owner), owners)
         better = memory.better_embedder()
     if better is not None:
         say(f"the embedder {better} is now available; `embermem settle` or a worker embeds the store again with it")

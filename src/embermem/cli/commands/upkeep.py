@@ -124,8 +124,9 @@ def rebuild(
         raise typer.BadParameter("--model requires --anew or --dry-run: replaying the log uses no model")
     session = session_of(ctx)
     with session.for_reading(model=model) as memory:
-        owner = session.owner(memory)
-        owners = rebuilds.those(memory, owner.owner if owner_only or anew or dry_run else None)
+        alone = owner_only or anew or dry_run
+        owner = session.known_owner(memory) if alone else session.owner(memory)
+        owners = (owner.owner,) if alone else memory.owners()
         if anew or dry_run:
             found = with_bar("reading", "pages", lambda told: rebuilds.anew(owner, memory, dry_run, told))
             rebuilds.show_anew(found, memory.settings.model, dry_run, as_json)

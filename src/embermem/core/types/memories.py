@@ -75,6 +75,16 @@ class Segment(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Analysis(Record):
+    """What `analyse` did: pages `placed` into segments, pages `analysed` for the persona, and segments `promoted`, to
+    which these belong."""
+
+    placed: int
+    analysed: int
+    promoted: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Fact(Record):
     """One entry of the user knowledge base or of the agent traits. `subject` is a name ("Ana"), somebody's relative
     ("Bob's sister"), or "user" or "agent" for a speaker without a name; `person` is the name of the person whom it

@@ -53,6 +53,16 @@ def settle(access: Accessible, request: Request, response: Response, body: bodie
     return _shown(begun)
 
 
+@routes.post("/analyse", status_code=202, summary="Analyse what is not yet due")
+def analyse(access: Accessible, request: Request, response: Response, body: bodies.SettleBody) -> OperationItem:
+    """Starts processing everything that is pending in one memory, and analyses what is in its mid-term memory whatever
+    its heat. Answers at once; Location is the address of the operation."""
+    owner = written_by(access, body)
+    begun = _operations(request).begin("analyse", owner.owner, lambda progress: _analysed(owner, progress))
+    response.headers["Location"] = request.app.url_path_for("get_operation", item_id=begun.id)
+    return _shown(begun)
+
+
 def begin_settling(request: Request, owner: OwnerMemory) -> Operation:
     """Have all that is pending of an owner processed. Raises TooManyOperations."""
     return _operations(request).begin("settle", owner.owner, lambda progress: _settled(owner, progress))
@@ -60,9 +70,17 @@ def begin_settling(request: Request, owner: OwnerMemory) -> Operation:
 
 def _settled(owner: OwnerMemory, progress: Callable[[int, int], None]) -> dict[str, int]:
     """What came of processing all that was pending; `GET /v1/stats` says why pages wait."""
-    placed, left = owner.settle(progress), owner.stats().waiting
-    counts = {"placed": placed, "waiting": 0, "without_model": 0}
-    for one in left:
+    return {"placed": owner.settle(progress), **_left(owner)}
+
+
+def _analysed(owner: OwnerMemory, progress: Callable[[int, int], None]) -> dict[str, int]:
+    """The same, with what was analysed."""
+    return {**owner.analyse(progress).to_dict(), **_left(owner)}
+
+
+def _left(owner: OwnerMemory) -> dict[str, int]:
+    counts = {"waiting": 0, "without_model": 0}
+    for one in owner.stats().waiting:
         counts["waiting" if one.waits_for is WaitsFor.PLACE else "without_model"] += one.pages
     return counts
 

@@ -122,17 +122,20 @@ class _Held:
 
 
 class Claim:
-    """An owner whose lease is held. `whole`: all is to be done, not a slice of it.
+    """An owner whose lease is held. `whole`: all is to be done, not a slice of it; `any_heat`: segments are promoted
+    whatever their heat, with one new page or more.
 
-    `placed` counts the pages placed; those up to the number `due_to` are due, however many of them are left.
-    `waits_until`: when the analyst may be asked again. `redo_from`: when pages may be read again. `ahead` are the
-    vectors that are being made for the next batch; `annotated` what the analyst said of the pages it was asked about
-    last. `unread` and `unpromoted` say why the analyst is not asked any more in this claim to read pages, or at
-    promotions; None: it is. `unbelieved`: at promotions extraction stands in for it, because nothing of its answers
-    was believed.
+    `placed` counts the pages placed, `analysed` those that a promotion read; `promoted` has the segments of the latter.
+    Pages up to the number `due_to` are due, however many of them are left. `waits_until`: when the analyst may be asked
+    again. `redo_from`: when pages may be read again. `ahead` are the vectors that are being made for the next batch;
+    `annotated` what the analyst said of the pages it was asked about last. `unread` and `unpromoted` say why the
+    analyst is not asked any more in this claim to read pages, or at promotions; None: it is. `unbelieved`: at
+    promotions extraction stands in for it, because nothing of its answers was believed.
     """
 
-    def __init__(self, parts: Parts, owner: Owner, lease: Lease, pool: Executor, *, whole: bool) -> None:
+    def __init__(
+        self, parts: Parts, owner: Owner, lease: Lease, pool: Executor, *, whole: bool, any_heat: bool = False
+    ) -> None:
         self.parts = parts
         self.settings = parts.settings
         self.store = parts.store
@@ -140,7 +143,10 @@ class Claim:
         self.lease = lease
         self.pool = pool
         self.whole = whole
+        self.any_heat = any_heat
         self.placed = 0
+        self.analysed = 0
+        self.promoted: set[SegmentId] = set()
         self.due_to = 0
         self.unread: str | None = None
         self.unpromoted: str | None = None

@@ -113,6 +113,11 @@ def hot(segments: Sequence[SegmentState], at: datetime, settings: Settings) -> t
     return tuple(sorted(ready, key=lambda s: -heat_of(s, at, settings)))
 
 
+def not_analysed(segments: Sequence[SegmentState]) -> tuple[SegmentState, ...]:
+    """All segments with pages not yet analysed, whatever their heat; in the order given."""
+    return tuple(segment for segment in segments if segment.unanalysed)
+
+
 def coldest(
     segments: Sequence[SegmentState], at: datetime, settings: Settings, protected: Collection[SegmentId]
 ) -> SegmentState | None:

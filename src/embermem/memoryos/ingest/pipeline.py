@@ -26,10 +26,13 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Done:
-    """What came of a claim: pages placed; whether it ended before all was done, told to stop or its slice used up;
-    until when the analyst is not to be asked, and from when on pages may be read again (None: now)."""
+    """What came of a claim: pages placed, pages analysed at promotions, and segments promoted; whether it ended before
+    all was done, told to stop or its slice used up; until when the analyst is not to be asked, and from when on pages
+    may be read again (None: now)."""
 
     placed: int
+    analysed: int = 0
+    promoted: int = 0
     cut: bool = False
     waits_until: datetime | None = None
     redo_from: datetime | None = None
@@ -41,19 +44,22 @@ def consolidate(
     lease: Lease,
     *,
     whole: bool,
+    any_heat: bool = False,
     progress: Progress | None = None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Done:
     """Do all that is due for one owner whose lease is held.
 
     `whole`: place a batch that is not yet full or old enough too, and read again all that the configured analyst has
-    not read (what `settle` asks for); else a slice of `slice_pages` or `slice_s`, and one batch of that, so that other
-    owners have their turn. `stopping` is asked between steps. `progress` is told (done, total) in utterances embedded
-    and pages placed or read again.
+    not read (what `settle` asks for); with `any_heat`, also promote whatever is in mid-term memory. Else: a slice of
+    `slice_pages` or `slice_s`, and one batch of that, so that other owners have their turn. `stopping` is asked between
+    steps. `progress` is told (done, total) in utterances embedded and pages placed or read again.
     Raises EmbedderError, StaleLease, StoreError; what was applied until then stays.
     """
     with ThreadPoolExecutor(1, "embermem-embed") as pool:
-        return _Consolidation(Claim(parts, owner, lease, pool, whole=whole), progress, stopping).run()
+        return _Consolidation(
+            Claim(parts, owner, lease, pool, whole=whole, any_heat=any_heat), progress, stopping
+        ).run()
 
 
 def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime | None:
@@ -102,7 +108,14 @@ class _Consolidation:
         now = claim.parts.clock()
         heats = [mid_term.heat_of(segment, now, claim.settings) for segment in claim.segments.values()]
         claim.parts.heats.worked(claim.owner.id, heats)
-        return Done(placed=claim.placed, cut=self._cut, waits_until=claim.waits_until, redo_from=claim.redo_from)
+        return Done(
+            placed=claim.placed,
+            analysed=claim.analysed,
+            promoted=len(claim.promoted),
+            cut=self._cut,
+            waits_until=claim.waits_until,
+            redo_from=claim.redo_from,
+        )
 
     def _over(self) -> bool:
         self._cut = self._cut or self._stopping() or self._slice_is_used_up()

@@ -36,8 +36,9 @@ _LINKS = LinkNumbers()
 
 def promote(claim: Claim) -> bool:
     """Every segment above τ with enough new pages is analysed: what its pages say enters the persona."""
-    promoted = False
-    for segment in mid_term.hot(tuple(claim.segments.values()), claim.parts.clock(), claim.settings):
+    promoted, segments = False, tuple(claim.segments.values())
+    due = mid_term.hot(segments, claim.parts.clock(), claim.settings)
+    for segment in mid_term.not_analysed(segments) if claim.any_heat else due:
         promoted = analyse(claim, segment) or promoted
     return promoted
 
@@ -66,7 +67,11 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     if leaving:
         _close(claim, segment, [noted for noted in notes if noted.attempts >= settings.attempts])
         waiting, ready = ([n for n in some if n.attempts < settings.attempts] for some in (waiting, ready))
-    elif waiting and len(ready) < settings.min_new and not any(noted.attempts for noted in ready):
+    elif (
+        waiting
+        and len(ready) < (1 if claim.any_heat else settings.min_new)
+        and not any(noted.attempts for noted in ready)
+    ):
         return False
     alone = 0
     while ready and not claim.waiting:
@@ -161,6 +166,8 @@ def _analyse_pages(
         after = replace(after, vector_sum=vectors.get(after.id, after.vector_sum))
     claim.apply(Cause.PROMOTION, change.read_by or analyst.name, decisions, segment_vectors=vectors)
     claim.segments[segment.id] = after
+    claim.analysed += len(notes)
+    claim.promoted.add(segment.id)
     for evolved in tied:
         if isinstance(evolved, SegmentEvolved):
             claim.segments[evolved.segment_id] = linking.after(claim.segments[evolved.segment_id], evolved)

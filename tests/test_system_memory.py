@@ -1,0 +1,52 @@
+"""What `open_system` takes: each option and setting has an effect in the system, or is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from embermem import Field, open_system
+from embermem.core.errors import ConfigError
+
+
+def test_memoryos_opened_by_its_name_takes_each_setting_as_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    pet = Field("pet", description="a pet's name")
+    for given, asked in (
+        ({}, {"preset": "default", "min_new": 5}),
+        ({"preset": "paper"}, {"preset": "paper", "min_new": 1}),
+        ({"options": {"preset": "paper", "top_m": 3}, "theta": 0.5}, {"min_new": 1, "top_m": 3, "theta": 0.5}),
+        ({"fields": [pet]}, {"fields": (pet,)}),
+    ):
+        with open_system("memoryos", ":memory:", embedder="hashed", **given) as memory:
+            assert {name: getattr(memory.settings, name) for name in asked} == asked
+    monkeypatch.setenv("EMBERMEM_PRESET", "paper")
+    with open_system("memoryos", ":memory:", embedder="hashed") as memory:
+        assert memory.settings.min_new == 1
+
+
+def test_memoryos_opened_by_its_name_refuses_what_it_does_not_know_or_would_not_do() -> None:
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"preset": "nonsense"}, "preset = 'nonsense'"),
+        ({"options": {"preset": "nonsense"}}, "preset = 'nonsense'"),
+        ({"options": {"preset": "paper"}, "preset": "default"}, "given both .*: preset"),
+        ({"options": {"colour": 3}}, "unknown setting 'colour'"),
+        ({"background": True}, "background = True has no effect"),
+        ({"never": ["what my sister tells me"]}, "only a language model understands"),
+    )
+    for given, told in refused:
+        with pytest.raises(ConfigError, match=told):
+            open_system("memoryos", ":memory:", embedder="hashed", **given)
+
+
+def test_another_system_refuses_a_setting_that_it_does_not_read() -> None:
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"preset": "paper", "theta": 0.5}, "no effect in the memory system 'amem': preset, theta"),
+        ({"colour": 3}, "unknown setting 'colour'"),
+        ({"background": True}, "background = True has no effect"),
+        ({"never": ["health"]}, "'health' is not held by 'amem'"),
+        ({"fields": []}, "no effect in the memory system 'amem': fields"),
+    )
+    for given, told in refused:
+        with pytest.raises(ConfigError, match=told):
+            open_system("amem", ":memory:", embedder="hashed", **given)
