@@ -28,12 +28,13 @@ from embermem.core.errors import (
     StoreUnreachable,
 )
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
-from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
+from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
+from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
 from embermem.store.backup_list import chained, known_backups
-from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_from
+from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset_of, sum_from
 from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import is_spread, upsert
@@ -399,8 +400,9 @@ def _mark_of_receipt(name: str, keyed: str, key: bytes) -> str:
 def _marks_of_messages(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
     """Of all that was said and is still there, and of what was forgotten before with its page."""
     said, barred = schema.utterance, schema.barred
-    for row in c.execute(select(said.c.role, said.c.text, said.c.said_at).where(said.c.owner_id == owner_id)):
-        yield mark_of_message(key, row.role, row.text, moment(row.said_at))
+    columns = said.c.role, said.c.text, said.c.said_at, said.c[offset_of("said_at")]
+    for row in c.execute(select(*columns).where(said.c.owner_id == owner_id)):
+        yield from marks_of_message(key, row.role, row.text, moment(row[2], row[3]))
     known = select(barred.c.mark).where(barred.c.owner_id == owner_id, barred.c.kind == "message")
     yield from c.scalars(known.distinct())
 
