@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
 import re
 import secrets
@@ -33,7 +32,7 @@ from embermem.core.vector_sums import sum_bytes
 from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
-from embermem.store.backup_list import chained, known_backups
+from embermem.store.backup_list import chained, known_backups, known_copies, remember_begun, remember_copy
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset_of, sum_from
 from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
@@ -66,8 +65,6 @@ logger = logging.getLogger(__name__)
 _RECEIPT_HEX = 40
 SCRUB_DUE = "scrub_due"
 """The store's setting that says that something was deleted, and the file not yet scrubbed."""
-COPIES = "copies"
-"""The store's setting that lists the files that it was copied to."""
 _IDS = frozenset(
     "id page_id document_id chain_id segment_id fact_id other_id superseded_by item_id from_id to_id".split()
 )
@@ -239,7 +236,7 @@ class Erasing(Transactions):
         if not ids:
             return ()
         with self._read() as c:
-            copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+            copies = known_copies(c)
             since, backups = self._erased_mark(c), known_backups(c)
         files = (*self._database.backups(), *copies)
         older = chained(one for one in backups if one.erased != since)
@@ -251,12 +248,11 @@ class Erasing(Transactions):
     def _erased_mark(self, c: Connection) -> str:
         return erased_mark({key: setting(c, key) for key in (SCRUBBED, SCRUB_DUE)})
 
-    def remember_copy(self, place: Path) -> None:
-        """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
+    def remember_copy(self, place: Path, *, whole: bool = True) -> None:
+        """Keep in mind that the store was copied to a file, or a copy was begun: what is forgotten here stands there
+        still."""
         with self._write() as c:
-            known = json.loads(setting(c, COPIES) or "[]")
-            if str(place) not in known:
-                remember(c, {COPIES: json.dumps([*known, str(place)])})
+            (remember_copy if whole else remember_begun)(c, place)
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
         """Those of the texts that were forgotten. Where none ever were, no key is made."""
