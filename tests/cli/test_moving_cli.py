@@ -142,12 +142,20 @@ def test_what_is_exported_is_imported_from_a_file_or_from_stdin(store: Path, tmp
 def test_who_is_there_already_is_refused_or_left_out(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert run(store, "export", str(out)).code == 0
+    again = run(store, "import", str(out))  # as after an interruption
+    assert (again.code, again.out) == (0, "0 users, 0 messages, 0 changes\n")
+    assert again.err.count("already here") == 3
+    for user in ("alice", "bob"):
+        run(store, "--user", user, "forget", "--all", "--yes")
+    forgotten = run(store, "import", str(out))
+    assert (forgotten.code, "messages of alice / default were forgotten" in forgotten.err) == (1, True)
+    run(store, "--user", "alice", "add", "I am new here.", "Welcome.")
     refused = run(store, "import", str(out))
     assert (refused.code, refused.out) == (1, "")
     assert "alice / default already has a memory here" in refused.err
     left = run(store, "import", str(out), "--leave-out")
     assert (left.code, left.out) == (0, "0 users, 0 messages, 0 changes\n")
-    assert left.err.count("left out") == 3
+    assert (left.err.count("left out"), left.err.count("already here")) == (2, 1)
 
 
 def test_a_scoped_export_holds_what_is_in_scope_and_becomes_a_sound_memory(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ _TOLD_EVERY = 100
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Imported:
     """Who came in, who was here already with all that the file has of them, and who was left out because they have
-    another memory here; how much came.
+    another memory here or were forgotten here; how much came.
 
     `without_vector`: utterances whose vectors are to be made. `other_key`: something was forgotten where the file comes
     from, under another key of forgotten values than the one here: it may be learnt again.
@@ -68,9 +68,10 @@ def import_owners(
 ) -> Imported:
     """Keep the owners of an export. Vectors are taken where they are of this store's embedder.
 
-    Each owner is one transaction: those before a bad line are there, the one it stands in is not at all. With
-    `leave_out`, owners who have a memory here are passed by; so are those who are here with all that the file has of
-    them, so that a run that was interrupted goes on. `told` hears of owners done, and of bytes read.
+    Each owner is one transaction: those before a bad line are there, the one it stands in is not at all. Owners who
+    are here with all that the file has of them are passed by, so that a run that was interrupted goes on; with
+    `leave_out`, so are those who have another memory here, or were forgotten here. `told` hears of owners done, and of
+    bytes read.
 
     Raises InputError with the line for a file that is not whole or not ours, for an owner who has another memory here,
     and for one of whom a message was forgotten here.
@@ -88,7 +89,7 @@ def import_owners(
         owner = _owner(parts, first)
         if _has_anything(store, owner) and store.holds_all(owner.id, parts):
             here.append(owner)
-        elif leave_out and _has_anything(store, owner):
+        elif leave_out and (_has_anything(store, owner) or store.forgotten_of(owner.id, parts)):
             left.append(owner)
         else:
             kept = parts if takes_vectors else _without_vectors(parts)

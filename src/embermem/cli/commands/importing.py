@@ -58,7 +58,10 @@ def import_files(
     settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Process what was stored now.")] = True,
     leave_out: Annotated[
         bool,
-        typer.Option("--leave-out", help="Of an export: skip users who already have a memory here, and print them."),
+        typer.Option(
+            "--leave-out",
+            help="Of an export: skip users who have another memory here or were forgotten, and print them.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -300,7 +303,9 @@ def _show_imported(done: Imported) -> None:
     for owner in done.here_already:
         render.note(f"already here, with everything that the file has of them: {owner.user} / {owner.agent}")
     for owner in done.left_out:
-        render.note(f"left out, because there is a memory of them here: {owner.user} / {owner.agent}")
+        render.note(
+            f"left out, because there is another memory of them here, or it was forgotten: {owner.user} / {owner.agent}"
+        )
     render.print_text(f"{len(done.owners)} users, {done.utterances} messages, {done.changes} changes")
     if done.without_vector:
         render.note(

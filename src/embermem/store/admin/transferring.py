@@ -215,15 +215,24 @@ class Transferring(Erasing):
             _count_visits(c, owner.id, parts, embedder)
             _refuse_unsound(c, owner)
 
-    def _refuse_forgotten(self, c: Connection, owner: Owner, parts: Parts) -> None:
+    def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:
+        """How many messages of the parts were forgotten here with this owner's whole memory, or before that."""
+        with self._read() as c:
+            return self._forgotten(c, owner_id, parts)
+
+    def _forgotten(self, c: Connection, owner_id: OwnerId, parts: Parts) -> int:
         if (key := self._known_key(c)) is None:
-            return
+            return 0
         marks = [marks_of_message(key, one.role.value, one.text, one.said_at) for one in parts.utterances]
-        known = gone_marks(c, owner.id, frozenset[str]().union(*marks), key, new=True)
-        if count := sum(not known.isdisjoint(one) for one in marks):
+        known = gone_marks(c, owner_id, frozenset[str]().union(*marks), key, new=True)
+        return sum(not known.isdisjoint(one) for one in marks)
+
+    def _refuse_forgotten(self, c: Connection, owner: Owner, parts: Parts) -> None:
+        if count := self._forgotten(c, owner.id, parts):
             raise InputError(
-                f"{count} of {len(marks)} messages of {owner.user} / {owner.agent} were forgotten in this store: no "
-                "import brings them back, unless `readmit()` was called on this memory (Python) before"
+                f"{count} of {len(parts.utterances)} messages of {owner.user} / {owner.agent} were forgotten in this "
+                "store: no import brings them back, unless `readmit()` was called on this memory (Python) before; "
+                "--leave-out goes on without this user"
             )
 
     def holds_all(self, owner_id: OwnerId, parts: Parts) -> bool:
@@ -281,7 +290,7 @@ def _refuse_anything(c: Connection, owner: Owner) -> None:
     state = schema.record_state
     written = c.scalar(select(exists().where(state.c.owner_id == owner.id)))
     if row.seq or row.revision or written:
-        raise InputError(f"{owner.user} / {owner.agent} already has a memory here: forget it first, or use --leave-out")
+        raise InputError(f"{owner.user} / {owner.agent} already has a memory here, which is not that of the file")
 
 
 def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[dict[str, Any]]:
