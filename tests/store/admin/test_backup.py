@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -618,7 +618,7 @@ def test_what_a_killed_run_left_is_named_when_something_is_forgotten_and_the_nex
     with Memory(file, clock=clock, **SMALL) as memory:
         alice = memory.of("alice")
         alice.add("I live in Lyon.")
-        for place, begun in {
+        ways: dict[Path, Callable[[], object]] = {
             out / "today.db.part": lambda: memory.backup(out / "today.db", progress=killed),
             folder / "backup-0001-20260502T100000Z.db.part": lambda: memory.backup(folder, progress=killed),
             out / "outside.db.part": lambda: back_up_store(file, out / "outside.db", settings, clock.now, killed),
@@ -627,7 +627,8 @@ def test_what_a_killed_run_left_is_named_when_something_is_forgotten_and_the_nex
                 out / "b.db", file, settings, clock.now, killed, replace=True
             ),
             out / "copy.db": lambda: copy_store(file, out / "copy.db", settings, clock.now, stopped),
-        }.items():
+        }
+        for place, begun in ways.items():
             for one in out.glob("b.db*"):
                 one.unlink()
             memory.backup(out / "b.db")
