@@ -464,7 +464,7 @@ _FORGETTING = (
         breaks="a forgotten message is stored again when a client sends its history again",
         file="store/queries/log.py",
         was="stores/log.py",
-        old="return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]",
+        old="return [one for one, own in zip(messages, marks, strict=True) if known.isdisjoint(own)]",
         new="return messages",
         tests=("test_receipts.py", "test_forgotten_owner.py"),
     ),

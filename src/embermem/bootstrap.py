@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -117,10 +118,15 @@ def copy_store(
     if not store_exists(source, settings):
         raise NotFound(f"there is no store at {source}")
     ends = [place if on_a_server(place) else store_path(place).resolve() for place in (source, target)]
-    done = copying.copy(_database(ends[0], settings, read_only=True), _database(ends[1], settings), now, told)
-    if isinstance(ends[1], Path):
-        with suppress(StoreError), closing(open_store(source, settings)) as store:  # not one that is read only
-            store.remember_copy(ends[1])
+
+    def remembered(*, whole: bool) -> None:
+        if isinstance(ends[1], Path):
+            with suppress(StoreError), closing(open_store(source, settings)) as store:  # not one that is read only
+                store.remember_copy(ends[1], whole=whole)
+
+    begun = partial(remembered, whole=False)
+    done = copying.copy(_database(ends[0], settings, read_only=True), _database(ends[1], settings), now, told, begun)
+    remembered(whole=True)
     return done
 
 
@@ -135,16 +141,24 @@ def back_up_store(
     """A backup of a store, which is neither migrated nor otherwise changed, and remembers it where it can; see
     store/admin/backup.py, which has what `how` may be. Raises NotFound where there is no store, ConfigError,
     InputError, StoreError."""
-    from embermem.store.admin.backup import back_up
+    from embermem.store.admin.backup import back_up, remember_begun
     from embermem.store.schema import HEAD
 
     if not store_exists(place, settings):
         raise NotFound(f"there is no store at {place}")
-    made = back_up(_database(place, settings), target, now=now, told=told, **how)
+    database = _database(place, settings)
+    made = back_up(database, target, now=now, told=told, begun=partial(remember_begun, database), **how)
     if made.schema == HEAD:
         with suppress(StoreError), closing(open_store(place, settings)) as store:  # not one that may not be written
             store.remember_backup(made)
     return made
+
+
+def remember_begun(place: str | Path, part: Path, settings: Settings) -> None:
+    """Let a store remember a file that is begun now, and will hold words of it. Raises ConfigError."""
+    from embermem.store.admin.backup import remember_begun
+
+    remember_begun(_database(place, settings), part)
 
 
 def own_backup(place: str | Path, target: Path, settings: Settings) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from damaged import damaged_zip
 from documents_made import docx_of, heading, paragraph, pdf_of
 from embermem.core.errors import InputError
 from embermem.documents.outline import Outline
@@ -49,7 +50,9 @@ def test_a_page_of_html_is_read_without_scripts_and_menus() -> None:
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
-@pytest.mark.parametrize("data", [b"", b"nothing of it", b"%PDF-1.4\n%%EOF", b"PK\x03\x04" + b"\x00" * 40])
+@pytest.mark.parametrize(
+    "data", [b"", b"nothing of it", b"%PDF-1.4\n%%EOF", b"PK\x03\x04" + b"\x00" * 40, damaged_zip("word/document.xml")]
+)
 def test_a_damaged_file_is_refused_by_name(name: str, data: bytes) -> None:
     with pytest.raises(InputError, match=name):
         read_bytes(data, name)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from embermem import Memory
 from embermem.core.types import OwnerId
 from embermem.store.cache_folder import CacheFolder
 
@@ -50,6 +52,23 @@ def test_a_folder_that_cannot_be_listed_is_not_taken_for_an_empty_one(folder: Ca
         folder.drop(ALICE)
     with pytest.raises(PermissionError):
         folder.files()
+
+
+def test_a_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "alice.index").write_bytes(b"of somebody else")
+    (tmp_path / "memory.db-cache").symlink_to(tmp_path / "elsewhere")
+    with Memory(tmp_path / "memory.db", embedder="hashed", background=False) as memory:
+        alice = memory.of("alice")
+        alice.add("I live in Lyon.")
+        alice.settle()
+        alice.recall("Where do I live?")
+        alice.forget_owner()
+    folder = CacheFolder(tmp_path / "memory.db-cache")
+    folder.drop_all()
+    with pytest.raises(OSError, match="it is a link"):
+        folder.put(ALICE, lambda file: None, lambda: nullcontext(True))
+    assert [one.name for one in (tmp_path / "elsewhere").iterdir()] == ["alice.index"]
 
 
 @needs_rights

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import exports_made as exports
+from damaged import damaged_zip
 from embermem.core.errors import InputError
 from embermem.transfer.files import Files
 from embermem.transfer.formats import FORMATS, Options, found
@@ -102,6 +103,17 @@ def test_an_archive_is_read_as_its_files_are(tmp_path: Path) -> None:
     path = zipped(tmp_path / "export.zip", conversations=exports.chatgpt(), user={"id": "u"})
     assert name_of(path) == "chatgpt"
     assert entries(read(path))[0].place.startswith("conversations.json, $[0].mapping.")
+
+
+def test_a_damaged_archive_is_refused_with_the_file_that_cannot_be_unpacked(tmp_path: Path) -> None:
+    path, talk = tmp_path / "chat.zip", "[13/02/2026, 18:01:02] Mara: Good evening.\n"
+    for damaged_at in (0, 300_000):  # where the format is looked for, and where it is read
+        path.write_bytes(damaged_zip("chat.txt", "notes.md", text=talk * 20_000, at=damaged_at))
+        with (
+            pytest.raises(InputError, match=r"chat.txt, the archive is damaged"),
+            look(path, Options(me="Mara")) as found,
+        ):
+            entries(found)
 
 
 def test_files_of_another_format_beside_those_that_are_read_are_named(tmp_path: Path) -> None:

@@ -152,14 +152,17 @@ def test_a_key_given_before_the_export_stores_nothing_after_the_import(memory: M
     assert len(mine.utterances()) == count
 
 
-def test_who_was_forgotten_may_be_brought_back_and_no_reader_takes_the_one_for_the_other(
-    memory: Memory, sample: bytes
-) -> None:
+def test_no_import_brings_back_what_was_forgotten_unless_it_is_readmitted(memory: Memory, sample: bytes) -> None:
     imported(memory, sample)
     mine = memory.of("alice")
     before = mine.recall("Where do I live?").text
+    mine.forget(page=mine.pages()[0].id)
     mine.forget_owner()
-    assert not mine.recall("Where do I live?").hits
+    with pytest.raises(InputError, match=r"lines 2–\d+: \d+ of \d+ messages of alice / default were forgotten"):
+        imported(memory, sample)
+    assert [one.user for one in imported(memory, sample, leave_out=True).left_out] == ["alice"]
+    assert (memory.owners(), mine.utterances()) == ((), ())
+    mine.readmit()
     imported(memory, sample)
     assert mine.recall("Where do I live?").text == before
 
@@ -212,12 +215,17 @@ def test_an_owner_of_whom_only_the_zone_is_known_comes_along(opened: Opener) -> 
 
 def test_who_has_a_memory_here_is_refused_by_name_or_left_out(memory: Memory, sample: bytes) -> None:
     memory.of("alice").add("I am here already.")
-    with pytest.raises(InputError, match=r"lines 2–\d+: alice / default already has a memory here"):
-        imported(memory, of_two(sample))
+    for _ in range(2):  # those who are here with all that the file has are passed by, another memory never is
+        with pytest.raises(InputError, match=r"lines 2–\d+: alice / default already has a memory here"):
+            imported(memory, of_two(sample))
     assert [owner.user for owner in memory.owners()] == ["alice"]
     done = imported(memory, of_two(sample), leave_out=True)
     assert ([one.user for one in done.owners], [one.user for one in done.left_out]) == (["bob"], ["alice"])
     assert len(memory.of("alice").utterances()) == 1
+    again = imported(memory, of_two(sample), leave_out=True)
+    assert ([one.user for one in again.here_already], [one.user for one in again.left_out]) == (["bob"], ["alice"])
+    memory.of("bob").forget(page=memory.of("bob").pages()[0].id)
+    assert [one.user for one in imported(memory, of_two(sample), leave_out=True).left_out] == ["alice", "bob"]
 
 
 def test_records_of_another_system_count_as_a_memory(memory: Memory, sample: bytes) -> None:

@@ -88,7 +88,7 @@ export type ForgetTarget =
   | { segment: string }
   | { thread: string }
   | { before: Time }
-  | { matching: string; limit?: number | undefined }
+  | { matching: string }
   | { scope: Scope };
 
 /** What `update` changes. */

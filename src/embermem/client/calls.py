@@ -241,15 +241,13 @@ class OwnerCalls(ReadCalls):
         thread: str | None = None,
         before: At = None,
         matching: str | None = None,
-        limit: int | None = None,
         scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Steps[Forgotten]:
         """Take a page, a fact, or many pages out of the server's store, for good: all of a segment or a thread, all
-        that were wholly said `before` a time, or all that hold every word of a query (`matching`), and with a `limit`
-        also so many of those that search finds for it; all of a `scope`, which may cut no page. The answer says what
-        went, and is a receipt for `verify`.
+        that were wholly said `before` a time, or all that hold every word of a query (`matching`); all of a `scope`,
+        which may cut no page. The answer says what went, and is a receipt for `verify`.
 
         With `dry_run` nothing changes: the answer says what would go. Raises InputError unless exactly one is named,
         NotFound for none such.
@@ -262,8 +260,7 @@ class OwnerCalls(ReadCalls):
             raise InputError("give exactly one of page, fact, segment, thread, before, matching and scope")
         ((kind, one),) = named
         if kind in many:
-            found = {} if limit is None else {"limit": str(whole(limit, "limit", 1))}
-            asked = self._delete("/v1/memories", {kind: one, **found, "confirm": "true"}, dry_run, key)
+            asked = self._delete("/v1/memories", {kind: one, "confirm": "true"}, dry_run, key)
         else:
             if not str(one).startswith(kind[0]):  # the API tells them apart by their ids alone
                 raise arguments.none_such(one, kind)

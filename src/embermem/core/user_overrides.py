@@ -9,7 +9,6 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache
 from typing import assert_never
 
@@ -31,7 +30,6 @@ from embermem.core.types import Fact, FactId, FactProposal
 RULING = (Cause.CORRECTION, Cause.FORGETTING, Cause.UNDO, Cause.ANEW, Cause.IMPORT)
 """The causes of changes that hold rulings, or take them back."""
 _MARK_HEX = 32
-_TEXT_MARK_HEX = 40
 Says = tuple[str, str, str, str]
 """What a fact says, as it is compared with others: about, subject, attribute and value."""
 _Saying = Fact | FactAdded | FactDenied | FactProposal
@@ -121,21 +119,6 @@ def mark_of(key: bytes, said: Says) -> str:
 def mark_of_key(key: bytes) -> str:
     """What tells a key from another, and says nothing of it."""
     return hashlib.blake2b(key, digest_size=16, person=b"embermem.key").hexdigest()
-
-
-def mark_of_text(key: bytes, text: str) -> str:
-    """The keyed hash of words, however they are written: of any case and with any spaces."""
-    return _text_mark(key, "text", text)
-
-
-def mark_of_message(key: bytes, role: str, text: str, said_at: datetime) -> str:
-    """The keyed hash of a message: who said what, and when."""
-    return _text_mark(key, f"message {role} {said_at.timestamp():.6f}", text)
-
-
-def _text_mark(key: bytes, kind: str, text: str) -> str:
-    said = f"{kind}\n{' '.join(fold(text).split())}"
-    return hmac.digest(key, said.encode(), hashlib.sha256).hex()[:_TEXT_MARK_HEX]
 
 
 @lru_cache(maxsize=4096)

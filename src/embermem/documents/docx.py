@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -37,7 +38,7 @@ def docx(data: bytes, name: str) -> Outline:
                 fromstring(_part(file, one, name)) if one in known else None
                 for one in ("word/document.xml", "word/styles.xml", "docProps/core.xml")
             )
-    except (zipfile.BadZipFile, ParseError, DefusedXmlException, NotImplementedError, RuntimeError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, ParseError, DefusedXmlException, RuntimeError, EOFError) as error:
         raise InputError(f"{name} cannot be read as DOCX ({type(error).__name__})") from error
     if body is None:
         raise InputError(f"{name} is no DOCX: it has no word/document.xml")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 
 from embermem.core.errors import InputError
 from embermem.documents.outline import Outline, OutlineBuilder
@@ -33,6 +34,6 @@ def pdf(data: bytes, name: str) -> Outline:
                 builder.add(paragraph)
     except InputError:
         raise
-    except (PyPdfError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+    except (PyPdfError, zlib.error, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise InputError(f"{name} cannot be read as PDF ({type(error).__name__})") from error
     return builder.outline(str(title))

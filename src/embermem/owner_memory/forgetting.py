@@ -36,16 +36,15 @@ class Forgetting(Handle):
         thread: str | None = None,
         before: At = None,
         matching: str | None = None,
-        limit: int | None = None,
         scope: Scope | None = None,
         dry_run: bool = False,
         key: str | None = None,
     ) -> Forgotten:
         """Remove a page, a fact, or several pages from every table and the file, for good: all pages of a segment or a
-        thread, all that were said entirely `before` a time, or all that contain every word of a query (`matching`), and
-        with a `limit` also the pages of that many search results: check these with `dry_run` first. Words match in
-        every inflection, case and accent; names of speakers count, except the owner's and the agent's own. With a
-        `scope` the pages of which everything is in scope: where only a part of a page is, nothing is forgotten.
+        thread, all that were said entirely `before` a time, or all that contain every word of a query (`matching`):
+        check these with `dry_run` first. Words match in every inflection, case and accent; names of speakers count,
+        except the owner's and the agent's own. With a `scope` the pages of which everything is in scope: where only a
+        part of a page is, nothing is forgotten.
 
         With a page, its utterances and everything that rests on them alone are removed; what also rests on others keeps
         those. Summaries are made again from the rest. With a fact, its wording is removed, but not the messages, which
@@ -59,11 +58,11 @@ class Forgetting(Handle):
             page=page, fact=fact, segment=segment, thread=thread, before=before, matching=matching, scope=scope
         )
         told = named if scope is None else {"scope": scope.to_dict()}
-        once = None if dry_run else self._once(key, "forget", told, limit)
+        once = None if dry_run else self._once(key, "forget", told)
         if (before_now := self._forgotten_before(once)) is not None:
             return before_now
         if matching is not None:
-            named = self._matching(matching, limit)
+            named = self._matching(matching)
         elif scope is not None:
             named = self._of_scope(scope)
         return self._forget(named, dry_run=dry_run, once=once)
@@ -168,19 +167,14 @@ class Forgetting(Handle):
             self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
         return forgotten
 
-    def _matching(self, query: str, limit: int | None) -> Mapping[str, frozenset[str]]:
-        """The pages that hold every word of a query, and some that search finds for it."""
+    def _matching(self, query: str) -> Mapping[str, frozenset[PageId]]:
+        """The pages that hold every word of a query."""
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
         pages = self._store.pages(self.owner.id, 0, documents=True)
         own = (self.owner.user, self.owner.agent, *Role)
-        found: set[str] = {*forgetting.matching(pages, query, own)}
-        if limit is not None:
-            messages.whole(limit, "limit", 1)
-            hits = self._parts.system.search(self.owner, query, limit)
-            found |= {hit.utterance.page_id for hit in hits}
-        return {"pages": frozenset(found)}
+        return {"pages": frozenset(forgetting.matching(pages, query, own))}
 
     def _of_scope(self, scope: Scope) -> Mapping[str, frozenset[PageId]]:
         """The pages of a scope. Raises InputError where it leaves nothing out, names what is no page, or cuts one."""

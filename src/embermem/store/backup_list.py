@@ -1,4 +1,4 @@
-"""Backups that were made of a store, as it remembers them."""
+"""Backups and copies of a store, as it remembers them: also those that were begun and never finished."""
 
 from __future__ import annotations
 
@@ -14,12 +14,29 @@ from embermem.core.types import Backup
 from embermem.store.codec import micros
 from embermem.store.statements import remember, setting
 
-__all__ = ["BACKUPS", "LAST_BACKUP", "KnownBackup", "chained", "known_backups", "remember_backup"]
+__all__ = [
+    "BACKUPS",
+    "BEGUN",
+    "COPIES",
+    "LAST_BACKUP",
+    "KnownBackup",
+    "chained",
+    "known_backups",
+    "known_begun",
+    "known_copies",
+    "remember_backup",
+    "remember_begun",
+    "remember_copy",
+]
 
 BACKUPS = "backups"
 """The store's setting that lists its backups."""
 LAST_BACKUP = "last_backup"
 """The store's setting that says when the newest backup was made: microseconds since 1970 in UTC, as digits."""
+BEGUN = "begun"
+"""The store's setting that lists files that something began to write, and may have left when it was killed."""
+COPIES = "copies"
+"""The store's setting that lists the files that it was copied to."""
 _MOST = 1_000
 """Backups that are remembered: those that are there, and the newest of those that are gone."""
 
@@ -41,6 +58,36 @@ class KnownBackup:
 def known_backups(c: Connection) -> list[KnownBackup]:
     """The oldest first."""
     return msgspec.json.decode(setting(c, BACKUPS) or "[]", type=list[KnownBackup])
+
+
+def known_copies(c: Connection) -> list[Path]:
+    """Files that the store was copied to, and those that are begun and there still."""
+    return list(dict.fromkeys((*_listed(c, COPIES), *known_begun(c))))
+
+
+def known_begun(c: Connection) -> list[Path]:
+    """Files that are begun and there still."""
+    return [one for one in _listed(c, BEGUN) if one.exists()]
+
+
+def remember_begun(c: Connection, place: Path) -> None:
+    """Remember a file that is there, before it holds a word of the store: whoever writes it may be killed."""
+    _list(c, BEGUN, [*known_begun(c), place])
+
+
+def remember_copy(c: Connection, place: Path) -> None:
+    """Remember a copy that is whole."""
+    _list(c, COPIES, [*_listed(c, COPIES), place])
+    if place in (begun := known_begun(c)):
+        _list(c, BEGUN, [one for one in begun if one != place])
+
+
+def _listed(c: Connection, key: str) -> list[Path]:
+    return [Path(one) for one in msgspec.json.decode(setting(c, key) or "[]", type=list[str])]
+
+
+def _list(c: Connection, key: str, files: Iterable[Path]) -> None:
+    remember(c, {key: msgspec.json.encode(list(dict.fromkeys(map(str, files)))).decode()})
 
 
 def chained(known: Iterable[KnownBackup]) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ before its transaction ends, and a file appears only within one that holds the o
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Callable, Collection, Iterator
@@ -27,6 +28,11 @@ class CacheFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it leads elsewhere: then nothing is written, read or removed there."""
+        return self.path.is_symlink()
 
     def file(self, owner_id: OwnerId) -> Path:
         """Where an owner's file is, if there is one."""
@@ -51,8 +57,11 @@ class CacheFolder:
         """A new file in place of an owner's, if it may be there: `alone` holds up whoever would forget, and says so.
 
         Where the system has files without a name, the file is written before and gets its name within `alone`: a
-        process that ends at any step leaves nothing. Elsewhere it is written within. Raises OSError.
+        process that ends at any step leaves nothing. Elsewhere it is written within. Raises OSError, also where the
+        folder is a link: where that leads to, nobody would look for what was forgotten.
         """
+        if self.is_link:
+            raise OSError(errno.ELOOP, "it is a link; the setting index_cache names a folder elsewhere")
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             nameless = os.open(self.path, os.O_TMPFILE | os.O_RDWR, 0o600)
@@ -112,7 +121,9 @@ class CacheFolder:
                 yield file.read_bytes()
 
     def _entries(self) -> tuple[Path, ...]:
-        """What has the name of a file of ours, whatever it is. Raises OSError."""
+        """What has the name of a file of ours, whatever it is; nothing behind a link. Raises OSError."""
+        if self.is_link:
+            return ()
         try:
             names = os.listdir(self.path)
         except (FileNotFoundError, NotADirectoryError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import logging
 import re
 import secrets
@@ -28,12 +27,13 @@ from embermem.core.errors import (
     StoreUnreachable,
 )
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
-from embermem.core.user_overrides import mark_of_key, mark_of_message, mark_of_text
+from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
+from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
 from embermem.store import schema
-from embermem.store.backup_list import chained, known_backups
-from embermem.store.codec import decisions_from, decisions_text, micros, moment, sum_from
+from embermem.store.backup_list import chained, known_backups, known_copies, remember_begun, remember_copy
+from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset_of, sum_from
 from embermem.store.engines.copies import holds_any
 from embermem.store.engines.owner_alias import drop_alias
 from embermem.store.engines.words import is_spread, upsert
@@ -65,8 +65,6 @@ logger = logging.getLogger(__name__)
 _RECEIPT_HEX = 40
 SCRUB_DUE = "scrub_due"
 """The store's setting that says that something was deleted, and the file not yet scrubbed."""
-COPIES = "copies"
-"""The store's setting that lists the files that it was copied to."""
 _IDS = frozenset(
     "id page_id document_id chain_id segment_id fact_id other_id superseded_by item_id from_id to_id".split()
 )
@@ -238,7 +236,7 @@ class Erasing(Transactions):
         if not ids:
             return ()
         with self._read() as c:
-            copies = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+            copies = known_copies(c)
             since, backups = self._erased_mark(c), known_backups(c)
         files = (*self._database.backups(), *copies)
         older = chained(one for one in backups if one.erased != since)
@@ -250,12 +248,11 @@ class Erasing(Transactions):
     def _erased_mark(self, c: Connection) -> str:
         return erased_mark({key: setting(c, key) for key in (SCRUBBED, SCRUB_DUE)})
 
-    def remember_copy(self, place: Path) -> None:
-        """Keep in mind that the store was copied to a file: what is forgotten here stands there still."""
+    def remember_copy(self, place: Path, *, whole: bool = True) -> None:
+        """Keep in mind that the store was copied to a file, or a copy was begun: what is forgotten here stands there
+        still."""
         with self._write() as c:
-            known = json.loads(setting(c, COPIES) or "[]")
-            if str(place) not in known:
-                remember(c, {COPIES: json.dumps([*known, str(place)])})
+            (remember_copy if whole else remember_begun)(c, place)
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
         """Those of the texts that were forgotten. Where none ever were, no key is made."""
@@ -399,8 +396,9 @@ def _mark_of_receipt(name: str, keyed: str, key: bytes) -> str:
 def _marks_of_messages(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator[str]:
     """Of all that was said and is still there, and of what was forgotten before with its page."""
     said, barred = schema.utterance, schema.barred
-    for row in c.execute(select(said.c.role, said.c.text, said.c.said_at).where(said.c.owner_id == owner_id)):
-        yield mark_of_message(key, row.role, row.text, moment(row.said_at))
+    columns = said.c.role, said.c.text, said.c.said_at, said.c[offset_of("said_at")]
+    for row in c.execute(select(*columns).where(said.c.owner_id == owner_id)):
+        yield from marks_of_message(key, row.role, row.text, moment(row[2], row[3]))
     known = select(barred.c.mark).where(barred.c.owner_id == owner_id, barred.c.kind == "message")
     yield from c.scalars(known.distinct())
 

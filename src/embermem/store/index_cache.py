@@ -47,7 +47,7 @@ class _Files(IndexFiles):
 
     def file(self, owner_id: OwnerId) -> Path | None:
         folder = self._database.cache
-        return None if folder is None else folder.file(owner_id)
+        return None if folder is None or folder.is_link else folder.file(owner_id)
 
     def drop(self, owner_id: OwnerId) -> None:
         if self._database.cache is not None and not self._database.read_only:

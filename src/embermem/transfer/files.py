@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from embermem.core.errors import InputError
 from embermem.transfer.items import BadLine
@@ -78,7 +79,7 @@ class Files:
     def _open(self, name: str) -> IO[bytes]:
         try:
             if self._zip is not None:
-                return self._zip.open(name)
+                return io.BufferedReader(_Unpacked(self._zip.open(name), self.where(name)))
             return self._path(name).open("rb")
         except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise InputError(f"{self.where(name)}it cannot be read ({error})") from error
@@ -102,8 +103,33 @@ class Files:
         with self._open(name) as file:
             try:
                 return file.read(HEAD_BYTES)
-            except (OSError, RuntimeError, zipfile.BadZipFile, EOFError) as error:
+            except OSError as error:
                 raise InputError(f"{self.where(name)}it cannot be read ({error})") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """A file of an archive, as it is unpacked. Raises InputError where that is damaged."""
+
+    def __init__(self, file: IO[bytes], where: str) -> None:
+        self._file, self._where = file, where
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
+        try:
+            data = self._file.read(len(buffer))
+        except (OSError, RuntimeError, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise InputError(f"{self._where}the archive is damaged and cannot be unpacked ({error})") from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close both."""
+        self._file.close()
+        super().close()
 
 
 def encoding_of(head: bytes) -> str:

@@ -35,17 +35,21 @@ Clock = Callable[[], datetime]
 
 _LONGEST_LINE = 256 * 2**20
 """Bytes of one line: a change that read a long conversation anew has some megabytes."""
+_TOLD_EVERY = 100
+"""Lines."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Imported:
-    """Who came in, and who was left out because they have a memory here; how much came.
+    """Who came in, who was here already with all that the file has of them, and who was left out because they have
+    another memory here or were forgotten here; how much came.
 
     `without_vector`: utterances whose vectors are to be made. `other_key`: something was forgotten where the file comes
     from, under another key of forgotten values than the one here: it may be learnt again.
     """
 
     owners: tuple[Owner, ...]
+    here_already: tuple[Owner, ...]
     left_out: tuple[Owner, ...]
     utterances: int
     changes: int
@@ -60,26 +64,32 @@ def import_owners(
     clock: Clock,
     *,
     leave_out: bool = False,
-    told: Callable[[int], None] = lambda owners: None,
+    told: Callable[[int, int], None] = lambda owners, read: None,
 ) -> Imported:
     """Keep the owners of an export. Vectors are taken where they are of this store's embedder.
 
-    Each owner is one transaction: those before a bad line are there, the one it stands in is not at all. With
-    `leave_out`, owners who have a memory here are passed by. `told` hears of owners done.
+    Each owner is one transaction: those before a bad line are there, the one it stands in is not at all. Owners who
+    are here with all that the file has of them are passed by, so that a run that was interrupted goes on; with
+    `leave_out`, so are those who have another memory here, or were forgotten here. `told` hears of owners done, and of
+    bytes read.
 
-    Raises InputError with the line for a file that is not whole or not ours, and for an owner who has a memory here.
+    Raises InputError with the line for a file that is not whole or not ours, for an owner who has another memory here,
+    and for one of whom a message was forgotten here.
     """
-    lines = _lines(file)
+    done: list[Owner] = []
+    here: list[Owner] = []
+    left: list[Owner] = []
+    lines = _lines(file, lambda read: told(len(done) + len(here) + len(left), read))
     header = _header(lines)
     with suppress(ForgottenKeyLost):  # then what comes in changes nothing of that
         store.secret()  # made before marks of another key come in: with those alone it would seem to be lost
     takes_vectors = header.vectors and (header.embedder, header.dim) == (embedder.name, embedder.dim)
-    done: list[Owner] = []
-    left: list[Owner] = []
     utterances = changes = bare = 0
     for first, last, parts in _owners(lines):
         owner = _owner(parts, first)
-        if leave_out and _has_anything(store, owner):
+        if _has_anything(store, owner) and store.holds_all(owner.id, parts):
+            here.append(owner)
+        elif leave_out and (_has_anything(store, owner) or store.forgotten_of(owner.id, parts)):
             left.append(owner)
         else:
             kept = parts if takes_vectors else _without_vectors(parts)
@@ -89,9 +99,9 @@ def import_owners(
             utterances += len(kept.utterances)
             changes += len(kept.changes)
             bare += len(kept.utterances) - len(kept.vectors)
-        told(len(done) + len(left))
     return Imported(
         owners=tuple(done),
+        here_already=tuple(here),
         left_out=tuple(left),
         utterances=utterances,
         changes=changes,
@@ -124,16 +134,20 @@ def _without_vectors(parts: Parts) -> Parts:
 # ------------------------------------------------------------------------------------------------------------ reading
 
 
-def _lines(file: IO[bytes]) -> Iterator[tuple[int, Line]]:
-    number = 0
+def _lines(file: IO[bytes], told: Callable[[int], None]) -> Iterator[tuple[int, Line]]:
+    number = size = 0
     while text := file.readline(_LONGEST_LINE):
         number += 1
+        size += len(text)
+        if number % _TOLD_EVERY == 0:
+            told(size)
         if len(text) == _LONGEST_LINE:
             raise InputError(f"line {number}: it is longer than {_LONGEST_LINE:,} bytes")
         try:
             yield number, read(text)
         except InputError as error:
             raise InputError(f"line {number}: {error}") from error
+    told(size)
     yield number + 1, Finish(owners=-1)
 
 
@@ -156,6 +170,7 @@ class _Gathered:
     line: int
     parts: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LISTS.values()})
     pages: dict[str, tuple[int, str]] = field(default_factory=dict)
+    newest: int = 0
     ids: set[str] = field(default_factory=set)
     documents: set[str] = field(default_factory=set)
     with_original: set[str] = field(default_factory=set)
@@ -203,8 +218,9 @@ class _Gathered:
             _expect(known is None and part.page_no == -part.seq, f"the passage {part.seq} is not a page by itself")
         elif known is None:
             _expect(part.role is not Role.DOCUMENT, f"utterance {part.seq} says of no document that it is of it")
-            newest = max((no for no, _ in self.pages.values() if no > 0), default=0)
-            _expect(newest < part.page_no <= self.owner.pages, f"page {part.page_no} follows page {newest}")
+            fits = self.newest < part.page_no <= self.owner.pages
+            _expect(fits, f"page {part.page_no} follows page {self.newest}")
+            self.newest = part.page_no
         else:
             _expect(known == (part.page_no, part.thread), f"the page {part.page!r} had another number or thread")
         self.pages[part.page] = (part.page_no, part.thread)

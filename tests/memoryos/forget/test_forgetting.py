@@ -14,7 +14,7 @@ from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
 from embermem.core.changes import Cause, Erased, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.user_overrides import mark_of_text
+from embermem.languages.text_marks import mark_of_text
 from embermem.store import schema
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
 from lives import call, store_of

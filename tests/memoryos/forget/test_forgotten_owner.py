@@ -61,6 +61,28 @@ def test_messages_with_their_times_that_are_ingested_again_stay_forgotten_with_t
     assert len(added.utterance_ids) == 1
 
 
+def test_no_zone_and_no_redaction_of_who_sends_a_forgotten_message_again_brings_it_back(
+    opened: Opener, clock: Clock
+) -> None:
+    card, at = "My card is 4111 1111 1111 1111.", "2026-05-01T10:00:00"
+    raw, clean = opened(redact="none"), opened(redact="secrets")
+    for place, first in enumerate((raw, clean)):
+        for zone in (None, "Asia/Tokyo"):
+            user = f"user {place} {zone}"
+            owner = first.of(user, timezone=zone)
+            page = owner.add(card, at=at)
+            for forgotten in ("a page", "everything"):
+                owner.forget(page=page) if forgotten == "a page" else owner.forget_owner()
+                for again in (raw, clean):
+                    for other in ("Asia/Tokyo", "America/New_York", "UTC"):
+                        sent = {"role": "user", "content": card, "at": at}
+                        added = again.of(user, timezone=other).add_messages([sent])
+                        assert added.page_ids == (), (place, zone, forgotten, again is raw, other)
+            assert [u.text for u in owner.utterances()] == []
+    clock.go(30)
+    assert raw.of("user 0 None").add(card, at="2026-05-01T10:00:01")  # another time
+
+
 def test_who_comes_back_begins_anew_with_the_same_words_and_keys_of_other_content(
     alice: OwnerMemory, clock: Clock
 ) -> None:

@@ -210,7 +210,6 @@ def test_what_holds_all_words_of_a_query_is_forgotten_and_nothing_else(alice: Ow
     pages = lived(alice)
     tried = alice.forget(matching="the purple herons", dry_run=True)
     assert tried.pages == (pages["heron"], pages["rain"])
-    assert len(alice.forget(matching="purple heron", limit=3, dry_run=True).pages) >= 2
     assert alice.forget(matching="the purple herons").pages == tried.pages
     assert alice.forget(matching="purple heron").pages == ()
     for wrong in ("", "the of and"):

@@ -9,7 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -19,12 +19,12 @@ import pytest
 from running import run
 
 from embermem import Memory
-from embermem.bootstrap import back_up_store, restore_store, wall_clock
+from embermem.bootstrap import back_up_store, copy_store, restore_store, wall_clock
+from embermem.cli.commands.moving import output
 from embermem.core.config import load
 from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull
 from embermem.core.types import Backup, Restored
-from embermem.store.backup_list import BACKUPS, LAST_BACKUP
-from embermem.store.erasing import COPIES
+from embermem.store.backup_list import BACKUPS, BEGUN, COPIES, LAST_BACKUP
 from embermem.store.statements import SCRUBBED
 from forked import Child
 from lives import contents, fill_every_table
@@ -35,7 +35,7 @@ from soundness import rows
 
 pytestmark = pytest.mark.sqlite
 
-OWN = (BACKUPS, COPIES, LAST_BACKUP, SCRUBBED)
+OWN = (BACKUPS, BEGUN, COPIES, LAST_BACKUP, SCRUBBED)
 """Settings of one store alone: its backups and copies, and its last scrub."""
 KILLS, SEED = int(os.environ.get("KILLS", bounded(4, proofs=60))), int(os.environ.get("SEED", "1"))
 WORD = re.compile(rb"w[0-9a-f]{12}x")
@@ -595,6 +595,62 @@ def test_what_was_killed_leaves_the_store_as_it_was_and_the_next_run_leaves_noth
             assert {**found, "store": None} == {**before, "store": None} or way == "restore"
         clear()
     print(f"{hit} of {KILLS} killed, in {took:.2f} s each")
+
+
+def test_what_a_killed_run_left_is_named_when_something_is_forgotten_and_the_next_backup_removes_it(
+    tmp_path: Path, clock: Clock
+) -> None:
+    file, folder, out, settings = tmp_path / "memory.db", tmp_path / "folder", tmp_path / "out", load(**SMALL)
+    out.mkdir()
+    folder.mkdir()
+    left: dict[Path, bytes] = {}
+
+    def killed(step: object, *of: int) -> None:
+        """What is there when the words are: the blow that leaves it is struck here."""
+        if step == "checking":
+            parts = [one for one in files_of(tmp_path) if one.suffix == ".part"]
+            left.update((one, one.read_bytes()) for one in parts if one not in left)
+            raise KeyboardInterrupt
+
+    def stopped(at: object) -> None:
+        raise KeyboardInterrupt
+
+    with Memory(file, clock=clock, **SMALL) as memory:
+        alice = memory.of("alice")
+        alice.add("I live in Lyon.")
+        ways: dict[Path, Callable[[], object]] = {
+            out / "today.db.part": lambda: memory.backup(out / "today.db", progress=killed),
+            folder / "backup-0001-20260502T100000Z.db.part": lambda: memory.backup(folder, progress=killed),
+            out / "outside.db.part": lambda: back_up_store(file, out / "outside.db", settings, clock.now, killed),
+            out / "new.db.part": lambda: restore_store(out / "b.db", out / "new.db", settings, clock.now, killed),
+            file.with_name("memory.db.part"): lambda: restore_store(
+                out / "b.db", file, settings, clock.now, killed, replace=True
+            ),
+            out / "copy.db": lambda: copy_store(file, out / "copy.db", settings, clock.now, stopped),
+        }
+        for place, begun in ways.items():
+            for one in out.glob("b.db*"):
+                one.unlink()
+            memory.backup(out / "b.db")
+            assert not [one for one in files_of(tmp_path) if one.suffix == ".part" and one.parent != tmp_path]
+            page = alice.add(f"I was in {place.name}.")
+            left.clear()
+            with pytest.raises(KeyboardInterrupt):
+                begun()
+            for part, held in left.items():
+                part.write_bytes(held)
+            assert [*left] == ([place] if place.suffix == ".part" else [])
+            receipt = alice.forget(page=page)
+            assert str(place) in receipt.backups or place.name == "copy.db"
+            assert alice.verify(receipt).backups == receipt.backups
+            assert place.name == "copy.db" or str(place) in {
+                one.place for one in memory.copies(look=True) if one.holds_forgotten
+            }
+            assert str(place) in {one.place for one in memory.copies()}
+    with output(str(out / "export.jsonl"), file) as export:
+        export.write(b"I live in Lyon.")
+        export.flush()
+        assert not [one for one in files_of(out) if one.name.startswith("export")]
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from embermem.core.config import load
 from embermem.core.errors import NotFound, StoreBusy, StoreError
 from embermem.store.admin import copying
 from embermem.store.admin.copying import Copied, Progress
-from embermem.store.erasing import COPIES
+from embermem.store.backup_list import BEGUN, COPIES
 from embermem.store.statements import SCRUBBED
 from forked import script
 from lives import call, contents, fill_every_table, key, live, store_of, thoughts
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
 
-OWN = (copying.FINISHED, SCRUBBED, COPIES)
+OWN = (copying.FINISHED, SCRUBBED, BEGUN, COPIES)
 """Settings of one store alone: that a copy is whole, its last scrub, and where its own copies lie."""
 
 

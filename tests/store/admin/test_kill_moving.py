@@ -19,7 +19,7 @@ from embermem.cli.main import app
 from embermem.core.errors import StoreError
 from embermem.store import schema
 from embermem.store.admin import copying
-from embermem.store.erasing import COPIES
+from embermem.store.backup_list import BEGUN, COPIES
 from embermem.store.forgotten_key import KEY_MARK
 from embermem.store.statements import SCRUBBED
 from lives import contents, fill_every_table
@@ -29,7 +29,7 @@ from scripted import SMALL, Clock, Place
 from soundness import assert_sound, rows
 
 KILLS, SEED = int(os.environ.get("KILLS", bounded(2, proofs=20))), int(os.environ.get("SEED", "1"))
-OWN = (copying.FINISHED, COPIES, SCRUBBED)
+OWN = (copying.FINISHED, BEGUN, COPIES, SCRUBBED)
 """Settings that a copy has of its own."""
 OWN_OF_EACH = (*OWN, "nonce_key", KEY_MARK)
 """Settings that every store makes for itself."""

@@ -248,5 +248,9 @@ def end_waiting(waiting: Sequence[Waiting]) -> None:
 
 
 def settled(owner: OwnerMemory) -> int:
-    """Process what is pending, with a bar; the number of pages placed."""
-    return with_bar("settling", "pages", owner.settle)
+    """Process what is pending, with a bar of the steps of that; the number of pages placed."""
+    try:
+        return with_bar("settling", "", owner.settle)
+    except KeyboardInterrupt:
+        say("all messages are stored; what is not processed yet is pending: `embermem settle` goes on there")
+        raise

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from embermem.cli.commands.common import JsonOption, owner_read, owner_written, say
-from embermem.cli.commands.moving import Output
+from embermem.cli.commands.common import JsonOption, owner_read, owner_written, say, session_of
+from embermem.cli.commands.moving import output
 
 app = typer.Typer(no_args_is_help=True, help="Queries whose recall was wrong, kept to be asked again.")
 
@@ -69,7 +69,8 @@ def export(
 
     with owner_read(ctx) as owner:
         made = recall_set(owner)
-    with Output(out) as file:
+    session = session_of(ctx)
+    with output(out, session.path or session.store) as file:
         file.write(json.dumps(made, ensure_ascii=False, indent=1).encode() + b"\n")
     (conversation,) = made["conversations"]
     say(f"{len(conversation['questions'])} cases; whoever reads the file reads the conversations")

@@ -108,10 +108,6 @@ def forget(
     matching: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The pages that contain all of these words.")
     ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="With --matching: also the pages of the N best search results."),
-    ] = None,
     scope: ScopeOption = None,
     in_thread: InThreadOption = None,
     where: WhereOption = None,
@@ -141,10 +137,6 @@ def forget(
             "name one of --page, --fact, --segment, --thread, --before, --matching, --scope (or --in-thread, --where,"
             " --speaker, --since, --until), --all, --all-agents"
         )
-    if limit is not None:
-        if matching is None:
-            raise typer.BadParameter("--limit requires --matching")
-        named["limit"] = limit
     session = session_of(ctx)
     with session.for_reading() as memory:
         if all_agents:

@@ -58,7 +58,10 @@ def import_files(
     settle: Annotated[bool, typer.Option("--settle/--no-settle", help="Process what was stored now.")] = True,
     leave_out: Annotated[
         bool,
-        typer.Option("--leave-out", help="Of an export: skip users who already have a memory here, and print them."),
+        typer.Option(
+            "--leave-out",
+            help="Of an export: skip users who have another memory here or were forgotten, and print them.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -271,16 +274,23 @@ def _import_owners(session: Session, file: str, leave_out: bool, as_json: bool) 
         session.for_writing().close()  # which makes the store, and checks it
         with closing(bootstrap.open_store(session.path or session.store, settings)) as store:
             embedder = bootstrap.choose_embedder(store, settings)
-            with render.progress("users") as bar:
-                task = bar.add_task("importing", total=None)
-                done = read(
-                    store,
-                    lines,
-                    embedder,
-                    bootstrap.wall_clock,
-                    leave_out=leave_out,
-                    told=lambda owners: bar.update(task, completed=owners),
-                )
+            users = 0
+            with render.progress() as bar:
+                task = bar.add_task("importing", total=None if file == "-" else os.fstat(lines.fileno()).st_size)
+
+                def told(owners: int, size: int) -> None:
+                    nonlocal users
+                    users = owners
+                    bar.update(task, completed=size, description=f"importing, {owners:,} users done")
+
+                try:
+                    done = read(store, lines, embedder, bootstrap.wall_clock, leave_out=leave_out, told=told)
+                except KeyboardInterrupt:
+                    say(
+                        f"{users} users are stored completely, and nothing of the next one; run the same command "
+                        "again, and it goes on there"
+                    )
+                    raise
     if as_json:
         render.print_json(done)
         return
@@ -290,8 +300,12 @@ def _import_owners(session: Session, file: str, leave_out: bool, as_json: bool) 
 def _show_imported(done: Imported) -> None:
     from embermem.reports import render
 
+    for owner in done.here_already:
+        render.note(f"already here, with everything that the file has of them: {owner.user} / {owner.agent}")
     for owner in done.left_out:
-        render.note(f"left out, because there is a memory of them here: {owner.user} / {owner.agent}")
+        render.note(
+            f"left out, because there is another memory of them here, or it was forgotten: {owner.user} / {owner.agent}"
+        )
     render.print_text(f"{len(done.owners)} users, {done.utterances} messages, {done.changes} changes")
     if done.without_vector:
         render.note(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -106,7 +107,7 @@ def export(
         if not owners:
             named = f"{user or ''}/{agent or ''}" if session.space is None else f"space {session.space}"
             raise no_memory_of(named, store.owners())
-        with Output(out) as file, ExitStack() as opened:
+        with output(out, session.path or session.store) as file, ExitStack() as opened:
             now, seen = bootstrap.wall_clock(), None
             if limits is not None:
                 seen = partial(_seen, opened.enter_context(session.for_reading(read_only=True)), limits)
@@ -177,45 +178,39 @@ def _seen(memory: Memory, scope: Scope, owner: Owner) -> frozenset[UtteranceId]:
     return frozenset(one.id for one in mine.utterances(scope=scope))
 
 
-class Output:
-    """A new file that only its maker may read, under its name when it is whole; or stdout. What a killed run left of it
-    (`NAME.part`) is thrown away."""
+@contextmanager
+def output(out: str, store: str | Path) -> Iterator[IO[bytes]]:
+    """A new file that only its maker may read; or stdout. It has a name only when it is whole, so that a killed run
+    leaves nothing; where the system has no files without a name, the store remembers `NAME.part`."""
+    from embermem import bootstrap
+    from embermem.core import config
+    from embermem.store.admin.backup_files import Part, disk_told, locked
 
-    def __init__(self, out: str) -> None:
-        self._path = None if out == "-" else Path(out).expanduser()
-        self._refuse_there()
-
-    def __enter__(self) -> IO[bytes]:
-        if self._path is None:
-            self._file: IO[bytes] = sys.stdout.buffer
-        else:
-            self._part = self._path.with_name(f"{self._path.name}.part")
-            self._part.unlink(missing_ok=True)  # never written into: others may have it open, or be let in
-            self._file = open(os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-        return self._file
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._path is None:
-            self._file.flush()
-            return
-        mine = self._is_mine()
-        self._file.close()
-        if not mine:
-            if error is None:
-                raise InputError(f"{self._part} is now used by another export to this name; nothing was written")
-            return
+    if out == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(out).expanduser()
+    if path.exists():
+        raise InputError(f"{path} already exists; choose another name")
+    with disk_told(path):
         try:
-            if error is None:
-                self._refuse_there()
-                self._part.replace(self._path)
-        finally:
-            self._part.unlink(missing_ok=True)
-
-    def _refuse_there(self) -> None:
-        if self._path is not None and self._path.exists():
-            raise InputError(f"{self._path} already exists; choose another name")
-
-    def _is_mine(self) -> bool:
-        with suppress(OSError):
-            return os.path.samestat(os.fstat(self._file.fileno()), self._part.lstat())
-        return False
+            nameless = os.open(path.parent, os.O_TMPFILE | os.O_RDWR, 0o600)
+        except (AttributeError, OSError):  # this system, or its file system, has none
+            with locked(path), Part(path) as part:
+                bootstrap.remember_begun(store, part.file, config.load())
+                with part.file.open("wb") as file:
+                    yield file
+                part.keep()
+            return
+        with open(nameless, "r+b") as file:
+            yield file
+            file.flush()
+            os.fsync(nameless)
+            here = os.open(path.parent, os.O_RDONLY)
+            try:  # with a folder given, the link is followed
+                os.link(f"/proc/self/fd/{nameless}", path.absolute(), src_dir_fd=here)
+            except FileExistsError as error:
+                raise InputError(f"{path} already exists; choose another name") from error
+            finally:
+                os.close(here)

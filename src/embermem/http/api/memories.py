@@ -141,10 +141,6 @@ def delete_memories(
     run_id: RunQuery = None,
     before: Annotated[str | None, time_query("Everything said before a time or day.")] = None,
     matching: Annotated[str | None, text_query("Pages that contain all of these words.", bodies.LONGEST_VALUE)] = None,
-    limit: Annotated[
-        int | None,
-        Query(ge=1, le=bodies.MOST_RESULTS, description="With `matching`: also the pages of this many search results."),
-    ] = None,
     scope: Scoping = None,
     confirm: Confirm = False,
     dry_run: DryRun = False,
@@ -155,14 +151,10 @@ def delete_memories(
     if not (confirm or dry_run):
         raise InputError("this forgets for good: give confirm=true, or dry_run=true to see what would go")
     if all(named is None for named in (run_id, before, matching, scope)):
-        if limit is not None:
-            raise InputError("limit requires matching")
         if key is not None:
             raise InputError("forgetting a whole memory takes no Idempotency-Key: its receipts are forgotten with it")
         return owner.forget_owner(dry_run=dry_run)
-    return owner.forget(
-        thread=run_id, before=before, matching=matching, limit=limit, scope=scope, dry_run=dry_run, key=key
-    )
+    return owner.forget(thread=run_id, before=before, matching=matching, scope=scope, dry_run=dry_run, key=key)
 
 
 @routes.get("/memories/{item_id}/history", summary="Read the history of a memory")

@@ -9,7 +9,8 @@ from datetime import datetime
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound
 from embermem.core.revisions import decided_anew
 from embermem.core.types import Forgotten, Owner, OwnerId, Page, PageId, Verified
-from embermem.core.user_overrides import mark_of, mark_of_key, mark_of_text, says
+from embermem.core.user_overrides import mark_of, mark_of_key, says
+from embermem.languages.text_marks import mark_of_text
 from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.impact import Impact, receipt
 from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store

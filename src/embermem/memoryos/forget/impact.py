@@ -32,8 +32,9 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.core.user_overrides import mark_of, mark_of_message, mark_of_text, plain, says
+from embermem.core.user_overrides import mark_of, plain, says
 from embermem.languages.quote_matcher import probes_of
+from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.memoryos.correct.field_changes import BY
 from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
 from embermem.memoryos.forget.remainder import Remainder, Summarise
@@ -253,7 +254,7 @@ class Impact:
         if not pages:
             return []
         said = [u for page in pages for u in page.utterances]
-        messages = {mark_of_message(key, u.role.value, u.text, u.said_at): None for u in said}
+        messages = {mark: None for u in said for mark in sorted(marks_of_message(key, u.role.value, u.text, u.said_at))}
         texts = {} if self.named.again else {mark_of_text(key, text): None for text in alone}
         return [TextsBarred(messages=tuple(messages), texts=tuple(texts))]
 

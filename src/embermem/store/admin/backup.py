@@ -7,6 +7,7 @@ forgotten stands in the older ones, so the next backup is a whole one, which res
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from embermem.core.config import BACKUP_INCREMENTS, BACKUP_SHARE
 from embermem.core.errors import InputError, StoreCorrupt, StoreError
 from embermem.core.types import Backup
-from embermem.store import schema
+from embermem.store import backup_list, schema
 from embermem.store.admin.backup_files import (
     FORMAT,
     PAGES,
@@ -27,6 +28,7 @@ from embermem.store.admin.backup_files import (
     chain_there,
     clear_leftovers,
     clear_manifest,
+    clear_unfinished,
     disk_told,
     in_folder,
     key_beside,
@@ -36,17 +38,22 @@ from embermem.store.admin.backup_files import (
     sha256_of,
     write_manifest,
 )
-from embermem.store.backup_list import remember_backup
+from embermem.store.backup_list import known_begun, remember_backup
 from embermem.store.engines.backup_pages import Contents, changed_pages, contents_of, refuse_unsound
 from embermem.store.engines.copies import BESIDE
 from embermem.store.erasing import Erasing, erased_mark
 from embermem.store.forgotten_key import KEY_MARK, bring_key, refuse_other_key
 from embermem.store.migrations import VERSION_TABLE
+from embermem.store.transactions import Transaction
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
     from embermem.store.engines.database import Database
 
-__all__ = ["Backups", "Told", "back_up", "backup_of", "refuse_different"]
+__all__ = ["Backups", "Told", "back_up", "backup_of", "refuse_different", "remember_begun"]
+
+logger = logging.getLogger(__name__)
 
 Told = Callable[[str, int, int], None]
 """Gets the step (`copying`, `checking` or `comparing`), how much of it is done, and of how much (0: not known)."""
@@ -76,10 +83,16 @@ class Backups(Erasing):
             keep=keep,
             drop_forgotten=drop_forgotten,
             as_file=as_file,
+            begun=self._begin,
         )
         if not self._database.read_only:
             self.remember_backup(made)
         return made
+
+    def _begin(self, part: Path) -> None:
+        if not self._database.read_only:
+            with self._write() as c:
+                begin(c, part)
 
     def remember_backup(self, made: Backup) -> None:
         """Keep in mind that there is a backup: what is forgotten here from now on stands there still."""
@@ -97,14 +110,15 @@ def back_up(
     keep: int | None = None,
     drop_forgotten: bool = False,
     as_file: bool = False,
+    begun: Callable[[Path], None],
 ) -> Backup:
     """A backup of a store in a new file; in a new file of a folder where `target` is one, or may only be one:
     `incremental` writes what the folder does not have yet, where that is possible; `keep` removes older backups but for
     so many; `drop_forgotten` those that may hold what was forgotten since.
 
-    `as_file` copies a store on a server row by row. Raises StoreError for one without it, InputError where the name is
-    taken, StoreBusy where another run is at it, StoreFull, StoreCorrupt where the store is not sound: then there is no
-    backup.
+    `as_file` copies a store on a server row by row. `begun` hears of each file before it holds a word. Raises
+    StoreError for one without it, InputError where the name is taken, StoreBusy where another run is at it, StoreFull,
+    StoreCorrupt where the store is not sound: then there is no backup.
     """
     target = target.absolute()
     if (commands := database.own_backup(str(target))) and not as_file:
@@ -112,7 +126,7 @@ def back_up(
             f"{database.place} is backed up by the server's own programs: {'; '.join(commands)}. as_file=True "
             "(--as-file) copies it row by row to an SQLite file"
         )
-    run = _Run(database, now, told)
+    run = _Run(database, now, told, begun)
     with disk_told(target):
         is_folder = target.is_dir()
     if incremental or keep is not None or drop_forgotten or is_folder:
@@ -121,10 +135,11 @@ def back_up(
 
 
 class _Run:
-    def __init__(self, database: Database, now: datetime, told: Told) -> None:
+    def __init__(self, database: Database, now: datetime, told: Told, begun: Callable[[Path], None]) -> None:
         self._database = database
         self._now = now
         self._told = told
+        self._begun = begun
         self._store = database.place if "://" in database.place else os.path.abspath(database.place)
 
     def into_file(self, target: Path) -> Backup:
@@ -165,6 +180,7 @@ class _Run:
     def _image(self, image: Part) -> Contents:
         """The store as it stands now in a file, checked."""
         part = image.file
+        self._begun(part)
         counted = self._database.snapshot(part, lambda done, of: self._told("copying", done, of))
         if counted is None:
             image.adopt()
@@ -205,6 +221,7 @@ class _Run:
     def _increment(self, folder: Path, chain: list[Manifest], image: Part, contents: Contents) -> Backup | None:
         """The pages that the chain holds otherwise; None where they are most of the store."""
         with Part(folder / next_name(folder, self._now, PAGES)) as part:
+            self._begun(part.file)
             older = [(folder / one.file, one.pages) for one in chain]
             with part.file.open("wb") as file:
                 runs = changed_pages(image.file, older, contents.page_size, file)
@@ -269,6 +286,24 @@ class _Run:
 def _marks(contents: Contents) -> tuple[str, str]:
     """The mark of forgettings, and that of the key."""
     return erased_mark(contents.settings), contents.settings.get(KEY_MARK, "")
+
+
+def begin(c: Connection, part: Path) -> None:
+    """Remember a file that is begun now, and remove what killed runs left of others."""
+    clear_unfinished(one for one in known_begun(c) if one != part)
+    backup_list.remember_begun(c, part)
+
+
+def remember_begun(database: Database, part: Path) -> None:
+    """The same in a store that is not open, where that may be written."""
+    engine = database.open()
+    try:
+        with Transaction(database, engine, writes=True) as c:
+            begin(c, part)
+    except StoreError as error:
+        logger.warning("%s cannot remember that %s is written: %s", database.place, part, error)
+    finally:
+        engine.dispose()
 
 
 def backup_of(place: Path, manifest: Manifest) -> Backup:

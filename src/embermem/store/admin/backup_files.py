@@ -13,7 +13,7 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from embermem.core.errors import InputError, NotFound, StoreBusy, StoreCorrupt, StoreError, StoreFull
-from embermem.store.engines.copies import PAGES
+from embermem.store.engines.copies import LOGS, PAGES, PART
 from embermem.store.forgotten_key import KeyFile
 
 try:
@@ -41,6 +41,7 @@ __all__ = [
     "chain_there",
     "clear_leftovers",
     "clear_manifest",
+    "clear_unfinished",
     "copy_file",
     "disk_told",
     "in_folder",
@@ -59,7 +60,7 @@ logger = logging.getLogger(__name__)
 FORMAT = 1
 WHOLE = ".db"
 _NAME = re.compile(r"backup-(\d{4,})-\d{8}T\d{6}Z(\.db|\.pages)")
-_MANIFEST, _KEY, _PART, _LOCK = ".json", ".key", ".part", ".part.lock"
+_MANIFEST, _KEY, _LOCK = ".json", ".key", f"{PART}.lock"
 _BLOCK = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -253,10 +254,22 @@ def clear_leftovers(folder: Path) -> None:
     be the newest backup. Those of an older one whose file is not there stay: it may be put back. Raises OSError."""
     last = _last_number(folder)
     for file in list(folder.iterdir()):
-        name, part = file.name.removesuffix(_PART), file.name.endswith(_PART)
+        store = next((file.name.removesuffix(end) for end in LOGS if file.name.endswith(end)), file.name)
+        name, part = store.removesuffix(PART), store.endswith(PART)
         whole = next((name.removesuffix(end) for end in (_MANIFEST, _KEY) if name.endswith(end)), name)
         if _NAME.fullmatch(whole) and (part or (name != whole and _number(whole) > last)):
             file.unlink(missing_ok=True)
+
+
+def clear_unfinished(files: Iterable[Path]) -> None:
+    """Remove files that backups of other names began and never finished, but for those that a run works on now."""
+    for file in files:
+        place = file.with_name(file.name.removesuffix(PART))
+        if file.suffix != PART or not file.exists():
+            continue
+        with suppress(OSError, StoreBusy), locked(file.parent if _number(place.name) else place):
+            for one in Part(place).files():
+                one.unlink(missing_ok=True)
 
 
 def clear_manifest(target: Path) -> None:
@@ -291,10 +304,10 @@ class Part:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.file = _beside(place, _PART)
+        self.file = _beside(place, PART)
 
     def __enter__(self) -> Part:
-        for one in self._all():
+        for one in self.files():
             one.unlink(missing_ok=True)
         handle = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         self._own = os.fstat(handle)
@@ -307,7 +320,7 @@ class Part:
 
     def __exit__(self, *error: object) -> None:
         if self._is_mine():
-            for one in self._all():
+            for one in self.files():
                 with suppress(OSError):
                     one.unlink(missing_ok=True)
 
@@ -336,10 +349,10 @@ class Part:
             return os.path.samestat(self._own, self.file.lstat())
         return False
 
-    def _all(self) -> Iterator[Path]:
+    def files(self) -> Iterator[Path]:
         """The file, and what may be made beside it while it is a store."""
         yield self.file
-        for end in ("-wal", "-shm", "-journal"):
+        for end in LOGS:
             yield self.file.with_name(self.file.name + end)
 
 

@@ -26,6 +26,7 @@ from embermem.core.errors import StoreBusy, StoreError
 from embermem.core.ids import new_id
 from embermem.store import schema
 from embermem.store.admin.row_stream import Batch, common_rows, owner_rows, write
+from embermem.store.backup_list import BEGUN
 from embermem.store.engines.owner_alias import IdOf, drop_alias
 from embermem.store.forgotten_key import bring_key, refuse_other_key
 from embermem.store.schema import COMMON, OWNED
@@ -39,7 +40,7 @@ UNFINISHED = "copy_unfinished"
 """The setting of a store that is a copy not yet finished: of what, by whom, and the last owner that it has."""
 FINISHED = "copied_from"
 """The setting of a store that was made as a copy: of what, when, and each table's rows and sum."""
-_OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED)
+_OF_COPYING = (UNFINISHED, FINISHED, SCRUBBED, BEGUN)
 """Settings that each side has of its own."""
 _OWNERS = 1_000
 """Owners listed at once."""
@@ -101,9 +102,11 @@ class Copied:
         return sum(one.rows for one in self.tables.values())
 
 
-def copy(source: Database, target: Database, now: datetime, told: ProgressFn) -> Copied:
+def copy(
+    source: Database, target: Database, now: datetime, told: ProgressFn, begun: Callable[[], None] = lambda: None
+) -> Copied:
     """All of a store in another, which is empty or an unfinished copy of the same one; with the key of what was
-    forgotten. Killed, it goes on when it is called again.
+    forgotten. Killed, it goes on when it is called again. `begun` is called when the target is ours, and holds no word.
 
     Raises StoreError where the target holds something else, where a key of another store lies in its place, and where
     a row cannot be written as it was read; StoreBusy where others kept writing to the source: then it is not finished.
@@ -113,6 +116,7 @@ def copy(source: Database, target: Database, now: datetime, told: ProgressFn) ->
     with _Side.opened(source) as theirs, _Side.opened(target) as mine:
         copying = _Copying(theirs, mine, told)
         went_on = copying.begin()
+        begun()
         copying.first()
         again = 0
         for _ in range(_LOOKS):

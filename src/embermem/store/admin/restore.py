@@ -11,7 +11,7 @@ from pathlib import Path
 from embermem.core.errors import InputError, NotFound, StoreCorrupt, StoreError
 from embermem.core.types import Restored
 from embermem.store import schema
-from embermem.store.admin.backup import Backups, Told, backup_of, refuse_different
+from embermem.store.admin.backup import Backups, Told, backup_of, refuse_different, remember_begun
 from embermem.store.admin.backup_files import (
     Manifest,
     Part,
@@ -64,6 +64,8 @@ def restore(
     if not target.exists():
         _refuse_beside(target)
     with disk_told(target), locked(target), Part(target) as part:
+        if manifest is not None and Path(manifest.store).exists() and not target.exists():
+            remember_begun(opened(Path(manifest.store)), part.file)  # a store that is at the place sees it there
         contents = _assembled(source, manifest, part.file, told)
         forgotten = 0
         if at is not None:

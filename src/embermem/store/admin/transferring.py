@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Table, exists, select
+from sqlalchemy import Row, Table, exists, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
@@ -19,16 +19,17 @@ from embermem.core.metadata import Metadata
 from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
 from embermem.core.vector_codes import halves_of, stored_bytes
 from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
+from embermem.languages.text_marks import marks_of_message
 from embermem.store import schema
 from embermem.store.admin.checking import unsound
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.row_stream import owner_rows, write
 from embermem.store.codec import micros, record, row_of, with_vectors, zoned
-from embermem.store.erasing import Erasing
+from embermem.store.erasing import Erasing, gone_marks
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
-from embermem.store.statements import ensure_owner, set_owner, setting, update_rows
+from embermem.store.statements import ensure_owner, owner_state, set_owner, setting, update_rows
 from embermem.store.values import value_rows
 
 _TOLD = (
@@ -176,11 +177,13 @@ class Transferring(Erasing):
         """Keep an owner's parts, in one transaction, and derive the memory from them. `embedder` is whose vectors the
         parts hold; what has none is due for one.
 
-        Raises InputError where the owner has anything here, and for a log that leads to no sound memory.
+        Raises InputError where the owner has anything here, where a message of the parts was forgotten here, and for a
+        log that leads to no sound memory.
         """
         with self._write() as c:
             ensure_owner(c, owner, micros(parts.owner.created_at))
             _refuse_anything(c, owner)
+            self._refuse_forgotten(c, owner, parts)
             last = max((part.no for part in parts.changes), default=0)
             mine, said = {"owner_id": owner.id}, schema.utterance
             of = {**mine, "embedder": embedder, "change_no": last}
@@ -211,6 +214,39 @@ class Transferring(Erasing):
             replay(c, owner.id)
             _count_visits(c, owner.id, parts, embedder)
             _refuse_unsound(c, owner)
+
+    def forgotten_of(self, owner_id: OwnerId, parts: Parts) -> int:
+        """How many messages of the parts were forgotten here with this owner's whole memory, or before that."""
+        with self._read() as c:
+            return self._forgotten(c, owner_id, parts)
+
+    def _forgotten(self, c: Connection, owner_id: OwnerId, parts: Parts) -> int:
+        if (key := self._known_key(c)) is None:
+            return 0
+        marks = [marks_of_message(key, one.role.value, one.text, one.said_at) for one in parts.utterances]
+        known = gone_marks(c, owner_id, frozenset[str]().union(*marks), key, new=True)
+        return sum(not known.isdisjoint(one) for one in marks)
+
+    def _refuse_forgotten(self, c: Connection, owner: Owner, parts: Parts) -> None:
+        if count := self._forgotten(c, owner.id, parts):
+            raise InputError(
+                f"{count} of {len(parts.utterances)} messages of {owner.user} / {owner.agent} were forgotten in this "
+                "store: no import brings them back, unless `readmit()` was called on this memory (Python) before; "
+                "--leave-out goes on without this user"
+            )
+
+    def holds_all(self, owner_id: OwnerId, parts: Parts) -> bool:
+        """Whether everything that was said in the parts, and changed, is of this owner here already."""
+        with self._read() as c:
+            state = owner_state(c, owner_id)
+            if state is None or state.revision < max((one.no for one in parts.changes), default=0):
+                return False
+            table, found = schema.utterance, 0
+            for some in reads.chunks([one.id for one in parts.utterances]):
+                own = (table.c.owner_id == owner_id, table.c.id.in_(some))
+                found += c.scalar(select(func.count()).select_from(table).where(*own)) or 0
+            born = c.scalar(select(schema.owner.c.created_at).where(schema.owner.c.owner_id == owner_id))
+            return found == len(parts.utterances) and bool(found or born == micros(parts.owner.created_at))
 
 
 def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: str) -> Part | None:
@@ -254,7 +290,7 @@ def _refuse_anything(c: Connection, owner: Owner) -> None:
     state = schema.record_state
     written = c.scalar(select(exists().where(state.c.owner_id == owner.id)))
     if row.seq or row.revision or written:
-        raise InputError(f"{owner.user} / {owner.agent} already has a memory here: forget it first, or use --leave-out")
+        raise InputError(f"{owner.user} / {owner.agent} already has a memory here, which is not that of the file")
 
 
 def _page_rows(owner_id: OwnerId, utterances: Sequence[UtterancePart]) -> list[dict[str, Any]]:

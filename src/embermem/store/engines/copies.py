@@ -14,6 +14,8 @@ _AT_ONCE = 500
 """Ids in one statement."""
 PAGES = ".pages"
 """Ends the name of a file that has some pages of a database: what an incremental backup writes."""
+PART = ".part"
+"""Ends the name of a file that is not whole yet; or never will be, if its writer was killed."""
 LOGS = "-wal", "-shm", "-journal"
 """End the names of the files that SQLite keeps beside a database."""
 BESIDE = *LOGS, "-cache", ".key"
@@ -23,9 +25,12 @@ _BLOCK, _LONGEST = 1 << 20, 80
 
 
 def holds_any(file: Path, ids: Collection[str]) -> bool:
-    """Whether a file of SQLite holds one of some utterances, pages or facts. What cannot be opened may hold them."""
+    """Whether a file of SQLite holds one of some utterances, pages or facts. What cannot be opened may hold them, and
+    so may one that is not whole."""
     if not file.exists():
         return False
+    if file.suffix == PART:
+        return file.stat().st_size > 0
     if file.suffix == PAGES:
         return _bytes_hold(file, ids)
     try:

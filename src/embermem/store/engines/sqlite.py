@@ -308,9 +308,9 @@ class Sqlite(Database):
         return sqlite_scrub.remains(self._path, ids) | beside
 
     def backups(self) -> tuple[Path, ...]:
-        """`FILE.before-*` and `FILE.replaced-*`, beside it."""
+        """`FILE.before-*`, `FILE.replaced-*`, and what a restore left that was killed, beside it."""
         name, folder = glob.escape(self._path.name), self._path.parent
-        found = [*folder.glob(f"{name}.before-*"), *folder.glob(f"{name}.replaced-*")]
+        found = [one for end in ("before-*", "replaced-*", "part", "part.part") for one in folder.glob(f"{name}.{end}")]
         return tuple(sorted(file for file in found if not file.name.endswith(BESIDE)))
 
 

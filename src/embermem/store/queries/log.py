@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
-from embermem.core.user_overrides import mark_of_message
+from embermem.languages.text_marks import marks_of_message
 from embermem.protocols import NOW, Moment, OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
@@ -126,12 +126,13 @@ def _still_new(
 ) -> Sequence[Message]:
     """The messages but for those that were forgotten: who said what, and when. None of them, if the marks of how they
     are `sent` are known of a memory that was forgotten whole."""
-    marks = [mark_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
-    gone = gone_marks(c, owner_id, [*sent, *marks], secret, new=new)
+    marks = [marks_of_message(secret, one.role.value, one.text, one.said_at) for one in messages]
+    wanted = frozenset[str]().union(*marks)
+    gone = gone_marks(c, owner_id, [*sent, *wanted], secret, new=new)
     if not gone.isdisjoint(sent):
         return ()
-    known = gone | barred_marks(c, owner_id, marks)
-    return [one for one, mark in zip(messages, marks, strict=True) if mark not in known]
+    known = gone | barred_marks(c, owner_id, wanted)
+    return [one for one, own in zip(messages, marks, strict=True) if known.isdisjoint(own)]
 
 
 def _stored(c: Connection, owner_id: OwnerId, row: Row[Any]) -> Added:

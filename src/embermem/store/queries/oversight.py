@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,11 +24,11 @@ from embermem.core.types import (
     Webhook,
 )
 from embermem.store import schema
-from embermem.store.backup_list import LAST_BACKUP, KnownBackup, known_backups
+from embermem.store.backup_list import LAST_BACKUP, KnownBackup, known_backups, known_copies
 from embermem.store.codec import decisions_from, micros, moment, record
 from embermem.store.engines.copies import holds_any, holds_others
 from embermem.store.engines.owner_alias import IdOf
-from embermem.store.erasing import COPIES, Erasing, is_marked
+from embermem.store.erasing import Erasing, is_marked
 from embermem.store.forgotten_key import KEY_MARK, key_in
 from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_from
@@ -94,7 +93,7 @@ class Oversight(Erasing):
         """Files that hold a copy of the store, as far as it knows; with `look` each is looked at for what was forgotten
         since."""
         with self._read() as c:
-            made = [Path(one) for one in json.loads(setting(c, COPIES) or "[]")]
+            made = known_copies(c)
             backed_up, since = known_backups(c), self._erased_mark(c)
         ids, born = (self._forgotten_ids(), self._born()) if look else (set[str](), set[tuple[str, int]]())
 
@@ -121,7 +120,7 @@ class Oversight(Erasing):
         return (
             *(copied(file, False) for file in made),
             *(copied(Path(one.place), False, one) for one in backed_up),
-            *(copied(file, ".replaced-" not in file.name) for file in self._database.backups()),
+            *(copied(file, ".before-" in file.name) for file in self._database.backups()),
         )
 
     def _key_state(self) -> KeyState:
