@@ -317,7 +317,7 @@ def _document(raw: bytes, form: Format, me: str | None) -> list[Source]:
             "the JSON is no list of messages, no recall set and no LoCoMo file; "
             "expected [{role, content}, …] or one object a line"
         )
-    items = (item for n, one in enumerate(messages, 1) for item in messages_of(one, f"message {n}"))
+    items: Iterator[Item] = (item for n, one in enumerate(messages, 1) for item in messages_of(one, f"message {n}"))
     if isinstance(value, dict):
         items = _beside(items, value, ("messages",))
     return [Source(name=None, items=items, total=len(messages))]

@@ -84,8 +84,8 @@ def _message(
         return
     yield from untimed(message, place, "created_at")
     at = moment(message.get("created_at")) or began
-    for key, kind in (("text", str), ("content", list), ("attachments", list), ("files", list)):
-        if not isinstance(message.get(key), (kind, type(None))):
+    for key, form in (("text", str), ("content", list), ("attachments", list), ("files", list)):
+        if not isinstance(message.get(key), (form, type(None))):
             yield bad(place, f"{key} is of type {type(message[key]).__name__}", f"{key} was left out")
     texts, calls, results = list[str](), list[object](), list[str]()
     for number, part in enumerate(listed(message.get("content"))):
