@@ -47,8 +47,8 @@ _DELETED = re.compile(
     r"została usunięta|usunięto tę wiadomość|данное сообщение удалено|вы удалили данное сообщение|bu mesaj silindi|bu "
     r"mesajı sildiniz|تم حذف هذه الرسالة|(?:لقد )?حذفت هذه الرسالة|این پیام (?:حذف|پاک) شد(?:ه است)?|شما این پیام را "
     r"حذف کردید|αυτό το μήνυμα διαγράφηκε|"
-    r"διαγράψατε αυτό το μήνυμα|това съобщение беше изтрито|изтрихте това "
-    r"съобщение|tin nhắn này đã bị x(?:óa|oá)|bạn đã x(?:óa|oá) tin nhắn này|mesej ini telah dipadam(?:kan)?|anda telah memadam"
+    r"διαγράψατε αυτό το μήνυμα|това съобщение беше изтрито|изтрихте това съобщение|"
+    r"tin nhắn này đã bị x(?:óa|oá)|bạn đã x(?:óa|oá) tin nhắn này|mesej ini telah dipadam(?:kan)?|anda telah memadam"
     r"(?:kan)? mesej ini|pesan ini (?:telah )?dihapus|anda (?:telah )?menghapus pesan ini|det här meddelandet togs "
     r"bort|このメッセージは削除されました|このメッセージを削除しました|삭제된 메시지입니다|이 메시지를 삭제했습니다|"
     r"此訊息已刪除|您已刪除此訊息|此消息已删除|你已删除此消息|您已删除此消息)[.。]?",
@@ -125,7 +125,7 @@ def _message(place: str, at: datetime | None, rest: str) -> Found:
     if _DELETED.fullmatch(first):
         return LeftOut(what="messages that were deleted")
     file = _FILE.fullmatch(first)
-    if inner is not None or (_MEDIA.search(first) and (marked or file and _MEDIA.search(file["inner"]))):
+    if inner is not None or (_MEDIA.search(first) and (marked or (file and _MEDIA.search(file["inner"])))):
         first = f"[{inner['inner'] if inner is not None else first}]"
     elif marked:
         return LeftOut(what="lines of WhatsApp itself (who joined, what was encrypted)")
