@@ -33,10 +33,10 @@ def pdf_of(pages: Sequence[Sequence[str]]) -> bytes:
     return out + b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(objects) + 1, table) + tail
 
 
-def docx_of(body: str, styles: str = "") -> bytes:
+def docx_of(body: str, styles: str = "", *, packed: bool = False) -> bytes:
     """A DOCX of these paragraphs and tables (`paragraph`), and styles."""
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as file:
         file.writestr("word/document.xml", f"<w:document {_W}><w:body>{body}</w:body></w:document>")
         file.writestr("word/styles.xml", f"<w:styles {_W}>{styles}</w:styles>")
     return made.getvalue()

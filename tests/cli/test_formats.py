@@ -42,6 +42,30 @@ def test_json_lines_of_messages_keep_role_name_time_and_thread() -> None:
     assert entry.place == "line 1"
 
 
+def test_times_and_threads_are_read_under_every_name_that_the_guide_lists_and_other_keys_are_named() -> None:
+    for key in ("at", "time", "timestamp", "date", "datetime", "created_at", "sent_at", "ts"):
+        for line in ({"role": "user", "content": "hi"}, {"query": "hi"}):
+            (entry,) = entries(json.dumps({**line, key: 86400, "session_id": "s1"}))
+            assert (entry.at, entry.thread, entry.unread) == (datetime(1970, 1, 2, tzinfo=UTC), "s1", ()), key
+    lines = ({"role": "user", "content": "hi", "mood": "glad", "model": None}, {"query": "a", "response": "b", "n": 1})
+    found = entries("\n".join(map(json.dumps, lines)))
+    assert [one.unread for one in found] == [("mood",), ("n",), ()]
+    whole = {"messages": [{"role": "user", "content": "a", "x": 1}, {"role": "user", "content": "b"}], "title": "T"}
+    for text in (json.dumps(whole), json.dumps(whole, indent=1)):
+        assert [one.unread for one in entries(text)] == [("x", "title"), ()]
+
+
+def test_no_line_by_itself_decides_how_the_others_are_read() -> None:
+    good = '{"role": "user", "content": "a"}\n' * 3
+    for first in ("# comment", "# Note: an export", "{broken", "", "Ana: hello", "[1] x"):
+        (source,) = sources(f"{first}\n{good}")
+        found = list(source.items)
+        assert [one.content for one in found if isinstance(one, Entry)] == ["a"] * 3, first
+        assert [one.place for one in found if isinstance(one, BadLine)] == (["line 1"] if first else [])
+    (source,) = sources("Ana: hello\nBo: hi\n" + '{"role": "user", "content": "a"}\n')
+    assert [one.place for one in source.items if isinstance(one, BadLine)] == ["line 3"]
+
+
 def test_json_lines_of_exchanges_become_two_messages() -> None:
     found = entries('{"query": "a", "response": "b", "thread": 3}\n\n{"query": null, "response": "c"}\n{"query": "d"}')
     assert pairs(found) == [("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d")]
@@ -105,6 +129,8 @@ def test_an_empty_file_holds_nothing() -> None:
         ('{"role": "user", "content": 7}', "content is of type int"),
         ('{"role": "user", "content": "a", "at": "yesterday"}', "at is 'yesterday'"),
         ('{"role": "user", "content": "a", "at": 1e99}', "at is 1e+99"),
+        ('{"role": "user", "content": "a", "timestamp": "yesterday"}', "timestamp is 'yesterday'"),
+        ('{"role": "user", "content": "a", "at": 1, "time": 2}', "at and time differ"),
         ('{"role": "user", "content": "a", "name": ["b"]}', "name is of type list"),
         ('{"role": "user", "content": "\\ud800"}', "surrogate"),
         ('{"role": "user", "content": "\\u0000"}', "NUL"),

@@ -229,15 +229,20 @@ def test_last_years_chat_keeps_last_years_dates(tmp_path: Path) -> None:
 
 
 def test_lines_carry_metadata_and_wrong_ones_are_named(tmp_path: Path) -> None:
-    lines = [
-        {"role": "user", "content": "Hi", "metadata": {"ticket": "T-1"}},
+    lines: list[Any] = [
+        "# ticket, metadata",
+        {"role": "user", "content": "Hi", "metadata": {"ticket": "T-1"}, "mood": "glad"},
         {"query": "Is it late?", "response": "No.", "metadata": {"n": 2, "tags": ["a"]}},
         {"role": "user", "content": "Bye", "metadata": {"a": {}}},
     ]
     file, at = write(tmp_path / "said.jsonl", *lines), tmp_path / "m.db"
     done = run(at, "ingest", str(file), "--skip-bad", "--json").json
-    assert ["metadata.a is dict" in str(one) for one in done["owners"][0]["bad"]] == [True]
-    run(at, "ingest", str(file), "--skip-bad")
+    assert ["metadata.a is dict" in str(one) for one in done["owners"][0]["bad"]] == [False, True]
+    assert done["owners"][0]["unread"] == {"mood": [1, "line 2"]}
+    assert "1 values of the key 'mood', the first at line 2" in run(at, "ingest", str(file), "--skip-bad").err
+    look = run(at, "import", str(file), "--dry-run", "--json").json
+    assert [one["place"] for one in look["problems"]] == ["line 1", "line 4"]
+    assert ["'mood'" in what and "line 2" in what for what in look["left_out"]] == [True]
     with Memory(at, embedder="hashed", background=False) as memory:
         told = [dict(one.metadata) for one in memory.of("default").utterances()]
     assert told == [{"ticket": "T-1"}, {"n": 2, "tags": ("a",)}, {"n": 2, "tags": ("a",)}]

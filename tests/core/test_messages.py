@@ -116,6 +116,7 @@ def test_an_empty_or_missing_content_is_an_empty_text() -> None:
         ([{"role": "user", "content": [7]}], r"messages\[0\]\.content holds a part of type int"),
         ([{"role": "user", "content": "a", "name": 7}], r"messages\[0\]\.name = 7 is not a name"),
         ([{"role": "user", "content": "a", "name": " "}], r"messages\[0\]\.name"),
+        ([{"role": "user", "content": "a", "timestamp": 1.0}], r"messages\[0\]\.timestamp is not read; .* as `at`"),
         ([{"role": "user", "content": "a", "at": "yesterday"}], r"messages\[0\]\.at = 'yesterday' is not a time"),
         ([{"role": "user", "content": "a\x00b"}], r"messages\[0\]\.content has a NUL character at 1"),
         ([{"role": "user", "content": "a\ud800"}], r"messages\[0\]\.content has half of a surrogate pair at 1"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from embermem.core.errors import InputError
 from embermem.documents.outline import Outline
 from embermem.documents.reader import read_bytes, read_file, read_text
 from embermem.documents.splitter import split
+
+PART = "# One\n\n" + "A sentence is this. " * 60 + "\n\n- an item\n- another\n\n```\ncode\n```\n\n"
 
 
 def places(outline: Outline) -> list[tuple[str, str]]:
@@ -47,6 +51,74 @@ def test_a_page_of_html_is_read_without_scripts_and_menus() -> None:
     said = "Pets\n\nDogs are welcome\nhere.\n- No parrots\n- No snakes\n\na  b\n\ndog | 20"
     assert places(outline) == [("Pets", said)]
     assert places(read_text("<div>" * 20_000 + "deep", "a.html")) == [("", "deep")]
+
+
+def test_tables_in_tables_are_read_once() -> None:
+    inner = "<w:tbl><w:tr><w:tc>{}</w:tc><w:tc>{}</w:tc></w:tr></w:tbl>"
+    table = inner.format(paragraph("outer") + inner.format(paragraph("in"), paragraph("side")), paragraph("next"))
+    page = "<table><tr><td>outer<table><tr><td>in</div><td>side</table><td>next</table><p>after"
+    assert read_bytes(docx_of(table + paragraph("after")), "a.docx").text == "outer | next\nin | side\n\nafter"
+    assert read_text(page, "a.html").text == "outer | next\nin | side\n\nafter"
+
+
+def test_markup_that_is_not_well_formed_loses_no_text() -> None:
+    for page, text in (
+        ("<p>a<nav><p>menu</div><p>b", "a"),
+        ("<div>a<nav>menu</div>b", "a\n\nb"),
+        ("<h1><div>Title</div></h1>a <b>c", "Title\n\na c"),
+        ("<a title='x > y'>a</a> &amp; &#x62;&#99999999999;<!-- <p>no --> c", "a & b\ufffd c"),
+        ("<table>before<tr><td>1<td>2<tr><th>3</table>after", "before\n\n1 | 2\n3\n\nafter"),
+        ("<ul><li><p>one</p><li>two</ul>three", "- one\n- two\n\nthree"),
+        ("<pre>\na <b>b</b>\n  c</pre>d<pre>e", "a b\n  c\n\nd\n\ne"),
+        ("<title>T</title><script>if (a<b) '</p>'</script>a<br/>b < c <d e", "a\nb < c <d e"),
+    ):
+        assert read_text(page, "a.html").text == text, page
+
+
+def test_the_work_is_linear_in_the_size_of_the_file() -> None:
+    def tables(n: int) -> bytes:
+        return docx_of("<w:tbl><w:tr><w:tc>" * n + paragraph("x") + "</w:tc></w:tr></w:tbl>" * n)
+
+    def styles(n: int) -> bytes:
+        return docx_of(
+            "", "".join(f'<w:style w:styleId="{i}"><w:basedOn w:val="{i + 1}"/></w:style>' for i in range(n))
+        )
+
+    def seconds(data: bytes, name: str) -> float:
+        begin = time.process_time()
+        split(read_bytes(data, name))
+        return time.process_time() - begin
+
+    cases: dict[str, tuple[int, Callable[[int], bytes]]] = {
+        "tables.docx": (40, tables),
+        "styles.docx": (500, styles),
+        "tables.html": (100, lambda n: b"<table><tr><td>" * n),
+        "blocks.html": (1_500, lambda n: b"<div>" * n + b"</p></b>" * n),
+        "lists.html": (1_000, lambda n: b"<ul><li>" * n + b"x"),
+        "misnested.html": (100, lambda n: b"<b id=1><p>" * n + b"</b>" * n),
+        "quotes.html": (2_000, lambda n: b"<a b='" * n),
+        "rule.md": (1_000, lambda n: b"a|b\n|" + b" " * n + b"x|"),
+        "heading.md": (1_000, lambda n: b"# a" + b" " * n + b"x {#x"),
+        "abbreviations.md": (4_000, lambda n: b"A. " * n),
+        "parts.md": (10, lambda n: PART.encode() * n),
+    }
+    for name, (count, make) in cases.items():
+        short, long = make(count), make(8 * count)
+        most = 16 * min(seconds(short, name) for _ in range(2)) + 0.1
+        assert seconds(long, name) <= most or seconds(long, name) <= most, name
+
+
+def test_a_small_file_that_unfolds_into_a_large_one_is_refused() -> None:
+    page = pdf_of([["Hello"] * 100])
+    drawn = page.replace(b"/Contents 4 0 R", b"/Contents [" + b"4 0 R " * 5_000 + b"]")
+    made = {
+        "a.pdf": (drawn, "far more than its size"),
+        "b.docx": (docx_of("<w:p/>" * 1_000_000, packed=True), "more than 2,"),
+        "c.docx": (docx_of(f'<a xmlns="{"x" * 2_000}"/>'), "a namespace of more than 1,000 characters"),
+    }
+    for name, (data, what) in made.items():
+        with pytest.raises(InputError, match=f"{name}.*{what}"):
+            read_bytes(data, name)
 
 
 @pytest.mark.parametrize("name", ["a.pdf", "a.docx"])

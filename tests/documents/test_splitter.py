@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,15 +92,3 @@ def test_code_and_tables_stay_whole_where_they_fit() -> None:
 
 def test_a_heading_in_code_is_none() -> None:
     assert parts(markdown("## Run\n\n```sh\n# not a heading\nmake\n```"))[0][0] == "Run"
-
-
-def test_the_work_is_linear_in_the_length() -> None:
-    def seconds(times: int) -> float:
-        text = (HANDBOOK + "A sentence is this. " * 300 + "\n\n") * times
-        begin = time.process_time()
-        split(markdown(text))
-        return time.process_time() - begin
-
-    seconds(10)
-    short, long = min(seconds(20) for _ in range(3)), min(seconds(200) for _ in range(3))
-    assert long <= 20 * short + 0.05

@@ -176,7 +176,34 @@ def test_chatgpt_trees_that_go_in_circles_end(tmp_path: Path) -> None:
     assert [one.content for one in entries(items)] == ["One"]
 
 
+def test_chatgpt_gives_a_conversation_whose_current_node_is_unknown_or_that_stands_alone(tmp_path: Path) -> None:
+    nodes = {
+        "root": exports.node("root", None, None),
+        "a": exports.node("a", "root", exports.said("user", 1, "One")),
+        "b": exports.node("b", "a", exports.said("assistant", 1e308, "Two")),
+        "c": exports.node("c", "b", exports.said("user", 3, "Three")),
+        "d": exports.node("d", "b", exports.said("user", 2, "Other")),
+    }
+    talk = {"title": "Talk", "mapping": nodes, "current_node": "gone"}
+    for value, at in (([talk], "$[0]"), (talk, "$")):
+        items = read(exports.write_json(tmp_path / "f.json", value))
+        assert [one.content for one in entries(items)] == ["One", "Two", "Three"]
+        assert [(one.place, one.what) for one in bad(items)] == [
+            (at, "current_node 'gone' is no message"),
+            (f"{at}.mapping.b", "create_time is '1e+308', no time"),
+        ]
+        assert [one.at is None for one in entries(items)] == [False, True, False]
+
+
 # ------------------------------------------------------------------------------------------------------------- Claude
+
+
+def test_what_claude_wrote_in_another_form_is_told_and_not_counted_as_empty(tmp_path: Path) -> None:
+    talk = exports.claude_talks()[0]
+    asked, _ = talk["chat_messages"]
+    talk["chat_messages"] = [{**asked, "content": [], "files": [], "attachments": [], "text": {"a": "Hello"}}]
+    items = read(exports.write_json(tmp_path / "conversations.json", [talk]))
+    assert [(one.place, one.what) for one in bad(items)] == [("$[0].chat_messages[0]", "text is of type dict")]
 
 
 def test_claude_gives_messages_tools_files_projects_and_memories(tmp_path: Path) -> None:

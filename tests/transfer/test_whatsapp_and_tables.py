@@ -18,6 +18,28 @@ from embermem.transfer.formats import Options, found
 from embermem.transfer.items import BadLine, Entry, Found, LeftOut
 
 LRM = "\u200e"
+DELETED = (
+    "Dit bericht is verwijderd",
+    "Данное сообщение удалено",
+    "Bu mesaj silindi",
+    "تم حذف هذه الرسالة",
+    "این پیام حذف شد",
+    "Αυτό το μήνυμα διαγράφηκε",
+    "Това съобщение беше изтрито",
+    "Tin nhắn này đã bị xóa",
+    "Mesej ini telah dipadamkan",
+)
+EDITED = (
+    f"{LRM}<This message was edited>",
+    "<Diese Nachricht wurde bearbeitet>",
+    "<Bu mesaj düzenlendi>",
+    "<تم تعديل هذه الرسالة>",
+    "<این پیام ویرایش شد>",
+    "<Αυτό το μήνυμα έχει υποστεί επεξεργασία>",
+    "<Това съобщение беше редактирано>",
+    "<Tin nhắn này đã được chỉnh sửa>",
+    "<Mesej ini telah disunting>",
+)
 
 
 def read(path: Path, form: str | None = None, **options: Any) -> list[Found]:
@@ -53,6 +75,16 @@ def said(items: list[Found]) -> list[tuple[str | None, object, datetime | None]]
         f"{LRM}[13/05/2024, 21:45:00] ~\u202fAna: Hello",
         "\ufeff[2024/5/13 晚上9:45:00] Ana: Hello",
         "[13.05.24, 21:45:00] \u202aAna\u202c: Hello",
+        "\u200f١٣\u200f/٥\u200f/٢٠٢٤، ٩:٤٥ م - Ana: Hello",
+        "[١٣\u200f/٥\u200f/٢٠٢٤، ٩:٤٥:٠٠ م] Ana: Hello",
+        "۲۰۲۴/۵/۱۳،\u200f ۹:۴۵ ب.ظ. - Ana: Hello",
+        "13/5/24, 9:45 μ.μ. - Ana: Hello",
+        "13.05.24 г., 21:45 ч. - Ana: Hello",
+        "13/5/24, 9:45 CH - Ana: Hello",
+        "21:45, 13/5/2024 - Ana: Hello",
+        "13/05/2024, 9:45 PTG - Ana: Hello",
+        "13.05.2024 9:45 ÖS - Ana: Hello",
+        "13/05/2024 21:45:00: Ana: Hello",
     ],
 )
 def test_a_line_of_any_locale_is_read(line: str, tmp_path: Path) -> None:
@@ -79,6 +111,9 @@ def test_a_message_goes_on_over_lines_and_what_whatsapp_says_is_left_out(tmp_pat
         f"13/05/2024, 21:47 - Garden: {LRM}Ben added Ana",
         "13/05/2024, 21:48 - Ben: This message was deleted",
         "13/05/2024, 21:48 - Ben: I omitted the salt from that long recipe of ours",
+        *(f"13/05/2024, 21:48 - Ben: {text}" for text in DELETED),
+        "13/05/2024, 21:49 - Ben: He was absent today",
+        *(f"13/05/2024, 21:49 - Ben: Hello {mark}" for mark in EDITED),
     )
     assert [(name, text) for name, text, _ in said(items)] == [
         ("Ana", "One\n\nthree: four"),
@@ -86,9 +121,12 @@ def test_a_message_goes_on_over_lines_and_what_whatsapp_says_is_left_out(tmp_pat
         ("Ben", "[IMG-2024.jpg (file attached)]\nmy garden"),
         ("Ben", "[image omitted]"),
         ("Ben", "I omitted the salt from that long recipe of ours"),
+        ("Ben", "He was absent today"),
+        *[("Ben", "Hello")] * len(EDITED),
     ]
-    assert [one.place for one in items if isinstance(one, Entry)] == ["line 3", "line 6", "line 7", "line 9", "line 12"]
-    assert len([one for one in items if isinstance(one, LeftOut)]) == 4
+    places = [one.place for one in items if isinstance(one, Entry)]
+    assert places[:5] == ["line 3", "line 6", "line 7", "line 9", "line 12"]
+    assert len([one for one in items if isinstance(one, LeftOut)]) == 4 + len(DELETED)
 
 
 def test_a_chat_in_utf_16_is_the_chat_in_utf_8(tmp_path: Path) -> None:

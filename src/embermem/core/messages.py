@@ -47,6 +47,8 @@ _ROLES = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
+TIME_NAMES = ("time", "timestamp", "date", "datetime", "created_at", "sent_at", "ts")
+"""What others call the time of a message, which is `at` here."""
 LONGEST_KEY = 256
 """Characters of an idempotency key."""
 _LONGEST_NAME = 512
@@ -123,6 +125,8 @@ class Inbox:
             where = f"messages[{place}]"
             if not isinstance(message, Mapping):
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
+            if misnamed := next((key for key in TIME_NAMES if message.get(key) is not None), None):
+                raise InputError(f"{where}.{misnamed} is not read; give the time of a message as `at`")
             said_at = message.get("at", at)
             own = {**labels, **self.metadata(message.get("metadata"), f"{where}.metadata")}
             own = checked_metadata(own, f"{where}.metadata with those of all messages")

@@ -20,8 +20,14 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _MOST_BYTES = 200_000_000
 """Bytes of a part, unpacked: far above any text, and below what fills a machine."""
+_MOST_UNPACKED, _FREE_BYTES = 100, 2_000_000
+"""Bytes that a part may have for each byte of the file, and those that it may have at least: XML shrinks to about a
+tenth, and what shrinks to a thousandth was made to keep its reader busy."""
+_LONGEST_NAMESPACE = 1_000
+"""Characters; the parser writes a namespace out for each element that is in it."""
 _BODY_TEXT = 9
 """The level in the outline of what is no heading."""
+_WHITE = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}p": " "}
 
 
 def docx(data: bytes, name: str) -> Outline:
@@ -29,13 +35,12 @@ def docx(data: bytes, name: str) -> Outline:
     from xml.etree.ElementTree import ParseError
 
     from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import fromstring
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             known = set(file.namelist())
             body, styles, core = (
-                fromstring(_part(file, one, name)) if one in known else None
+                _parsed(_part(file, one, name, len(data)), f"{name} ({one})") if one in known else None
                 for one in ("word/document.xml", "word/styles.xml", "docProps/core.xml")
             )
     except (zipfile.BadZipFile, zlib.error, ParseError, DefusedXmlException, RuntimeError, EOFError) as error:
@@ -49,16 +54,35 @@ def docx(data: bytes, name: str) -> Outline:
             continue
         text, level = _text(element), _level(element, levels)
         is_item = level == 0 and element.find(f"{_W}pPr/{_W}numPr") is not None
-        builder.add(f"- {text}" if is_item and text.strip() else text, level=level, gap="\n" if is_item else "\n\n")
+        builder.add(f"- {text}" if is_item and text else text, level=level, gap="\n" if is_item else "\n\n")
     return builder.outline("" if core is None else core.findtext(_TITLE) or "")
 
 
-def _part(file: zipfile.ZipFile, part: str, name: str) -> bytes:
+def _part(file: zipfile.ZipFile, part: str, name: str, size: int) -> bytes:
+    most = min(_MOST_BYTES, _FREE_BYTES + _MOST_UNPACKED * size)
     with file.open(part) as stream:
-        data = stream.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise InputError(f"{name} has more than {_MOST_BYTES:,} bytes in {part}")
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise InputError(
+            f"{name} has more than {most:,} bytes in {part}, which is too much for a file of {size:,} bytes; save it "
+            "anew with an office program, or store its text"
+        )
     return data
+
+
+def _parsed(data: bytes, where: str) -> Any:
+    from xml.etree.ElementTree import TreeBuilder
+
+    from defusedxml.ElementTree import DefusedXMLParser
+
+    def check(prefix: str | None, uri: str | None) -> None:
+        if len(uri or "") > _LONGEST_NAMESPACE:
+            raise InputError(f"{where} has a namespace of more than {_LONGEST_NAMESPACE:,} characters")
+
+    parser = DefusedXMLParser(target=TreeBuilder(), forbid_dtd=True)
+    parser.parser.StartNamespaceDeclHandler = check
+    parser.feed(data)
+    return parser.close()
 
 
 def _blocks(body: Any) -> Iterator[Any]:
@@ -73,22 +97,38 @@ def _blocks(body: Any) -> Iterator[Any]:
 
 
 def _rows(table: Any) -> Iterator[str]:
-    for row in table.iter(f"{_W}tr"):
-        yield " | ".join(" ".join(_text(cell).split()) for cell in row.iter(f"{_W}tc"))
+    """The rows of a table, each followed by those of the tables in it. Every element is looked at once."""
+    outside: list[str] = []  # text that is in no cell
+    rows: list[list[list[str]]] = [[outside]]
+    stack: list[tuple[Any, list[list[str]] | None, list[str]]] = [(table, None, outside)]
+    while stack:
+        element, row, text = stack.pop()
+        if element.tag == f"{_W}tbl":
+            row = None
+        elif element.tag == f"{_W}tr":
+            row = []
+            rows.append(row)
+        elif element.tag == f"{_W}tc" and row is not None:
+            text = []
+            row.append(text)
+        else:
+            text.append(_piece(element))
+        stack.extend((one, row, text) for one in reversed(element))
+    for cells in rows:
+        texts = [" ".join("".join(cell).split()) for cell in cells]
+        if any(texts):
+            yield " | ".join(texts)
 
 
-def _text(element: Any) -> str:
-    found: list[str] = []
-    for one in element.iter():
-        if one.tag == f"{_W}t":
-            found.append(one.text or "")
-        elif one.tag == f"{_W}tab":
-            found.append("\t")
-        elif one.tag in (f"{_W}br", f"{_W}cr"):
-            found.append("\n")
-        elif one.tag == f"{_W}p" and one is not element:
-            found.append(" ")
-    return "".join(found)
+def _text(paragraph: Any) -> str:
+    return "".join(_piece(one) for one in paragraph.iter()).strip()
+
+
+def _piece(element: Any) -> str:
+    """The text of one element, without that of those in it."""
+    if element.tag == f"{_W}t":
+        return element.text or ""
+    return _WHITE.get(element.tag, "")
 
 
 def _level(paragraph: Any, levels: Mapping[str, int]) -> int:
@@ -115,15 +155,17 @@ def _levels(styles: Any) -> dict[str, int]:
             based[name] = on.get(f"{_W}val", "")
     levels: dict[str, int] = {}
     for name in {*own, *based}:
-        seen, at = set[str](), name
-        while at not in own and at in based and at not in seen:
-            seen.add(at)
+        chain: dict[str, None] = {}
+        at = name
+        while at not in levels and at not in own and at in based and at not in chain:
+            chain[at] = None
             at = based[at]
-        levels[name] = own.get(at, 0)
+        level = levels.get(at, own.get(at, 0))
+        levels |= dict.fromkeys([*chain, name], level)
     return levels
 
 
 def _heading(level: Any) -> int:
     text = level.get(f"{_W}val", "")
-    number = int(text) if text.isdecimal() else _BODY_TEXT
+    number = int(text) if text.isdecimal() and len(text) == 1 else _BODY_TEXT
     return min(number + 1, 6) if number < _BODY_TEXT else 0

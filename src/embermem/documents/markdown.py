@@ -13,10 +13,10 @@ LIST_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+\S")
 """The beginning of a line that is an item of a list."""
 
 _LINE = re.compile(r"[^\n]*\n?")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?![^ \t])(.*)", re.DOTALL)
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)$")
-_RULE_OF_TABLE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE_OF_COLUMN = re.compile(r":?-+:?")
 _FRONT = "---"
 _Line = tuple[int, int, str]
 """[start, end) of a line without its end, and its text."""
@@ -66,12 +66,12 @@ def _blocks(lines: list[_Line]) -> Iterator[Block]:
             after = _end_of_fence(lines, at, fence[1])
             block = Block(start=start, end=lines[after - 1][1], whole=True)
         elif (heading := _HEADING.match(line)) is not None:
-            block = Block(start=start, end=end, level=len(heading[1]), name=heading_name(heading[2] or ""))
+            block = Block(start=start, end=end, level=len(heading[1]), name=_heading_text(heading[2]))
         elif len(held) == 1 and (rule := _UNDERLINE.match(line)) is not None and not _is_special(held[0][2]):
             level = 1 if rule[1][0] == "=" else 2
             block = Block(start=held[0][0], end=end, level=level, name=heading_name(held[0][2]))
             held = []
-        elif "|" in line and at + 1 < len(lines) and "|" in lines[at + 1][2] and _RULE_OF_TABLE.match(lines[at + 1][2]):
+        elif "|" in line and at + 1 < len(lines) and "|" in lines[at + 1][2] and _is_rule(lines[at + 1][2]):
             after = _end_of_table(lines, at)
             block = Block(start=start, end=lines[after - 1][1], whole=True)
         elif line.strip():
@@ -83,6 +83,19 @@ def _blocks(lines: list[_Line]) -> Iterator[Block]:
             yield block
         at = after
     yield from _paragraphs(held)
+
+
+def _heading_text(line: str) -> str:
+    """The words of a heading, without the signs that may close it."""
+    text = line.strip(" \t")
+    words = text.rstrip("#")
+    return heading_name(words if not words or words[-1] in " \t" else text)
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line parts the head of a table from its rows."""
+    columns = line.strip().removeprefix("|").removesuffix("|").split("|")
+    return all(_RULE_OF_COLUMN.fullmatch(one.strip()) for one in columns)
 
 
 def _is_special(line: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from embermem.core.sensitive import Redacted
 
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)|\[[^\[\]]*\])")
-_ANCHOR = re.compile(r"\s*\{#[^{}]*\}\s*$")
+_ANCHOR = re.compile(r"\{#[^{}]*\}$")
 _MARKS = re.compile(r"^[\s#]+|[\s#=-]+$|\*\*|__|`|(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _LONGEST_NAME = 200
 
@@ -59,7 +59,7 @@ class Outline:
 
 def heading_name(heading: str) -> str:
     """A heading's words, without the marks of Markdown."""
-    text = _LINK.sub(r"\1", _ANCHOR.sub("", heading.strip())[:_LONGEST_NAME])
+    text = _LINK.sub(r"\1", _ANCHOR.sub("", heading.strip()).rstrip()[:_LONGEST_NAME])
     return " ".join(_MARKS.sub("", text).split())
 
 

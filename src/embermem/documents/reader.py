@@ -21,8 +21,8 @@ _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]{2,40})", re.IGNORECASE)
 _LOOKS_AT = 2_048
 """Bytes at the beginning of a page in which it names its encoding."""
 _FORMATS = (
-    "Formats: text and Markdown in any file that holds text, and with the extra `embermem[documents]` files that end "
-    "in .pdf, .docx, .html, .htm or .xhtml"
+    "Formats: text and Markdown in any file that holds text, HTML in files that end in .html, .htm or .xhtml, and with "
+    "the extra `embermem[documents]` files that end in .pdf or .docx"
 )
 _MAGIC = {
     b"PK\x03\x04": "a ZIP archive, as office documents are",
@@ -48,8 +48,7 @@ def read_text(text: str, name: str = "") -> Outline:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     ending = PurePath(name).suffix.lower()
     if ending in (".html", ".htm", ".xhtml"):
-        with needing("documents", "reading HTML"):
-            return html(text)
+        return html(text)
     return plain(text) if ending in _PLAIN else markdown(text)
 
 

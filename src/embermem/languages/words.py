@@ -59,6 +59,7 @@ _WIDE = regex(f"[{_WIDE_SIGNS}]" if _WIDE_SIGNS else NEVER)
 _SENTENCE_END = regex("|".join((*dict.fromkeys(language.sentence_end for language in all()), r"\n+")))
 _ABBREVIATIONS = "|".join(filter(None, (language.abbreviations for language in all())))
 _ABBREVIATION = regex(rf"(?:\b(?:{_ABBREVIATIONS})|\b[A-Z])\.$", re.IGNORECASE)
+_LONGEST_ABBREVIATION = 8
 _QUESTION_MARKS = tuple(dict.fromkeys(mark for language in all() for mark in language.questions.marks))
 
 
@@ -130,8 +131,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        piece = text[start : match.start()]
-        if "\n" not in match.group() and _ABBREVIATION.search(piece[-8:]):
+        before = text[max(start, match.start() - _LONGEST_ABBREVIATION) : match.start()]
+        if "\n" not in match.group() and _ABBREVIATION.search(before):
             continue
         _append_trimmed(spans, text, start, match.end())
         start = match.end()

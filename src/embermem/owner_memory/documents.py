@@ -54,7 +54,7 @@ class Documents(Forgetting):
         """Store a document in passages, in one transaction. When it returns, it is on disk and can be recalled.
 
         `document` is a text (Markdown, or what the ending of `source` says), a Path, or the bytes of a file whose name
-        is `source`. Text and Markdown are read as they are; PDF, DOCX and HTML by the extra `embermem[documents]`.
+        is `source`. Text, Markdown and HTML need nothing; PDF and DOCX need the extra `embermem[documents]`.
         `source` tells documents apart (default: the file's path, or a hash of the text): added again, what changed is
         replaced, and passages that did not keep their ids and vectors; where nothing did, nothing is written. `title`
         is shown with every passage (default: the document's own, or the file's name); `at` is when it was written

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
+from embermem.core.messages import TIME_NAMES
 from embermem.core.metadata import checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
@@ -26,14 +27,20 @@ from embermem.transfer.items import BadLine, Entry, Item, unstorable
 NAME_CHARS = 60
 """A longer text before the colon is no name."""
 
-_NAMED = re.compile(r"(?P<name>[^:：]+?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
+_NAMED = re.compile(rf"(?P<name>[^:：{{\[\"][^:：]{{0,{NAME_CHARS - 1}}}?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
 _ROLE_NAMES = languages.merged(lambda one: one.talk.parts)
 _ROLES = (*Role, "developer", "function")
-_PASSED_ON = ("tool_calls", "tool_call_id", "function_call", "refusal")
+_PASSED_ON = ("tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations")
+TIMES = ("at", *TIME_NAMES)
+THREADS = ("thread", "thread_id", "conversation", "conversation_id", "channel", "chat", "chat_id", "session_id")
+"""Keys under which files keep a message's time and its thread."""
+_READ = frozenset(("role", "content", "name", "metadata", "query", "response", *_PASSED_ON, *TIMES, *THREADS))
+LINES_SHOWN = 16
+"""Lines with something in them that show a file's format, as many as are stored at once at least."""
 
 
 class Format(StrEnum):
-    """What a file may be; `auto` looks at its first line."""
+    """What a file may be; `auto` looks at its first lines."""
 
     AUTO = "auto"
     JSONL = "jsonl"
@@ -59,7 +66,7 @@ def read(file: IO[bytes], form: Format, me: str | None = None, longest: int = 1_
 
     Raises InputError if a file that must be read whole cannot be understood.
     """
-    first, lines = _first_line(file)
+    first, lines = _first_lines(file)
     found = _detect(first) if form is Format.AUTO else form
     if found is Format.JSONL:
         sources = [Source(name=None, items=_json_lines(lines))]
@@ -70,30 +77,45 @@ def read(file: IO[bytes], form: Format, me: str | None = None, longest: int = 1_
     return [replace(source, items=_storable(source.items, longest)) for source in sources]
 
 
-def _first_line(file: IO[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """The first line with something in it, and all lines from the start of the file."""
+def _first_lines(file: IO[bytes]) -> tuple[list[bytes], Iterator[bytes]]:
+    """The first lines with something in them, and all lines from the start of the file."""
     kept: list[bytes] = []
-    for line in iter(lambda: file.readline(MAX_LINE_BYTES), b""):
-        kept.append(line)
-        if line.strip():
-            break
-    if kept:
-        kept[0] = kept[0].removeprefix(b"\xef\xbb\xbf")
-    first = kept[-1].strip() if kept else b""
+    first: list[bytes] = []
+    while len(first) < LINES_SHOWN and (line := file.readline(MAX_LINE_BYTES)):
+        kept.append(line if kept else line.removeprefix(b"\xef\xbb\xbf"))
+        if kept[-1].strip():
+            first.append(kept[-1].strip())
     return first, chain(kept, iter(lambda: file.readline(MAX_LINE_BYTES), b""))
 
 
-def _detect(first: bytes) -> Format:
-    if first[:1] not in (b"{", b"["):
-        return Format.TEXT
+def _detect(lines: list[bytes]) -> Format:
+    first = lines[0] if lines else b""
+    if first[:1] in (b"{", b"["):
+        try:
+            value = json.loads(first)
+        except (ValueError, RecursionError):
+            if first in (b"{", b"[") or first.endswith((b",", b"{", b"[")):
+                return Format.MESSAGES  # JSON over several lines
+        else:
+            if isinstance(value, list) or is_neutral(value) or is_locomo(value):
+                return Format.MESSAGES
+    return line_format(line.decode("utf-8", "replace") for line in lines)
+
+
+def line_format(lines: Iterable[str]) -> Format:
+    """The format that most of some lines have: no line by itself decides how the others are read."""
+    given = list(lines)
+    objects = sum(1 for line in given if line.startswith("{"))
+    return Format.JSONL if objects and objects >= sum(map(is_named, given)) else Format.TEXT
+
+
+def json_object(line: str) -> Mapping[str, Any] | None:
+    """The object of JSON that a line is; None for any other line."""
     try:
-        value = json.loads(first)
+        value = json.loads(line) if line.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
-        if first in (b"{", b"[") or first.endswith((b",", b"{", b"[")):
-            return Format.MESSAGES  # JSON over several lines
-        return Format.JSONL if first.startswith(b"{") else Format.TEXT
-    whole = isinstance(value, list) or is_neutral(value) or is_locomo(value)
-    return Format.MESSAGES if whole else Format.JSONL
+        return None
+    return value if isinstance(value, dict) else None
 
 
 # ------------------------------------------------------------------------------------------------------ lines
@@ -126,8 +148,12 @@ def messages_of(value: object, place: str, offset: int = 0) -> Iterator[Item]:
         yield BadLine(place=place, what=f"a {type(value).__name__}, not an object", advice="write one object a line")
         return
     if isinstance(value.get("messages"), list):
-        for number, one in enumerate(value["messages"], 1):
-            yield from messages_of(one, f"{place}, message {number}", offset)
+        items = (
+            item
+            for number, one in enumerate(value["messages"], 1)
+            for item in messages_of(one, f"{place}, message {number}", offset)
+        )
+        yield from _beside(items, value, ("messages",))
         return
     if "role" not in value and not ("query" in value or "response" in value):
         yield BadLine(
@@ -137,8 +163,20 @@ def messages_of(value: object, place: str, offset: int = 0) -> Iterator[Item]:
         )
         return
     made = list(_exchange(value, place, offset) if "role" not in value else [_message(value, place, offset)])
+    made = list(_beside(made, value, _READ))
     bad = next((item for item in made if isinstance(item, BadLine)), None)
     yield from made if bad is None else [bad]
+
+
+def _beside(items: Iterable[Item], value: Mapping[str, Any], read: Collection[str]) -> Iterator[Item]:
+    """The messages; the first of them names the keys whose values no message has a place for."""
+    unread = tuple(str(key) for key, one in value.items() if key not in read and one not in (None, "", [], {}))
+    for item in items:
+        if isinstance(item, Entry):
+            yield replace(item, unread=(*item.unread, *unread))
+            unread = ()
+        else:
+            yield item
 
 
 def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Item]:
@@ -147,7 +185,7 @@ def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Ite
         yield BadLine(place=place, what="query and response are both null", advice="give at least one of them")
     for role, content in sides:
         if content is not None:
-            rest = {name: value.get(name) for name in ("at", "thread", "metadata")}
+            rest = {name: value[name] for name in ("metadata", *TIMES, *THREADS) if name in value}
             yield _message({"role": role.value, "content": content, **rest}, place, offset)
 
 
@@ -158,20 +196,26 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
     more = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
     if not (isinstance(content, (str, list)) or (content is None and more)):
         return BadLine(place=place, what=f"content is {_kind(content)}", advice="write a text or a list of parts")
-    for key in ("name", "thread"):
+    given = [[key for key in keys if value.get(key) is not None] for keys in (TIMES, THREADS)]
+    for keys in given:
+        if len({str(value[key]) for key in keys}) > 1:
+            return BadLine(place=place, what=f"{' and '.join(keys)} differ", advice="leave one of them")
+    for key in ("name", *given[1]):
         if not isinstance(value.get(key), (str, int, type(None))):
             return BadLine(place=place, what=f"{key} is {_kind(value[key])}", advice="write a text")
-    at = value.get("at")
+    at = value[given[0][0]] if given[0] else None
     said_at = time_of(at)
     if at is not None and said_at is None:
         return BadLine(
-            place=place, what=f"at is {at!r}", advice="write ISO 8601 (2026-05-02T10:00:00+02:00) or seconds since 1970"
+            place=place,
+            what=f"{given[0][0]} is {at!r}",
+            advice="write ISO 8601 (2026-05-02T10:00:00+02:00) or seconds since 1970",
         )
     try:
         metadata = checked(value.get("metadata"), "metadata")
     except InputError as error:
         return BadLine(place=place, what=str(error), advice="write texts, numbers, true, false or lists of texts")
-    name, thread = value.get("name"), value.get("thread")
+    name, thread = value.get("name"), value[given[1][0]] if given[1] else None
     return Entry(
         place=place,
         role="system" if role == "developer" else "tool" if role == "function" else str(role),
@@ -191,8 +235,11 @@ def _named(value: object) -> str | None:
 
 def is_named(line: str) -> bool:
     """Whether a line is of the form `Name: text`."""
-    match = _NAMED.fullmatch(line.strip())
-    return match is not None and len(match["name"]) <= NAME_CHARS
+    return _named_line(line) is not None
+
+
+def _named_line(line: str) -> re.Match[str] | None:
+    return _NAMED.fullmatch(line.strip())
 
 
 def _text_lines(lines: Iterator[bytes], me: str | None) -> Iterator[Item]:
@@ -208,8 +255,8 @@ def _text_lines(lines: Iterator[bytes], me: str | None) -> Iterator[Item]:
         if line[0] in " \t" and open_entry is not None:
             open_entry = _longer(open_entry, line.strip(), offset)
             continue
-        match = _NAMED.fullmatch(line.strip())
-        if match is None or len(match["name"]) > NAME_CHARS:
+        match = _named_line(line)
+        if match is None:
             yield BadLine(
                 place=place,
                 what=f"no name stands before a colon in {line.strip()[:40]!r}",
@@ -270,7 +317,9 @@ def _document(raw: bytes, form: Format, me: str | None) -> list[Source]:
             "the JSON is no list of messages, no recall set and no LoCoMo file; "
             "expected [{role, content}, …] or one object a line"
         )
-    items = (item for n, one in enumerate(messages, 1) for item in messages_of(one, f"message {n}"))
+    items: Iterator[Item] = (item for n, one in enumerate(messages, 1) for item in messages_of(one, f"message {n}"))
+    if isinstance(value, dict):
+        items = _beside(items, value, ("messages",))
     return [Source(name=None, items=items, total=len(messages))]
 
 

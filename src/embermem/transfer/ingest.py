@@ -37,10 +37,12 @@ ProgressFn = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Ingested:
-    """What a run read: messages, and the bad lines that were left out."""
+    """What a run read: messages, the bad lines that were left out, and the keys whose values no message has a place
+    for, each with how many there were and where the first stands."""
 
     messages: int = 0
     bad: list[BadLine] = field(default_factory=list)
+    unread: dict[str, tuple[int, str]] = field(default_factory=dict)
 
 
 class BadInput(InputError):
@@ -139,8 +141,11 @@ def _good(items: Iterable[Item], done: Ingested, where: str, skip_bad: bool) -> 
     for item in items:
         if isinstance(item, BadLine) and skip_bad:
             done.bad.append(item)
-        else:
-            yield item
+            continue
+        for key in () if isinstance(item, BadLine) else item.unread:
+            count, place = done.unread.get(key, (0, item.place))
+            done.unread[key] = count + 1, place
+        yield item
 
 
 def _batches(items: Iterable[Item], thread: str) -> Iterator[_Batch | BadLine]:

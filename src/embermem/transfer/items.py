@@ -15,7 +15,8 @@ NAME_LIMIT = 512
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
     """One message of a file. `place` says where it stands; `offset` how many bytes were read up to it. `user` is whose
-    memory it belongs to, where a file says so; `title` is what its thread is called."""
+    memory it belongs to, where a file says so; `title` is what its thread is called; `unread` are the keys beside it
+    whose values no message has a place for."""
 
     place: str
     role: str
@@ -28,6 +29,7 @@ class Entry:
     offset: int = 0
     user: str | None = None
     title: str | None = None
+    unread: tuple[str, ...] = ()
 
     def message(self) -> dict[str, object]:
         """The message in the OpenAI format, as `add_messages` takes it."""

@@ -65,6 +65,7 @@ class Spool:
     _db: sqlite3.Connection = field(default_factory=lambda: sqlite3.connect("", isolation_level=None))
     _last: dict[tuple[str, str], float] = field(default_factory=dict)
     _latest: float = 0.0
+    _first: dict[str, str] = field(default_factory=dict)
     _encode: msgspec.json.Encoder = field(default_factory=msgspec.json.Encoder)
 
     def fill(self, found: Iterable[Found]) -> None:
@@ -98,6 +99,10 @@ class Spool:
                 self._keep("document", one, one.at)
 
     def _message(self, one: Entry) -> None:
+        for key in one.unread:
+            what = f"values of the key {key!r}, which no message has a place for"
+            place = self._first.setdefault(what, one.place)
+            self.left_out[f"{what} (the first: {place})"] += 1
         user, thread = one.user or "", one.thread or self.thread
         last = self._last.get((user, thread))
         at = (last if last is not None else self._latest) if one.at is None else _seconds(one.at)

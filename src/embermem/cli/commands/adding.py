@@ -183,6 +183,12 @@ def _ingest_one(
             raise
     for bad in result.bad:
         render.note(f"left out: {where}, {bad}", style="yellow")
+    for key, (count, place) in result.unread.items():
+        render.note(
+            f"left out: {where}, {count} values of the key {key!r}, the first at {place}; no message has a place for "
+            "it; write it under metadata",
+            style="yellow",
+        )
     new = owner.stats().utterances - before
     return {
         "user": owner.owner.user,
@@ -190,6 +196,7 @@ def _ingest_one(
         "messages": result.messages,
         "new": new,
         "bad": result.bad,
+        "unread": result.unread,
         "placed": settled(owner) if settle else 0,
         "waiting": owner.stats().waiting if settle else (),
     }

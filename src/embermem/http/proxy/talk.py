@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 _READ_AT_ONCE = 2000
 _MOST_PARALLEL = 32
 """Calls of one reply that are put together again."""
-_NOT_KEPT = ("at", "metadata")
+_NOT_KEPT = ("at", "metadata", *messages.TIME_NAMES)
 """Of a message: times are ours, and metadata are those of the request."""
 
 

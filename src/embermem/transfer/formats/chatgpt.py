@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from embermem.transfer.files import Files
@@ -21,11 +21,14 @@ from embermem.transfer.formats.shapes import (
     moment,
     statements,
     text_of,
+    untimed,
 )
 from embermem.transfer.items import Entry, FactEntry, Found, LeftOut
+from embermem.transfer.json_stream import Path
 
 _LABELS = {"source": "chatgpt"}
 _REASONING = ("thoughts", "reasoning_recap")
+_TEXTS = ("text", "multimodal_text")
 _TEXT_KEYS = {
     "code": ("text",),
     "execution_output": ("text",),
@@ -39,14 +42,31 @@ _TEXT_KEYS = {
 _HIDDEN, _EMPTY = "hidden messages", "empty messages"
 
 
+_ALONE = tuple(("mapping", sign) for sign in ("title", "create_time", "current_node", "conversation_id"))
+"""What shows one conversation that stands alone."""
+
+
 def sniff(files: Files) -> bool:
-    return bool(json_with(files, "[].mapping"))
+    return bool(json_with(files, "[].mapping") or _alone(files))
+
+
+def _whole(path: Path) -> bool:
+    return False
+
+
+def _each(path: Path) -> bool:
+    return path == ()
+
+
+def _alone(files: Files) -> list[str]:
+    return sorted({name for signs in _ALONE for name in json_with(files, *signs)})
 
 
 def read(files: Files, options: Options) -> Iterator[Found]:
     told = _Told()
-    for name in json_with(files, "[].mapping"):
-        for place, _, value in json_of(files, name, lambda path: path == ()):
+    alone = _alone(files)
+    for name in [*json_with(files, "[].mapping"), *alone]:
+        for place, _, value in json_of(files, name, _whole if name in alone else _each):
             if isinstance(value, dict) and isinstance(value.get("mapping"), dict):
                 yield from _conversation(value, place, options, told)
             else:
@@ -72,10 +92,13 @@ def _conversation(value: Mapping[str, Any], place: str, options: Options, told: 
     name = text_of(value.get("conversation_id")) or text_of(value.get("id")) or place
     thread, title = f"chatgpt:{name}", text_of(value.get("title")) or None
     began = moment(value.get("create_time"))
-    last = value.get("current_node") or _latest(nodes)
-    current = lineage(parents, last if isinstance(last, str) else None)
-    if not current and nodes:
-        yield bad(place, f"current_node {value.get('current_node')!r} is no message", "its branches were left out")
+    yield from untimed(value, place, "create_time")
+    last = value.get("current_node")
+    if nodes and not (isinstance(last, str) and last in nodes):
+        if last:
+            yield bad(place, f"current_node {str(last)[:80]!r} is no message", "the branch of the newest one came in")
+        last = _latest(nodes)
+    current = lineage(parents, last)
     for node in current:
         yield from _message(nodes[node], f"{place}.mapping.{node}", thread, title, began, told)
     for number, branch in enumerate(branches(parents, current), 1):
@@ -88,8 +111,9 @@ def _conversation(value: Mapping[str, Any], place: str, options: Options, told: 
 
 def _latest(nodes: Mapping[str, Any]) -> str | None:
     """The newest message: the end of the conversation where the file does not say."""
-    times = {node: mapping(mapping(one).get("message")).get("create_time") or 0 for node, one in nodes.items()}
-    return max(times, key=lambda node: times[node], default=None)
+    times = {node: moment(mapping(mapping(one).get("message")).get("create_time")) for node, one in nodes.items()}
+    seconds = {node: -1.0 if at is None else at.astimezone(UTC).timestamp() for node, at in times.items()}
+    return max(reversed(seconds), key=lambda node: seconds[node], default=None)
 
 
 def _message(
@@ -100,6 +124,7 @@ def _message(
         return  # the root of a tree
     author, content, metadata = (mapping(message.get(key)) for key in ("author", "content", "metadata"))
     role, kind = author.get("role"), text_of(content.get("content_type"))
+    yield from untimed(message, place, "create_time")
     at = moment(message.get("create_time") or None) or began
     if kind in ("user_editable_context", "model_editable_context"):
         yield from _context(content, kind, place, at, told)
@@ -112,7 +137,8 @@ def _message(
     else:
         text = _text(content, kind)
         if text is None:
-            yield bad(place, f"content of the kind {kind or 'none'!r} is not known")
+            known = f"parts are of type {type(content.get('parts')).__name__}, not a list" if kind in _TEXTS else None
+            yield bad(place, known or f"content of the kind {kind or 'none'!r} is not known")
             return
         made = Entry(place=place, role=str(role), content=text, thread=thread, title=title, at=at, metadata=_LABELS)
         yield from _said(made, message, author, metadata, told)
@@ -176,8 +202,10 @@ def _without_frame(text: str) -> str:
 
 def _text(content: Mapping[str, Any], kind: str) -> str | None:
     """The words of a message; None for a kind of content that is not known."""
-    if kind in ("text", "multimodal_text"):
-        return "\n".join(part for part in map(_part, listed(content.get("parts"))) if part)
+    if kind in _TEXTS:
+        if not isinstance(content.get("parts"), list):
+            return None
+        return "\n".join(part for part in map(_part, content["parts"]) if part)
     keys = _TEXT_KEYS.get(kind)
     return None if keys is None else "\n".join(text_of(content.get(key)) for key in keys if content.get(key))
 

@@ -20,6 +20,7 @@ from embermem.transfer.formats.shapes import (
     mapping,
     moment,
     text_of,
+    untimed,
 )
 from embermem.transfer.items import DocumentEntry, Entry, Found, LeftOut
 
@@ -62,6 +63,7 @@ def _conversation(value: Mapping[str, Any], place: str, options: Options) -> Ite
     by_name = dict(zip(ids, zip(messages, range(len(messages)), strict=True), strict=True))
     current = lineage(parents, ids[-1] if ids else None)
     thread = f"claude:{text_of(value.get('uuid')) or place}"
+    yield from untimed(value, place, "created_at")
     title, began = text_of(value.get("name")) or None, moment(value.get("created_at"))
     for number, branch in enumerate([current, *branches(parents, current)]):
         for name in branch:
@@ -80,11 +82,17 @@ def _message(
     if role is None:
         yield bad(place, f"the sender {message.get('sender')!r} is not known")
         return
+    yield from untimed(message, place, "created_at")
     at = moment(message.get("created_at")) or began
+    for key, form in (("text", str), ("content", list), ("attachments", list), ("files", list)):
+        if not isinstance(message.get(key), (form, type(None))):
+            yield bad(place, f"{key} is of type {type(message[key]).__name__}", f"{key} was left out")
     texts, calls, results = list[str](), list[object](), list[str]()
     for number, part in enumerate(listed(message.get("content"))):
         kind, of = text_of(mapping(part).get("type")), mapping(part)
-        if kind == "text":
+        if kind == "text" and not isinstance(of.get("text"), str):
+            yield bad(f"{place}.content[{number}]", f"text is of type {type(of.get('text')).__name__}")
+        elif kind == "text":
             texts.append(text_of(of.get("text")))
         elif kind == "tool_use":
             given = json.dumps(of.get("input"), ensure_ascii=False)

@@ -11,14 +11,25 @@ from embermem.core.errors import InputError
 
 ORDERS = ("dmy", "mdy", "ymd")
 
-DATE = r"(?P<a>\d{1,4})[./\-年년]\s?(?P<b>\d{1,2})[./\-月월]\s?(?P<c>\d{1,4})(?:日|일|\.)?"
-HALF = r"[AaPp]\.?\s?[Mm]\b\.?|上午|下午|凌晨|清晨|早上|中午|傍晚|晚上|午前|午後|오전|오후"
+MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""Characters that are not seen: the direction of a text, and what a file may begin with."""
+DATE = (
+    rf"(?P<a>\d{{1,4}})[{MARKS}]*[./\-年년]\s?(?P<b>\d{{1,2}})[{MARKS}]*[./\-月월]\s?(?P<c>\d{{1,4}})"
+    r"(?:日|일|\.|\sг\.)?"
+)
+_MORNING_HALF = (
+    r"[Aa]\.?\s?[Mm]\b\.?|上午|凌晨|清晨|早上|午前|오전|ص\b|ق\.?\s?ظ\b\.?|π\.?\s?μ\b\.?|пр\.\s?об\.|SA\b|PG\b|ÖÖ\b"
+)
+_AFTERNOON_HALF = (
+    r"[Pp]\.?\s?[Mm]\b\.?|下午|中午|傍晚|晚上|午後|오후|م\b|ب\.?\s?ظ\b\.?|μ\.?\s?μ\b\.?|сл\.\s?об\.|CH\b|PTG\b|ÖS\b"
+)
+HALF = f"{_MORNING_HALF}|{_AFTERNOON_HALF}"
 TIME = (
     rf"(?:(?P<before>{HALF})\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})(?:[:.](?P<second>\d{{2}}))?"
-    rf"(?:\s?(?P<after>{HALF}))?"
+    rf"(?:\s?(?P<after>{HALF}))?(?:\sч\.)?"
 )
 _WRITTEN = re.compile(rf"{DATE}(?:,?\s+{TIME})?")
-_AFTERNOON = re.compile(r"[Pp]|下午|中午|傍晚|晚上|午後|오후")
+_AFTERNOON = re.compile(_AFTERNOON_HALF)
 _SHORT_YEARS = 2000
 
 Numbers = tuple[int, int, int]

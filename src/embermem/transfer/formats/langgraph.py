@@ -24,6 +24,7 @@ from embermem.transfer.formats.shapes import (
     opened,
     sqlite_with,
     text_of,
+    untimed,
 )
 from embermem.transfer.items import DocumentEntry, FactEntry, Found
 
@@ -61,6 +62,7 @@ def _item(item: Mapping[str, Any], place: str) -> Iterator[Found]:
     space = [str(one) for one in listed(item.get("namespace"))]
     value, name = item.get("value"), f"{'/'.join(space)}/{item.get('key')}"
     text = _memory(value)
+    yield from untimed(item, place, "created_at", "updated_at")
     at, changed = (_time(item.get(key)) for key in ("created_at", "updated_at"))
     labels = {"source": "langgraph", "namespace": "/".join(space)[:200]}
     if not isinstance(value, dict) or not value:

@@ -9,7 +9,17 @@ from typing import Any
 
 from embermem.transfer.files import Files
 from embermem.transfer.formats.format import Format, Options
-from embermem.transfer.formats.shapes import bad, json_of, json_with, listed, mapping, moment, statements, text_of
+from embermem.transfer.formats.shapes import (
+    bad,
+    json_of,
+    json_with,
+    listed,
+    mapping,
+    moment,
+    statements,
+    text_of,
+    untimed,
+)
 from embermem.transfer.items import DocumentEntry, Entry, FactEntry, Found, LeftOut
 
 _LABELS = {"source": "letta"}
@@ -62,6 +72,7 @@ def _block(block: Mapping[str, Any], place: str) -> Iterator[Found]:
             metadata=_LABELS,
         )
         return
+    yield from untimed(block, place, "updated_at", "created_at")
     about, at = "agent" if label in _OF_AGENT else "user", moment(block.get("updated_at") or block.get("created_at"))
     for line in statements(text):
         yield FactEntry(place=place, text=line, about=about, since=at, metadata={**_LABELS, "block": label})
@@ -70,6 +81,7 @@ def _block(block: Mapping[str, Any], place: str) -> Iterator[Found]:
 def _message(message: Mapping[str, Any], place: str, thread: str, title: str | None) -> Iterator[Found]:
     role, content = text_of(message.get("role")), message.get("content")
     text = content if isinstance(content, str) else _parts(content) or text_of(message.get("text"))
+    yield from untimed(message, place, "created_at")
     at = moment(message.get("created_at"))
     calls = [mapping(one) for one in listed(message.get("tool_calls"))]
     if role in ("system", "developer"):

@@ -20,6 +20,7 @@ from embermem.transfer.formats.shapes import (
     opened,
     sqlite_with,
     text_of,
+    untimed,
 )
 from embermem.transfer.items import Entry, FactEntry, Found, LeftOut
 
@@ -68,6 +69,7 @@ def _memory(value: Mapping[str, Any], place: str, events: Sequence[tuple[str, Ma
         last = text_of(events[-1][1].get("new_memory")).strip()
         if last == text:
             return
+    yield from untimed(value, place, "updated_at", "created_at")
     at = moment(value.get("updated_at")) or moment(value.get("created_at"))
     yield _fact(text, place, at, None, value, value.get("id"))
 
@@ -77,6 +79,7 @@ def _past(value: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any
     held: tuple[str, str, datetime | None] | None = None
     memory_id = value.get("id") or (events[0][1].get("memory_id") if events else None)
     for place, event in events:
+        yield from untimed(event, place, "updated_at", "created_at")
         at = moment(event.get("updated_at")) or moment(event.get("created_at"))
         text = text_of(event.get("new_memory")).strip()
         old = text_of(event.get("old_memory")).strip()

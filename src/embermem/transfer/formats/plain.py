@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 from embermem.transfer import conversations
-from embermem.transfer.files import Files, text_of_head
+from embermem.transfer.files import Files
 from embermem.transfer.formats.format import Format, Options
-from embermem.transfer.formats.shapes import json_of, json_with, mapping
-from embermem.transfer.items import Entry, Found
+from embermem.transfer.formats.shapes import first_lines, first_objects, json_of, json_with
+from embermem.transfer.items import Entry, Found, LeftOut
 from embermem.transfer.json_stream import Path
 
 _MESSAGES = (("[].role", "[].content"), ("messages", "messages[].role"), ("[].query", "[].response"))
 _OF_LINE = ("role", "query", "response", "messages")
 
 
-def _first_line(files: Files, name: str) -> str:
-    return next((line for line in text_of_head(files.heads[name]).splitlines() if line.strip()), "")
-
-
 def _is_lines(files: Files, name: str) -> bool:
-    try:
-        first = mapping(json.loads(_first_line(files, name)))
-    except (ValueError, RecursionError):
-        return False
-    return any(key in first for key in _OF_LINE)
+    return any(key in one for one in first_objects(files, name) for key in _OF_LINE)
 
 
 def _is_text(files: Files, name: str) -> bool:
-    first = _first_line(files, name)
-    return not first.startswith(("{", "[")) and conversations.is_named(first)
+    lines = first_lines(files, name)
+    return conversations.line_format(lines) is conversations.Format.TEXT and any(map(conversations.is_named, lines))
 
 
 def _lists(files: Files) -> list[str]:
@@ -46,6 +37,8 @@ def _messages(files: Files, options: Options) -> Iterator[Found]:
         for place, path, value in json_of(files, name, into):
             if path and isinstance(path[-1], int):
                 yield from conversations.messages_of(value, place)
+            elif value not in (None, "", [], {}):
+                yield LeftOut(what=f"values of {place}, which no message has a place for")
 
 
 def _read(form: conversations.Format, files: Files, options: Options) -> Iterator[Found]:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
+from embermem.transfer.conversations import LINES_SHOWN, Format, json_object, line_format
 from embermem.transfer.files import SQLITE, Files, text_of_head
 from embermem.transfer.items import BadLine
 from embermem.transfer.json_stream import Into, Path, keys_seen, place, walk
@@ -38,6 +40,14 @@ def moment(value: object) -> datetime | None:
         except (ValueError, OverflowError, OSError):
             return None
     return None
+
+
+def untimed(one: Mapping[str, Any], place: str, *keys: str) -> Iterator[BadLine]:
+    """The problems of times that are there and are none."""
+    for key in keys:
+        value = one.get(key)
+        if value not in (None, "", 0) and moment(value) is None:
+            yield bad(place, f"{key} is {str(value)[:80]!r}, no time", "it came in without that time")
 
 
 def text_of(value: object) -> str:
@@ -74,6 +84,21 @@ def json_of(files: Files, name: str, into: Into) -> Iterator[tuple[str, Path, An
     with files.open(name) as file:
         for path, value in walk(file, into, where):
             yield f"{where}{place(path)}", path, value
+
+
+def first_lines(files: Files, name: str) -> list[str]:
+    """The lines with something in them that a text file begins with, as many as show how its lines are written."""
+    found = (line for line in text_of_head(files.heads[name]).splitlines() if line.strip())
+    return list(islice(found, LINES_SHOWN))
+
+
+def first_objects(files: Files, name: str) -> list[Mapping[str, Any]]:
+    """The objects of JSON that stand in lines of their own among the first ones; none in JSON over several lines."""
+    lines = first_lines(files, name)
+    if not lines or lines[0].strip() == "{" or lines[0].startswith("["):
+        return []
+    found = [one for line in lines if (one := json_object(line)) is not None]
+    return found if line_format(lines) is Format.JSONL else []
 
 
 def tables_of(files: Files, name: str) -> Mapping[str, frozenset[str]]:

@@ -11,18 +11,19 @@ from typing import Any
 
 from embermem.core.errors import InputError
 from embermem.core.metadata import checked
+from embermem.transfer.conversations import THREADS, TIMES
 from embermem.transfer.files import Files, text_lines, text_of_head
 from embermem.transfer.formats.dates import written_time
 from embermem.transfer.formats.format import Format, Options
-from embermem.transfer.formats.shapes import bad, mapping, moment
+from embermem.transfer.formats.shapes import bad, first_objects, mapping, moment
 from embermem.transfer.items import BadLine, Entry, Found, LeftOut
 
 KNOWN = {
     "text": ("text", "content", "message", "body", "msg", "utterance"),
     "speaker": ("speaker", "author", "from", "name", "sender", "user", "username", "who"),
     "role": ("role", "side"),
-    "time": ("time", "timestamp", "date", "datetime", "at", "created_at", "sent_at", "ts"),
-    "thread": ("thread", "thread_id", "conversation", "conversation_id", "channel", "chat", "chat_id", "session_id"),
+    "time": TIMES,
+    "thread": THREADS,
 }
 _ROLES = {
     **dict.fromkeys(("user", "human", "customer", "client"), "user"),
@@ -165,13 +166,7 @@ def _header(files: Files, name: str) -> tuple[str, list[str]]:
 
 
 def _first_object(files: Files, name: str) -> dict[str, Any]:
-    for line in text_of_head(files.heads[name]).splitlines():
-        if line.strip():
-            try:
-                return _flat(mapping(json.loads(line)))
-            except (ValueError, RecursionError):
-                return {}
-    return {}
+    return next((_flat(one) for one in first_objects(files, name)), {})
 
 
 def _flat(value: Mapping[str, Any], above: str = "") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from embermem.transfer.files import Files
 from embermem.transfer.formats.format import Format, Options
-from embermem.transfer.formats.shapes import bad, json_of, json_with, mapping, moment, text_of
+from embermem.transfer.formats.shapes import bad, json_of, json_with, mapping, moment, text_of, untimed
 from embermem.transfer.items import DocumentEntry, Entry, FactEntry, Found, LeftOut
 from embermem.transfer.json_stream import Path
 
@@ -57,6 +57,7 @@ def _edge(value: Mapping[str, Any], place: str) -> Iterator[Found]:
     if not text:
         yield bad(place, "the fact is empty")
         return
+    yield from untimed(value, place, "valid_at", "created_at", "invalid_at", "expired_at")
     since = moment(value.get("valid_at")) or moment(value.get("created_at"))
     until = moment(value.get("invalid_at")) or moment(value.get("expired_at"))
     named = text_of(value.get("name"))
@@ -66,6 +67,7 @@ def _edge(value: Mapping[str, Any], place: str) -> Iterator[Found]:
 
 def _episode(value: Mapping[str, Any], place: str) -> Iterator[Found]:
     text, source = text_of(value.get("content")), text_of(value.get("source")) or "message"
+    yield from untimed(value, place, "reference_time", "valid_at", "created_at")
     at = moment(value.get("reference_time") or value.get("valid_at") or value.get("created_at"))
     uuid = text_of(value.get("uuid")) or text_of(value.get("uuid_")) or place
     if not text.strip():
