@@ -7,29 +7,31 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from embermem.core import npz
 
 
 def test_what_numpy_wrote_is_read_as_it_was(tmp_path: Path) -> None:
-    made = {
+    made: dict[str, NDArray[Any]] = {
         "floats": np.arange(6, dtype=np.float32).reshape(2, 3),
         "columns": np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)),
         "bytes": np.arange(3, dtype=np.uint8),
         "words": np.array(["a", "bcd"]),
         "none": np.zeros((0, 4), dtype=np.int64),
-        "one": np.float64(2.5),
+        "one": np.array(2.5),
     }
     np.savez_compressed(tmp_path / "a.npz", **made)
     with npz.reading(tmp_path / "a.npz") as stored:
         assert set(stored.names) == set(made)
         for name, array in made.items():
             np.testing.assert_array_equal(stored[name], array)
-            assert stored[name].dtype == np.asarray(array).dtype
-            assert stored.shape(name) == np.shape(array)
+            assert stored[name].dtype == array.dtype
+            assert stored.shape(name) == array.shape
 
 
 def test_what_is_no_array_of_numbers_or_words_is_refused(tmp_path: Path) -> None:
