@@ -25,7 +25,7 @@ def test_what_numpy_wrote_is_read_as_it_was(tmp_path: Path) -> None:
         "none": np.zeros((0, 4), dtype=np.int64),
         "one": np.array(2.5),
     }
-    np.savez_compressed(tmp_path / "a.npz", **made)
+    np.savez_compressed(tmp_path / "a.npz", **made)  # type: ignore[arg-type]
     with npz.reading(tmp_path / "a.npz") as stored:
         assert set(stored.names) == set(made)
         for name, array in made.items():
