@@ -86,7 +86,7 @@ def test_webhooks_are_registered_listed_replayed_and_removed(served: tuple[Memor
 def test_a_key_reads_no_webhook_of_another_owner_or_without_the_right_to_write(memory: Memory) -> None:
     hook = memory.of("alice", "tutor").add_webhook("https://example.com/")
     keys = [key_for(memory, "bob/tutor")[1], key_for(memory, "alice/tutor", read_only=True)[1]]
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url) as http:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, timeout=None) as http:
         for key in keys:
             headers = {"Authorization": f"Bearer {key}"}
             asked = [
@@ -103,7 +103,7 @@ def test_items_of_every_kind_are_read_updated_and_deleted(served: tuple[Memory, 
     alice.add("I live in Lyon.", "Nice.")
     figs, plums = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
     link = alice.link(figs.id, plums.id, "both are fruit")
-    with httpx2.Client(base_url=served[1]) as http, Client(served[1]) as client:
+    with httpx2.Client(base_url=served[1], timeout=None) as http, Client(served[1]) as client:
         for kind in ("page", "utterance", "fact", "link"):
             listed = http.get("/v1/memories", params={**ALICE, "kind": kind, "order": "oldest", "limit": 1}).json()
             (one,) = listed["results"]

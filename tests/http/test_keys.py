@@ -352,7 +352,7 @@ def without_names(memory: Memory, owner: tuple[str, str], got: httpx2.Response) 
 def test_no_route_tells_a_key_of_another_owner_whether_it_is_there(memory: Memory, guarded: str) -> None:
     app = create_app(memory)
     wrong, passed_on = [], set[object]()
-    with httpx2.Client(base_url=guarded, trust_env=False, verify=NO_TLS) as c:
+    with httpx2.Client(base_url=guarded, trust_env=False, verify=NO_TLS, timeout=None) as c:
         for route in every_route(app):
             c.cookies.set("ember_key", key_for(memory, "alice/default")[1])  # one alone may not ask so often
             path, methods = route.path or "", route.methods or set()
@@ -388,7 +388,9 @@ def refused(got: httpx2.Response) -> bool:
 def test_a_route_without_an_owner_tells_of_no_other_than_the_key_s(memory: Memory, guarded: str) -> None:
     app = create_app(memory)
     _, text = key_for(memory, "alice/default")
-    with httpx2.Client(base_url=guarded, cookies={"ember_key": text}, trust_env=False, verify=NO_TLS) as c:
+    with httpx2.Client(
+        base_url=guarded, cookies={"ember_key": text}, trust_env=False, verify=NO_TLS, timeout=None
+    ) as c:
         for method, path in sorted(NO_OWNER):
             assert "bob" not in asked(c, app, method, path, "alice", "default").text, path
 

@@ -104,7 +104,10 @@ def test_every_path_needs_a_key_that_reaches_whose_memory_is_named(memory: Memor
     bob.settle()
     of_bob = f"{bob.facts()[0].id}.{bob.owner.id}"
     _, alice = key_for(memory, "alice/default")
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, trust_env=False, verify=NO_TLS) as c:
+    with (
+        running(memory, require_keys=True) as url,
+        httpx2.Client(base_url=url, trust_env=False, verify=NO_TLS, timeout=None) as c,
+    ):
         asked = 0
         for route in iter_route_contexts(create_app(memory).routes):
             path = (route.path or "").replace("{memory_id}", of_bob).replace("{kind}", "user").replace("{name}", "bob")

@@ -30,7 +30,7 @@ def test_every_face_tells_what_waits_and_why(tmp_path: Path) -> None:
             assert told == memory.of("alice").stats().waiting
             assert {one.waits_for for one in told} == {WaitsFor.PLACE, WaitsFor.READING}
             assert all(one.until > clock.now and "heron" not in one.reason for one in told)
-            web = httpx2.Client(base_url=url, verify=NO_TLS)
+            web = httpx2.Client(base_url=url, verify=NO_TLS, timeout=None)
             page = web.get(
                 "/overview",
                 params={"user": "alice", "agent": "default"},

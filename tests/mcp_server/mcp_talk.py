@@ -100,7 +100,7 @@ async def over_http(url: str, key: str | None = None, **headers: str) -> AsyncIt
     if key is not None:
         sent["Authorization"] = f"Bearer {key}"
     async with (
-        httpx2.AsyncClient(headers=sent, trust_env=False, verify=NO_TLS) as http,
+        httpx2.AsyncClient(headers=sent, trust_env=False, verify=NO_TLS, timeout=None) as http,
         Client(streamable_http_client(url, http_client=http)) as client,
     ):
         yield client

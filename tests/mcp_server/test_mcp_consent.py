@@ -86,7 +86,7 @@ def test_over_http_a_person_is_asked_where_the_protocol_needs_no_connection_back
 
     async def script(url: str) -> tuple[dict[str, Any], dict[str, Any], int]:
         async with (
-            httpx2.AsyncClient(trust_env=False, verify=NO_TLS) as http,
+            httpx2.AsyncClient(trust_env=False, verify=NO_TLS, timeout=None) as http,
             Client(streamable_http_client(url, http_client=http), mode=mode, elicitation_callback=person) as client,
         ):
             return await forget(client)
@@ -115,7 +115,7 @@ def test_another_process_of_the_store_goes_on_with_the_answer(memory: Memory) ->
                 return await between.handle_async_request(request)
 
         async with (
-            httpx2.AsyncClient(trust_env=False, transport=Balanced()) as http,
+            httpx2.AsyncClient(trust_env=False, transport=Balanced(), timeout=None) as http,
             Client(streamable_http_client(first, http_client=http), elicitation_callback=person) as client,
         ):
             return await told(client, "forget_memory", id=page, confirm=True)

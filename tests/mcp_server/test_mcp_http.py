@@ -74,7 +74,7 @@ async def who(client: Client) -> tuple[str, str]:
 def status(url: str, **headers: str) -> int:
     """How a bare request is answered."""
     sent = {**ACCEPT, **{name.replace("_", "-"): value for name, value in headers.items()}}
-    return httpx2.post(url, json=CALL, headers=sent, trust_env=False).status_code
+    return httpx2.post(url, json=CALL, headers=sent, trust_env=False, timeout=None).status_code
 
 
 def test_without_keys_a_client_of_this_machine_reaches_the_owner_that_it_names_or_the_bound_one(open_url: str) -> None:
@@ -95,9 +95,9 @@ def test_a_name_beyond_ascii_is_sent_as_utf_8(open_url: str) -> None:
     sent = {**{name.encode(): value.encode() for name, value in ACCEPT.items()}, b"X-Ember-Agent": b"default"}
     call = {**CALL, "method": "tools/call", "params": {"name": "memory_stats", "arguments": {}}}
     zoe = {**sent, b"X-Ember-User": "Zoë".encode()}
-    answered = httpx2.post(open_url, json=call, headers=zoe, trust_env=False).json()
+    answered = httpx2.post(open_url, json=call, headers=zoe, trust_env=False, timeout=None).json()
     assert answered["result"]["structuredContent"]["user"] == "Zoë"
-    broken = httpx2.post(open_url, json=call, headers={**sent, b"X-Ember-User": b"\xff"}, trust_env=False)
+    broken = httpx2.post(open_url, json=call, headers={**sent, b"X-Ember-User": b"\xff"}, trust_env=False, timeout=None)
     assert broken.status_code == 422
 
 
@@ -110,7 +110,7 @@ def test_an_old_client_and_a_new_one_are_served_alike(open_url: str) -> None:
 
 
 def test_a_client_that_would_listen_is_told_that_nothing_comes(open_url: str) -> None:
-    answered = httpx2.get(open_url, headers=ACCEPT, trust_env=False)
+    answered = httpx2.get(open_url, headers=ACCEPT, trust_env=False, timeout=None)
     assert answered.status_code == 405
     assert answered.headers["Allow"] == "POST"
 
@@ -127,7 +127,7 @@ def test_every_address_of_loopback_is_this_machine(open_url: str) -> None:
 
 
 def test_a_key_is_needed_where_keys_are_required(memory: Memory, keyed_url: str) -> None:
-    refusal = httpx2.post(keyed_url, json=CALL, headers=ACCEPT, trust_env=False)
+    refusal = httpx2.post(keyed_url, json=CALL, headers=ACCEPT, trust_env=False, timeout=None)
     assert refusal.status_code == 401
     assert refusal.headers["WWW-Authenticate"].startswith("Bearer")
     assert refusal.json()["type"] == "urn:embermem:problem:unauthorized"
@@ -212,4 +212,4 @@ def test_a_failure_of_the_store_is_told_without_its_place(tmp_path: Path) -> Non
 def test_the_whole_service_serves_the_protocol_where_it_is_mounted(memory: Memory) -> None:
     with running(memory) as url:
         assert by(url + PATH, who, X_Ember_User="bob", X_Ember_Agent="tutor") == ("bob", "tutor")
-        assert httpx2.get(f"{url}/health", trust_env=False).status_code == 200
+        assert httpx2.get(f"{url}/health", trust_env=False, timeout=None).status_code == 200

@@ -8,6 +8,7 @@ export type {
   BatchItem,
   Change,
   Context,
+  CorrectOptions,
   DocumentInput,
   DocumentOptions,
   FactChange,

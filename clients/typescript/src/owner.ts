@@ -9,6 +9,7 @@ import type {
   BatchItem,
   Change,
   Context,
+  CorrectOptions,
   DocumentInput,
   DocumentOptions,
   FactChange,
@@ -314,8 +315,12 @@ export class OwnerMemory {
   }
 
   /** A fact was wrong: the new one, which takes its place. */
-  correct(id: string, text: string, { value = null, ...options }: { value?: string | null } & WriteOptions = {}): Promise<Fact> {
-    return this.write("/v1/facts/{item_id}/correct", { text, value }, options, { item_id: id });
+  correct(id: string, text: string, { value = null, validFrom, validTo, ...options }: CorrectOptions = {}): Promise<Fact> {
+    const times = given({
+      valid_from: validFrom === undefined ? undefined : timeText(validFrom),
+      valid_to: validTo === undefined ? undefined : timeText(validTo),
+    });
+    return this.write("/v1/facts/{item_id}/correct", { text, value, ...times }, options, { item_id: id });
   }
 
   /** A fact (an instruction too) is true no longer. */

@@ -91,6 +91,15 @@ export type ForgetTarget =
   | { matching: string }
   | { scope: Scope };
 
+export interface CorrectOptions extends WriteOptions {
+  /** Its value, such as "Lyon". Default: the text. */
+  value?: string | null | undefined;
+  /** Since when it is so. Default: as the text says, else as before. */
+  validFrom?: Time | undefined;
+  /** Until when it was so. */
+  validTo?: Time | undefined;
+}
+
 /** What `update` changes. */
 export interface FactChange {
   /** The correct statement; it takes the place of the fact. */

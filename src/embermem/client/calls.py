@@ -194,10 +194,21 @@ class OwnerCalls(ReadCalls):
     # ------------------------------------------------------------------------------------- corrected and forgotten
 
     @call
-    def correct(self, fact_id: str, text: str, *, value: str | None = None, key: str | None = None) -> Steps[Fact]:
+    def correct(
+        self,
+        fact_id: str,
+        text: str,
+        *,
+        value: str | None = None,
+        valid_from: At = None,
+        valid_to: At = None,
+        key: str | None = None,
+    ) -> Steps[Fact]:
         """A fact was wrong: the new one, which takes its place. Raises NotFound, InputError."""
         path = f"/v1/facts/{arguments.id_path(fact_id, 'fact')}/correct"
-        return fact_of((yield self._write(path, {"text": text, "value": value}, key)))
+        given = (("valid_from", valid_from), ("valid_to", valid_to))
+        times = {name: told for name, time in given if (told := arguments.time_text(time, name)) is not None}
+        return fact_of((yield self._write(path, {"text": text, "value": value, **times}, key)))
 
     @call
     def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Steps[Fact]:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from embermem.core import npz
 from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.embedders import sessions
 from embermem.embedders.tensors import read_tensors, write_tensors
@@ -328,36 +327,29 @@ def read_weights(path: Path) -> tuple[Table, dict[str, NDArray[Any]]]:
     """
     with _reading(path) as stored:
         here = {f"q{block + 1}" for block in range(BLOCKS)} | {"scale", "lo", "bits", "eps"}
-        if missing := here.difference(stored.files):
+        if missing := here.difference(stored.names):
             raise KeyError(f"it has no {', '.join(sorted(missing))}")
-        weights = {name: stored[name] for name in stored.files if name not in here}
-        return Table(path, stored["scale"], stored["lo"], rows=_rows_of(path)), weights
-
-
-def _rows_of(path: Path) -> int:
-    """How many rows a block has, as the first one's header says."""
-    with zipfile.ZipFile(path) as archive, archive.open("q1.npy") as block:
-        np.lib.format.read_magic(block)
-        rows, dim = np.lib.format.read_array_header_1_0(block)[0]
-    if dim != DIM:
-        raise ValueError(f"a piece has {dim} numbers, not {DIM}")
-    return int(rows)
+        weights = {name: stored[name] for name in stored.names if name not in here}
+        rows, dim = stored.shape("q1")
+        if dim != DIM:
+            raise ValueError(f"a piece has {dim} numbers, not {DIM}")
+        return Table(path, stored["scale"], stored["lo"], rows=rows), weights
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[Any]:
+def _reading(path: Path) -> Iterator[npz.Arrays]:
     """The file's arrays, each read when it is taken. Raises EmbedderError for what goes wrong meanwhile."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with npz.reading(path) as stored:
             yield stored
-    except (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise EmbedderError(f"{path} is damaged or cannot be read: {error}; run `embermem model install`") from error
 
 
 def read_projection() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The mean of what a piece adds to its text's sum (512,), and the columns that it is projected on (512, 128);
     `scripts/build_use_tokens.py` makes them."""
-    with as_file(files("embermem.embedders") / PROJECTION) as path, np.load(path, allow_pickle=False) as stored:
+    with as_file(files("embermem.embedders") / PROJECTION) as path, npz.reading(path) as stored:
         return stored["mean"].astype(np.float32), stored["rotation"].astype(np.float32)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core import npz
 from embermem.core.errors import ConfigError
 from embermem.index.query_context import View
 from embermem.languages.questions import asks_for_number, asks_for_several, asks_for_time
@@ -69,7 +70,7 @@ class Ranker:
     def read(cls, path: Path) -> Ranker:
         """Raises ConfigError if the file is no file of weights."""
         try:
-            with np.load(path, allow_pickle=False) as kept:
+            with npz.reading(path) as kept:
                 names = tuple(kept["names"].tolist())
                 found = cls(names=names, feature=kept["feature"], threshold=kept["threshold"], value=kept["value"])
         except (OSError, ValueError, KeyError) as error:

@@ -16,6 +16,8 @@ from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.reading import AsyncReading, Reading
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from embermem.core.changes import Decision
 
 LONGEST_FACT = 2000
@@ -29,24 +31,54 @@ class Correcting(Reading):
     """Correct, pin, retire and merge facts; conflicts."""
 
     @telemetry.spanned(telemetry.UPDATE, "correct")
-    def correct(self, fact_id: str, text: str, *, value: str | None = None, key: str | None = None) -> Fact:
+    def correct(
+        self,
+        fact_id: str,
+        text: str,
+        *,
+        value: str | None = None,
+        valid_from: At = None,
+        valid_to: At = None,
+        key: str | None = None,
+    ) -> Fact:
         """Replace a wrong fact; returns the new one. `text` is the fact in words, `value` its value ("Lyon"), by
-        default the text.
+        default the text. `valid_from` says since when it is true, `valid_to`, a time that has passed, until when it
+        was; it is then among `past_facts`. By default the dates that the new words name count, else those of the old
+        fact.
 
         The old fact is in `past_facts`, as never true. Earlier messages neither end the new fact nor teach the old
-        value again; later ones may. Raises NotFound, and InputError if the fact has ended or already has this text.
+        value again; later ones may. Raises NotFound, and InputError if the fact has ended, if nothing changes, or for a
+        time that is not one.
         """
         from embermem.core.changes import Cause
 
-        def decided(no: int, seq: int) -> Sequence[Decision]:
-            return self._corrected(self.fact(fact_id), text, value, no, seq)
+        inbox = self._inbox()
+        since = None if valid_from is None else inbox.moment(valid_from, "valid_from")
+        until = None if valid_to is None else inbox.moment(valid_to, "valid_to")
+        if until is not None and until > inbox.now:
+            raise InputError(f"valid_to = {until.isoformat()} is still to come; set it with `expire`")
 
-        no = self._changing(Cause.CORRECTION, decided, once=self._once(key, "correct", fact_id, text, value))
+        def decided(no: int, seq: int) -> Sequence[Decision]:
+            return self._corrected(self.fact(fact_id), text, value, no, seq, since, until)
+
+        times = () if since is until is None else (since and since.isoformat(), until and until.isoformat())
+        no = self._changing(Cause.CORRECTION, decided, once=self._once(key, "correct", fact_id, text, value, *times))
+        self._parts.added()
         return self.fact(f"f{no}-000")
 
-    def _corrected(self, fact: Fact, text: str, value: str | None, no: int, seq: int) -> Sequence[Decision]:
+    def _corrected(
+        self,
+        fact: Fact,
+        text: str,
+        value: str | None,
+        no: int,
+        seq: int,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Sequence[Decision]:
         """The decisions of change `no` that replace a fact by one with other words. Raises InputError."""
-        from embermem.memoryos.correct.corrections import correcting
+        from embermem.memoryos.correct import fact_dates
+        from embermem.memoryos.correct.corrections import Times, correcting
         from embermem.memoryos.correct.fact_input import field_value
 
         says = messages.checked(text, "text", LONGEST_FACT)
@@ -57,7 +89,23 @@ class Correcting(Reading):
         settings = self._parts.settings
         if fact.about is About.USER:
             means = field_value(settings.attributes, fact.attribute, means, "value")
-        return correcting(fact, says, means, self.persona(), no=no, seq=seq, settings=settings)
+        told, ends = fact_dates.reread(
+            fact, says, self._first_said(fact), self._inbox().moment(None, "now"), settings.attributes
+        )
+        return correcting(
+            fact,
+            says,
+            means,
+            self.persona(),
+            no=no,
+            seq=seq,
+            settings=settings,
+            times=Times(valid_from=told if since is None else since, valid_to=until, expires_at=ends),
+        )
+
+    def _first_said(self, fact: Fact) -> datetime | None:
+        """When a fact was said first; None for one that nobody said."""
+        return min((self.utterance(one.utterance_id).said_at for one in fact.sources), default=None)
 
     def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Fact:
         """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.

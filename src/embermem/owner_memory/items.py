@@ -254,7 +254,8 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining,
                 made += self._corrected(fact, text, value, no, seq)
                 if labels is not None:
                     made = [replace(one, metadata=labels) if isinstance(one, FactAdded) else one for one in made]
-                fact = replace(fact, id=FactId(f"f{no}-000"), expires_at=None)
+                kept = next(one.expires_at for one in made if isinstance(one, FactAdded))
+                fact = replace(fact, id=FactId(f"f{no}-000"), expires_at=kept)
             elif labels is not None:
                 made += labelling(fact, labels, no=no, seq=seq)
                 fact = replace(fact, id=FactId(f"f{no}-000"))

@@ -231,7 +231,7 @@ def test_a_receipt_of_forgetting_is_verified(alice: OwnerMemory, browser: httpx2
 
 def test_a_key_that_may_only_read_sees_the_log_without_undo(alice: OwnerMemory, memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         page = get(browser, "/audit")
         assert entries(page)

@@ -227,7 +227,7 @@ def _fact(mei: OwnerMemory, word: str) -> Fact:
 
 def _say(server: Server, text: str) -> None:
     body = {"messages": [{"role": "user", "content": text}], "user_id": demo.USER, "agent_id": demo.AGENT}
-    assert httpx2.post(f"{server.url}/v1/memories", json=body).status_code == 201
+    assert httpx2.post(f"{server.url}/v1/memories", json=body, timeout=None).status_code == 201
 
 
 def _is_imported(page: Page, memory: Memory) -> None:

@@ -307,13 +307,13 @@ def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None
 
 @pytest.mark.parametrize("path", ["/v1/nowhere", "/v1"])
 def test_the_api_stays_json_for_browsers_too(shown: Server, path: str) -> None:
-    answer = httpx2.get(f"{shown.url}{path}", headers={"Accept": "text/html"})
+    answer = httpx2.get(f"{shown.url}{path}", headers={"Accept": "text/html"}, timeout=None)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_a_program_that_asks_nowhere_is_told_in_json(shown: Server) -> None:
-    answer = httpx2.get(f"{shown.url}/nowhere")
+    answer = httpx2.get(f"{shown.url}/nowhere", timeout=None)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
 

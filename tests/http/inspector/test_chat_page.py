@@ -280,7 +280,7 @@ def test_a_thread_is_chosen_and_read_in_parts(alice: OwnerMemory, browser: httpx
 
 def test_a_key_that_may_only_read_reads_the_thread(model: ModelServer, alice: OwnerMemory, memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         page = get(browser, thread="walks")
         assert "I saw the heron by the lake." in page
@@ -306,7 +306,7 @@ def test_a_model_that_was_given_as_an_object_is_named(opened: Opener, model: Mod
     memory = opened(model=made)
     with running(memory) as url:
         memory.of("alice").add("I like figs.")
-        page = httpx2.get(f"{url}/chat", params=OWNER, verify=NO_TLS).text
+        page = httpx2.get(f"{url}/chat", params=OWNER, verify=NO_TLS, timeout=None).text
         assert memory.model_name == "scripted"
         assert "Replies by <bdi>scripted</bdi>" in page
         assert 'data-test="no-model"' not in page

@@ -129,7 +129,10 @@ def test_a_file_is_added_and_replaced_under_its_name(server: Server, browser: ht
 
 def test_a_file_larger_than_other_bodies_is_taken_and_one_above_its_limit_refused(opened: Opener) -> None:
     memory = opened(http_body_bytes=1024, http_import_bytes=4096)
-    with running(memory) as url, httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS) as browser:
+    with (
+        running(memory) as url,
+        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
+    ):
         for size, status in ((2000, 200), (9000, 413)):
             answer = browser.post("/documents", params=OWNER, files={"file": ("a.txt", b"heron " * (size // 6))})
             assert answer.status_code == status
@@ -173,7 +176,7 @@ def test_another_owners_document_is_not_there(alice: OwnerMemory, browser: httpx
 
 def test_a_key_that_may_only_read_is_offered_no_change_of_documents(alice: OwnerMemory, memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         for path in ("/documents", f"/documents/{only(alice).id}"):
             page = Read(get(browser, path).text)

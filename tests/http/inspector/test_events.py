@@ -156,7 +156,7 @@ def test_a_key_hears_only_its_owners(memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
     with (
         running(memory, require_keys=True) as url,
-        httpx2.Client(base_url=url, trust_env=False, verify=NO_TLS) as client,
+        httpx2.Client(base_url=url, trust_env=False, verify=NO_TLS, timeout=None) as client,
     ):
         assert client.get("/v1/events", params={"user_id": "alice"}).status_code == 401
         bearer = {"Authorization": f"Bearer {secret}"}
@@ -215,7 +215,7 @@ def test_listening_spends_none_of_a_key_s_requests(opened: Opener) -> None:
         for number in range(3):
             memory.of("alice").add(f"message {number}")
             assert next(events).name == "page"
-        with httpx2.Client(base_url=url, trust_env=False, headers=bearer, verify=NO_TLS) as client:
+        with httpx2.Client(base_url=url, trust_env=False, headers=bearer, verify=NO_TLS, timeout=None) as client:
             answers = [client.get("/v1/stats", params={"user_id": "alice"}).status_code for _ in range(4)]
     assert answers == [200, 200, 200, 429]
 

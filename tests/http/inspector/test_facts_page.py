@@ -261,7 +261,7 @@ def test_a_key_that_may_only_read_is_offered_nothing_and_refused(alice: OwnerMem
     alice.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
     _, secret = key_for(memory, "alice", read_only=True)
     fact = the(alice, "cello")
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         page = Read(get(browser, "/facts").text)
         assert page.hooks("fact")

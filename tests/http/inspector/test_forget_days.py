@@ -58,11 +58,11 @@ def test_a_day_is_forgotten_without_scripts(own: Server, tab: Callable[..., Page
 def test_days_that_are_none_are_refused_and_nothing_goes(own: Server, days: str) -> None:
     before = len(_mei(own).pages())
     owner = {"user": demo.USER, "agent": demo.AGENT}
-    answer = httpx2.post(f"{own.url}/forget", params=owner, data={"kind": "days", "id": days})
+    answer = httpx2.post(f"{own.url}/forget", params=owner, data={"kind": "days", "id": days}, timeout=None)
     assert answer.status_code == 422
     assert len(_mei(own).pages()) == before
 
 
 def test_a_part_of_what_was_said_is_not_offered_as_a_day(own: Server) -> None:
     of_bastien = {"user": demo.USER, "agent": demo.AGENT, "since": DAY, "until": DAY, "speaker": "user"}
-    assert "forget-days" not in httpx2.get(f"{own.url}/pages", params=of_bastien).text
+    assert "forget-days" not in httpx2.get(f"{own.url}/pages", params=of_bastien, timeout=None).text

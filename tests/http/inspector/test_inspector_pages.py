@@ -315,7 +315,7 @@ def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_o
 def test_a_failure_names_no_owner_whom_a_key_does_not_hold(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
     _, secret = key_for(memory, "carol", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         asked = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
         assert asked.headers["location"].startswith("/login")
         browser.cookies.set("ember_key", secret)
@@ -713,7 +713,10 @@ def test_an_empty_file_and_an_unknown_format_are_refused(memory: Memory, browser
 def test_with_a_model_the_cost_is_shown_before_anything_is_stored(opened: Opener) -> None:
     memory = opened(model="some-model", model_url="http://127.0.0.1:9/v1", calls_per_day=1)
     said = "\n".join(f"Mei: line {n} of the tale\nEmber: go on" for n in range(40))
-    with running(memory) as url, httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS) as browser:
+    with (
+        running(memory) as url,
+        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
+    ):
         page = Read(browser.post("/import", params=OWNER, files={"file": ("talk.txt", said.encode())}).text)
     assert page.hooks("import-state")[0]["data-state"] == "ready"
     assert page.hooks("start")
@@ -723,7 +726,7 @@ def test_with_a_model_the_cost_is_shown_before_anything_is_stored(opened: Opener
 
 def test_a_file_larger_than_the_limit_is_refused(opened: Opener) -> None:
     memory = opened(http_import_bytes=2000)
-    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         answer = browser.post("/import", params=OWNER, files={"file": ("big.txt", b"Mei: hello\n" * 1000)})
     assert answer.status_code == 413
     assert memory.of("alice").stats().utterances == 0
@@ -784,7 +787,7 @@ def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory
     _, secret = key_for(memory, "alice/default")
     with (
         running(memory, require_keys=True) as url,
-        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS) as browser,
+        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
     ):
         asked = browser.get("/pages", params=OWNER)
         assert Read(asked.text).hooks("login")
@@ -809,7 +812,7 @@ def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory
 def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
     _, secret = key_for(memory, "carol", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         page = Read(browser.get("/").text)
         assert "carol" in page.text
@@ -818,7 +821,7 @@ def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -
 
 def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory, memory: Memory) -> None:
     _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", secret)
         for path in every_page(full):
             forms = [

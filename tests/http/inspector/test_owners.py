@@ -105,7 +105,7 @@ def test_what_is_due_and_what_waits_is_told_in_words(opened: Opener, clock: Cloc
                 memory.of(user).add(f"The heron number {number} stands in the garden.", "Lovely.")
             memory.of(user).settle()
         memory.of("carol").add("Hello.")
-        with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+        with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
             page = Read(browser.get("/").text)
             assert page.hooks("waits")
             assert page.hooks("due")
@@ -126,7 +126,7 @@ def test_counts_are_of_at_most_a_minute_ago(browser: httpx2.Client, memory: Memo
 def test_with_a_key_of_some_owners_only_these_are_seen_and_counted(memory: Memory) -> None:
     _, some = key_for(memory, "user-07", "user-08/default", "user-09/default", read_only=True)
     _, every = key_for(memory, "*")
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", every)
         assert '"count">60<' in browser.get("/").text
         browser.cookies.set("ember_key", some)
@@ -142,7 +142,7 @@ def test_with_a_key_of_some_owners_only_these_are_seen_and_counted(memory: Memor
 
 def test_how_to_begin_says_a_command_that_works(opened: Opener) -> None:
     memory = opened("other.db")
-    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         page = Read(browser.get("/").text)
         assert page.hooks("empty")
         command = next(str(one["data-copy"]) for _, one in page.elements if one.get("data-copy"))
@@ -156,7 +156,7 @@ def test_a_key_of_one_owner_is_told_how_that_one_begins(opened: Opener) -> None:
     with running(memory, require_keys=True) as url:
         for owner, whom in (("carol/coach", "carol"), ("*/tutor", "alice")):
             key = key_for(memory, owner)[1]
-            with httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+            with httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
                 browser.cookies.set("ember_key", key)
                 page = Read(browser.get("/").text)
                 command = next(str(one["data-copy"]) for _, one in page.elements if one.get("data-copy"))
@@ -167,7 +167,7 @@ def test_a_key_of_one_owner_is_told_how_that_one_begins(opened: Opener) -> None:
 
 def test_a_key_that_may_only_read_is_shown_no_command(opened: Opener) -> None:
     memory = opened("other.db")
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS) as browser:
+    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
         browser.cookies.set("ember_key", key_for(memory, "carol", read_only=True)[1])
         page = Read(browser.get("/").text)
         assert page.hooks("empty")

@@ -293,3 +293,35 @@ def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(place: 
     assert corrected
     with Memory(place(), clock=clock, **SMALL) as memory:
         assert [fact.id for fact in memory.of("alice").facts()] == corrected
+
+
+def test_a_correction_has_the_dates_given_else_those_of_its_words_else_the_old_ones(alice: OwnerMemory) -> None:
+    say(alice, "I moved to Lyon in May 2025.")
+    home = the(alice, "Lyon")
+    assert str(home.valid_from)[:10] == "2025-05-01"
+    home = alice.correct(home.id, "lives in Laon (since May 2025)", value="Laon")
+    assert str(home.valid_from)[:10] == "2025-05-01"
+    home = alice.correct(home.id, "has lived in Laon since June 2024", value="Laon")
+    assert str(home.valid_from)[:10] == "2024-06-01"
+    home = alice.correct(home.id, "lives in Laon", value="Laon")  # said no longer: since it was told
+    assert home.valid_from == alice.pages()[0].said_at
+    home = alice.correct(home.id, home.text, value="Laon", valid_from="2023-01-02")
+    assert str(home.valid_from)[:10] == "2023-01-02"
+    for wrong in ({"valid_from": "soon"}, {"valid_to": "2999-01-01"}, {"valid_to": "2001-01-01"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            alice.correct(home.id, home.text, value="Laon", **wrong)
+    was = alice.correct(home.id, home.text, value="Laon", valid_to="2024-02-03")
+    assert [str(one)[:10] for one in (was.valid_from, was.valid_to)] == ["2023-01-02", "2024-02-03"]
+    assert held(alice) == []
+    alice.understand_anew()
+    assert held(alice) == []
+
+
+def test_a_corrected_plan_ends_when_its_new_words_say(alice: OwnerMemory) -> None:
+    say(alice, "I'm planning to run a marathon next month.")
+    (plan,) = alice.facts()
+    assert plan.expires_at is not None
+    other = alice.correct(plan.id, "plans to run a half marathon next month")
+    assert (other.expires_at, other.valid_from) == (plan.expires_at, plan.valid_from)
+    other = alice.correct(other.id, "plans to run a half marathon on 3 May 2099")
+    assert str(other.expires_at)[:10] == "2099-05-04"

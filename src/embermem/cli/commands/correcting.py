@@ -61,12 +61,20 @@ def correct(
     fact: Annotated[str, typer.Argument(metavar="FACT", help="The fact's id, as in `show long`.")],
     text: Annotated[str, typer.Argument(help="The correct fact in words; `-` reads stdin.")],
     value: Annotated[str | None, typer.Option(help="Its value, such as `Lyon`; default: the text.")] = None,
+    valid_from: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Since when; default: as the text says, else as before.")
+    ] = None,
+    valid_to: Annotated[str | None, typer.Option(metavar="TIME", help="Until when it was so.")] = None,
     key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replace a wrong fact; earlier messages do not teach the old one again."""
-    says = text_of(text)
-    _changed_fact(ctx, lambda owner: owner.correct(fact, says, value=value, key=key), as_json)
+    says, since, until = text_of(text), time_of(valid_from), time_of(valid_to)
+    _changed_fact(
+        ctx,
+        lambda owner: owner.correct(fact, says, value=value, valid_from=since, valid_to=until, key=key),
+        as_json,
+    )
 
 
 def pin(

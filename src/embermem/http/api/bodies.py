@@ -478,6 +478,10 @@ class CorrectBody(OwnerBody):
 
     text: Annotated[Text, StringConstraints(min_length=1)]
     value: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_VALUE)] | None = None
+    valid_from: Moment | None = Field(
+        default=None, description="Since when it is so; by default as the text says, else as before."
+    )
+    valid_to: Moment | None = Field(default=None, description="Until when it was so: a time that has passed.")
 
 
 class RetireBody(OwnerBody):

@@ -180,7 +180,8 @@ def retire_fact(access: Accessible, item_id: ItemId, body: bodies.RetireBody, ke
 def correct_fact(access: Accessible, item_id: ItemId, body: bodies.CorrectBody, key: Key = None) -> FactItem:
     """Returns the new fact with its new id. Earlier messages do not teach the old value again."""
     owner = written_by(access, body)
-    return fact_item(asker_of(owner), owner.correct(item_id, body.text, value=body.value, key=key))
+    times = {"valid_from": body.valid_from, "valid_to": body.valid_to}
+    return fact_item(asker_of(owner), owner.correct(item_id, body.text, value=body.value, **times, key=key))
 
 
 @routes.get("/traits", summary="List the user's traits")

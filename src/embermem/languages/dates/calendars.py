@@ -24,12 +24,14 @@ from embermem.languages.dates.days import (
     unit_from,
     weekend,
 )
+from embermem.languages.dates.direction import Direction, side_of
 from embermem.languages.dates.rules import ISO, Core, DateTables, Joints, Prefix
 from embermem.languages.parts import NEVER
 
 __all__ = ["Calendar", "tables_of"]
 
 _CLAUSE: Final = regex(r"[^.!?;:,\n]{0,60}$")
+_REST: Final = regex(r"[^.!?;:,\n]{0,40}")
 _PARTS: Final = {"early": (0, 3), "mid": (1, 3), "late": (2, 3)}
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?![\d:%]|[.,]\d)"
 _A_MONTH: Final = 28
@@ -71,6 +73,18 @@ class Calendar:
     """Of a frequent word that a rule begins with, what must follow it."""
     ahead: str = NEVER
     """What a clause holds that speaks of the future."""
+    behind: str = NEVER
+    """What a clause holds that speaks of the past."""
+    since: str = NEVER
+    """Before a date that lies behind: "depuis"."""
+    starts: str = NEVER
+    """Before a date that lies ahead."""
+    limits: str = NEVER
+    """Before a date that lies ahead unless the clause speaks of the past: "d'ici"."""
+    range: str = NEVER
+    """The same word between the ends of a range, where it says nothing: "von Montag bis"."""
+    of: str = ""
+    """What may stand between these words and the date."""
     part_of_day: str = NEVER
     to: str = NEVER
     """Between the ends of a span of days."""
@@ -147,7 +161,13 @@ class _Meanings:
 
     def __init__(self, calendar: Calendar) -> None:
         self._of = calendar
-        self._ahead = re.compile(calendar.ahead, re.IGNORECASE)
+        self._ahead = regex(calendar.ahead, re.IGNORECASE)
+        self._behind = regex(calendar.behind, re.IGNORECASE)
+        since, starts, limits, ends = (
+            regex(rf"(?:\b(?:{lead})){calendar.of}\s*$", re.IGNORECASE)
+            for lead in (calendar.since, calendar.starts, calendar.limits, calendar.range)
+        )
+        self._direction = Direction(tense=self._tense, since=since, starts=starts, limits=limits, range=ends)
 
     def day_month(self, match: re.Match[str], said: date) -> Days | None:
         """ "12 mars 2024", "12 mars", "3 au 7 mai"."""
@@ -157,7 +177,7 @@ class _Meanings:
         def of_year(year: int) -> Days:
             return Days(date(year, month, day), date(year, month, int(to) if to else day))
 
-        return _in_year(of_year, found.get("year"), said)
+        return self._in_year(of_year, match, said)
 
     def numeric(self, match: re.Match[str], said: date) -> Days | None:
         """ "12/03/2024": the day goes first."""
@@ -166,7 +186,7 @@ class _Meanings:
 
     def month_year(self, match: re.Match[str], said: date) -> Days | None:
         month = self._month(match)
-        return _in_year(lambda year: months(year, month), match.groupdict().get("year"), said)
+        return self._in_year(lambda year: months(year, month), match, said)
 
     def year(self, match: re.Match[str], said: date) -> Days | None:
         year = int(match["year"])
@@ -174,10 +194,10 @@ class _Meanings:
 
     def season_year(self, match: re.Match[str], said: date) -> Days | None:
         month = self._of.seasons[_said(match["season"])]
-        return _in_year(lambda year: months(year, month, 3), match.groupdict().get("year"), said)
+        return self._in_year(lambda year: months(year, month, 3), match, said)
 
     def holiday(self, match: re.Match[str], said: date) -> Days | None:
-        return _in_year(on_the_day(*self._of.holidays[_said(match["holiday"])]), match.groupdict().get("year"), said)
+        return self._in_year(on_the_day(*self._of.holidays[_said(match["holiday"])]), match, said)
 
     def near(self, match: re.Match[str], said: date) -> Days | None:
         return unit_from("day", self._of.near[_said(match["near"])], said)
@@ -215,10 +235,10 @@ class _Meanings:
 
     def weekday(self, match: re.Match[str], said: date) -> Days | None:
         """A weekday alone: the last one, or the next if its clause speaks of the future."""
-        return on_weekday(self._of.weekdays[_said(match["weekday"])], self._side(match), said)
+        return on_weekday(self._of.weekdays[_said(match["weekday"])], self._side(match) or -1, said)
 
     def weekend(self, match: re.Match[str], said: date) -> Days | None:
-        return weekend(self._side(match), said)
+        return weekend(self._side(match) or -1, said)
 
     def _month(self, match: re.Match[str]) -> int:
         return self._of.months[_said(match["month"])]
@@ -232,20 +252,23 @@ class _Meanings:
     def _rolling(self, match: re.Match[str], side: int, said: date) -> Days:
         return rolling(self._of.units[_said(match["unit"])], side * self._amount(match)[1], said)
 
+    def _in_year(self, of_year: Callable[[int], Days], match: re.Match[str], said: date) -> Days | None:
+        year = match.groupdict().get("year")
+        return of_year(int(year)) if year else nearest(of_year, said, self._side(match))
+
     def _side(self, match: re.Match[str]) -> int:
-        found = _CLAUSE.search(match.string, max(0, match.start() - 60), match.start())
-        before = "" if found is None else found.group()
-        return (
-            1 if self._ahead.search(before + " " + match.string[match.end() : match.end() + 40].split(".")[0]) else -1
-        )
+        return side_of(self._direction, match.string, match.start(), match.end())
+
+    def _tense(self, text: str, start: int, end: int) -> int:
+        before, after = _CLAUSE.search(text, max(0, start - 60), start), _REST.match(text, end, end + 40)
+        clause = f"{before.group() if before else ''} {after.group() if after else ''}"
+        if self._behind.search(clause):
+            return -1
+        return 1 if self._ahead.search(clause) else 0
 
 
 def _said(words: str) -> str:
     return " ".join(words.lower().replace("’", "'").split())
-
-
-def _in_year(of_year: Callable[[int], Days], year: str | None, said: date) -> Days | None:
-    return of_year(int(year)) if year else nearest(of_year, said)
 
 
 def _part_of(part: str, match: re.Match[str], inner: DateSpan, said: date) -> Days | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -18,13 +18,30 @@ class DateSpan:
     start: int
     end: int
     any_year: bool = False
-    """The year was not said ("in May", "on 9 June"): `first` is in the year that lies nearest."""
+    """The year was not said ("in May", "on 9 June"): `first` is in the year that lies on the side that the text says,
+    else in the nearest."""
+    side: int = 0
+    """Of a date without a year: 1 if the text says that it lies ahead, -1 if behind, 0 if neither."""
+
+    def on_side(self, side: int, said: date) -> DateSpan:
+        """The date in the year that lies ahead of the day (1) or behind it (-1), where neither a year nor a side was
+        said."""
+        if not self.any_year or self.side:
+            return self
+        years = 1 if side > 0 and self.last < said else -1 if side < 0 and self.first > said else 0
+        return replace(self, first=_years_on(self.first, years), last=_years_on(self.last, years), side=side)
+
+
+def _years_on(day: date, years: int) -> date:
+    year = day.year + years
+    return day.replace(year=year, day=min(day.day, monthrange(year, day.month)[1]))
 
 
 class Days(NamedTuple):
     first: date
     last: date
     any_year: bool = False
+    side: int = 0
 
 
 def unit_from(unit: str, n: int, day: date) -> Days:
@@ -76,7 +93,8 @@ def nth_part(days: Days, k: int, n: int) -> Days:
     """Part k (from 0) of the days cut in n parts."""
     total = (days.last - days.first).days + 1
     day = timedelta(days=1)
-    return Days(days.first + day * (total * k // n), days.first + day * (total * (k + 1) // n - 1), days.any_year)
+    first, last = days.first + day * (total * k // n), days.first + day * (total * (k + 1) // n - 1)
+    return Days(first, last, days.any_year, days.side)
 
 
 def _candidates(of_year: Callable[[int], Days], years: Iterable[int]) -> list[Days]:
@@ -89,14 +107,20 @@ def _candidates(of_year: Callable[[int], Days], years: Iterable[int]) -> list[Da
     return found
 
 
-def nearest(of_year: Callable[[int], Days], said: date) -> Days | None:
-    """The occurrence nearest to the day of speech, the past on a tie; 29 February may be years away."""
+def nearest(of_year: Callable[[int], Days], said: date, side: int = 0) -> Days | None:
+    """The occurrence nearest to the day of speech, the past on a tie: of those that have not ended (side 1), of those
+    that have begun (-1), or of all (0). 29 February may be years away."""
     y = said.year
-    found = _candidates(of_year, range(y - 1, y + 2)) or _candidates(of_year, range(y - 4, y + 5))
-    if not found:
-        return None
-    best = min(found, key=lambda d: max((d.first - said).days, (said - d.last).days, 0))
-    return Days(best.first, best.last, True)
+    for years in (range(y - 1, y + 2), range(y - 8, y + 9)):
+        found = [
+            d
+            for d in _candidates(of_year, years)
+            if (d.last >= said if side > 0 else d.first <= said if side < 0 else True)
+        ]
+        if found:
+            best = min(found, key=lambda d: max((d.first - said).days, (said - d.last).days, 0))
+            return Days(best.first, best.last, True, side)
+    return None
 
 
 def occurrence(of_year: Callable[[int], Days], which: int, said: date) -> Days | None:

@@ -40,8 +40,9 @@ class _Reading(NamedTuple):
 def date_spans(text: str, said_at: datetime) -> tuple[DateSpan, ...]:
     """The dates in the text, at most 16, in order and without overlap; raises for no text and no moment.
 
-    `said_at` gives the day in its own zone. Without a year, a date is the nearest of its kind (the past on a tie) and
-    says `any_year`. A weekday alone is the latest before that day, or the next if its clause speaks of the future.
+    `said_at` gives the day in its own zone. A date without a year says `any_year`. It lies ahead or behind where its
+    clause says so ("by June", "it was in June"), else it is the nearest of its kind, the past on a tie. A weekday alone
+    is the next where its clause says that it lies ahead, else the latest before that day.
     Other words beside a date ("last Friday on 23 January 2022") count from that date. Days outside of the calendar are
     left out.
     """
@@ -139,7 +140,7 @@ def _expression(reading: _Reading, lead: re.Match[str], depth: int = 0) -> DateS
             continue
         inner = _expression(reading, inner_lead, depth + 1)
         if inner is not None and (best is None or inner.end > best.end):
-            best = _spanned(partial(prefix, match, inner, said), start, inner.end, inner.any_year) or best
+            best = _spanned(partial(prefix, match, inner, said), start, inner.end, inner) or best
     return best
 
 
@@ -150,10 +151,13 @@ def _again(reading: _Reading, span: DateSpan, said: date) -> DateSpan | None:
     return found if found is not None and found.end == span.end else None
 
 
-def _spanned(days: Callable[[], Days | None], start: int, end: int, any_year: bool = False) -> DateSpan | None:
+def _spanned(days: Callable[[], Days | None], start: int, end: int, inner: DateSpan | None = None) -> DateSpan | None:
     """A span of the days; None if there are none, or if the calendar has no such day."""
     try:
         found = days()
     except (ValueError, OverflowError):
         return None
-    return None if found is None else DateSpan(found.first, found.last, start, end, any_year or found.any_year)
+    if found is None:
+        return None
+    any_year, side = (inner.any_year, inner.side) if inner is not None else (False, 0)
+    return DateSpan(found.first, found.last, start, end, any_year or found.any_year, found.side or side)

@@ -48,7 +48,8 @@ def joined(text: str, one: DateSpan, two: DateSpan) -> DateSpan | None:
             last = last.replace(year=first.year + crosses)
     except ValueError:
         return None
-    return DateSpan(first, last, one.start, two.end, one.any_year and two.any_year) if first <= last else None
+    any_year = one.any_year and two.any_year
+    return DateSpan(first, last, one.start, two.end, any_year, one.side or two.side) if first <= last else None
 
 
 def agreed(text: str, one: DateSpan, two: DateSpan, again: Again) -> tuple[DateSpan, ...] | None:

@@ -66,7 +66,14 @@ _CALENDAR: Final = Calendar(
     } | dict.fromkeys(
         "diese diesen diesem dieser dieses".split(), "|".join((*UNITS, *WEEKDAYS, *SEASONS))
     ),
-    ahead=r"\b(?:werde|wirst|wird|werden|will|wollen|möchte|möchten|muss|müssen|soll|habe ich (?:einen|ein|eine) (?:termin|prüfung|vorstellungsgespräch|vorlesung|flug)|fahre|fahren|fliege|fliegen|gehe|gehen|ziehe|ziehen|treffe|treffen|kommt|kommen|beginnt|startet|bis|sehen uns)\b",
+    ahead=r"\b(?:werde|wirst|wird|werden|will|wollen|möchte|möchten|muss|müssen|soll|habe ich (?:einen|ein|eine) (?:termin|prüfung|vorstellungsgespräch|vorlesung|flug)|fahre|fahren|fliege|fliegen|gehe|gehen|ziehe|ziehen|treffe|treffen|kommt|kommen|beginnt|startet|sehen uns)\b",
+    behind=r"\b(?:war(?:en|st)?|hatten?|wurden?|kam(?:en)?|ging(?:en)?|fuhr(?:en)?|flog(?:en)?|sah(?:en)?|traf(?:en)?|begann|machten?|wollten?|sollten?|musste[nt]?|konnten?|lebten?|wohnten?|arbeiteten?)\b"
+    r"|\b(?:habe|hast|hat|haben|habt|bin|bist|ist|sind|seid)\b[^.!?;,]{0,60}\b(?-i:(?!geplant|angesetzt|vorgesehen|gesetzt|genug|gesund)(?:[a-zäöü]{0,8}ge[a-zäöüß]{2,}(?:t|en)|[a-zäöü]{3,}iert|(?:be|ver|er|ent|zer)[a-zäöü]{3,}(?:t|en)))\b",
+    since=r"seit",
+    starts=r"(?:spätestens|frühestens)(?: bis)?",
+    range=r"vo[nm] \S+ bis",
+    limits=r"bis|vor|ab",
+    of=r"(?: (?:zum|am|dem|im|anfang|mitte|ende))?",
     part_of_day="morgen|abend|nachmittag|früh|nacht",
 )  # fmt: skip
 

@@ -44,6 +44,11 @@ GRAMMAR: Final = Grammar(
         r"|\s+(?:und|aber|denn|oder)\s+(?!ich \w+en\b)(?=(?:ich|wir|er|sie|es|mein|meine|meinen|unser|unsere|habe|bin|wohne|arbeite|mag|liebe|spiele|lerne|studiere|hasse|esse|trinke|lese|höre|koche|mache|sammle|spreche|gehe|fahre|seit|jetzt|außerdem|wohnt|arbeitet|ist|hat|mag|liebt|spielt|studiert|lebt)\b)",
         _I,
     ),
+    joins=regex(
+        r"\s(?:und|aber|sondern|oder)\s(?!(?:der|die|das|den|dem|des|ein\w{0,2}|mein\w{0,2}|sein\w{0,2}|ihr\w{0,2}|unser\w{0,2}|in|im|an|am|auf|aus|bei|mit|nach|von|vom|zu|zum|zur|für|ohne|seit|bis|zwei|drei|auch|noch)\b|\d|(?-i:[A-ZÄÖÜ]))"
+        r"|\s(?:und|aber)\s(?=(?:im|am|seit|ab|in)\s\S+\s(?:komm\w+|zieh\w+|fang\w+|fähr\w+|geh\w+|beginn\w+|mach\w+)\b)|,\s(?:weil|wo|wenn|als|da|der|die|das|obwohl|während)\s",
+        _I,
+    ),
     unreal_sentence=regex(
         r"\b(?:stell dir vor|stellt euch vor|stellen wir uns vor|angenommen|nehmen wir an|geträumt|in meinem Traum|im Traum|mein Charakter|meine Figur|Rollenspiel|spiele die Rolle|tu so|tue so|Aprilscherz|es war einmal|übersetze?|Übersetzung|wie (?:sagt|schreibt) man|der Satz|diesen? Satz|zum Beispiel:? ich|du bist (?:ein|eine) (?:Experte|Expertin|Assistent|Lehrer))\b"
         r"|\bim (?:Film|Buch|Spiel|Roman)\b[^.]{0,20}\bich\b",

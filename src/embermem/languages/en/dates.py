@@ -23,7 +23,9 @@ from embermem.languages.dates.days import (
     unit_from,
     weekend,
 )
+from embermem.languages.dates.direction import side_of
 from embermem.languages.dates.rules import FLAGS, ISO, Core, DateTables, Joints, Prefix
+from embermem.languages.en.direction import DIRECTION
 from embermem.languages.en.since import SINCE
 from embermem.languages.en.vocabulary import AMOUNT, DAY_OF, DAY_WORDS, MONTH_OF, MONTH_WORDS, SEASON, amount
 
@@ -69,35 +71,12 @@ _BEFORE_MONTH = regex(
 )
 _NO_ONE_DAY = regex(r"\b(?:every|each|an?|any|some|most|per|black|good|cyber|easter|palm|ash|fat)\s{1,3}$", FLAGS)
 _BEFORE_DECADE = regex(r"(?:['’]|\b(?:from|of|since|during|back\sin|through|throughout|until)\sthe\s)$", FLAGS)
-_CLAUSE = regex(r"[^.!?;:,\n，。！？；：]{0,60}$")
-_AHEAD = regex(
-    r"['’]ll\b|\b(?:(?-i:will)|(?-i:Will)\s(?:you|we|they|he|she|it|I)|won['’]?t|shall|let['’]?s|let\sus|gonna|going\sto"
-    r"|plan(?:s|ning)?\sto|hop(?:e|es|ing)\sto|needs?\sto|ha(?:ve|s)\sto(?!\s(?:say|admit|tell))|due(?!\sto)"
-    r"|(?<!to\s)see\sy(?:ou|a)|looking\sforward|can['’]?t\swait|(?:scheduled|booked|planned|set|aiming)\sfor"
-    r"|(?:have|has|got)\s.{0,25}\b(?:appointment|interview|exam|deadline|meeting|flight|reservation)"
-    r"|(?:appointment|interview|exam|deadline|meeting|flight|reservation)\s(?:is|are))\b"
-    r"|(?:['’](?:m|re|s)|\b(?:am|are|is))\s(?:leaving|arriving|flying|starting|meeting|visiting|coming|hosting|having"
-    r"|going)\b",
-    FLAGS,
-)
-_BEHIND = regex(
-    r"\b(?:was|were|wasn['’]?t|weren['’]?t|had|did|didn['’]?t|been|since|happened|said|told|asked|went|saw|met|came|made"
-    r"|would)\b",
-    FLAGS,
-)
 _NOT_FOR = regex(
     r"\b(?:(?:ha(?:ve|s|d)|do|does|did|is|was|would|could)n['’]?t|not|never|first|best|worst|most|least|longest)\b"
     r"[^.!?;:,\n]{0,40}$",
     FLAGS,
 )
 """Before "in a few days" that is as long as something was not done."""
-_FIRST_WORDS = regex(r"\s*(?:and|but|so|then)?\s*(?:on)?\s*", FLAGS)
-_THEN_AHEAD = regex(
-    r"(?:\s(?:morning|afternoon|evening|night))?,?\s(?:I|we|you|he|she|they|it)"
-    r"(?:['’]ll|\s(?:will|shall)|(?:['’](?:m|re|s)|\s(?:am|are|is))\s(?:going\sto|gonna))\b",
-    FLAGS,
-)
-
 _NS = f"0 {' '.join(AMOUNT)}"
 _UNITS, _NAMES = "day|week|month|year", "|".join((*MONTH_OF, *DAY_OF))
 _MANY = "[0-9]|" + "|".join(w for w in AMOUNT if w not in ("a", "an", "one"))
@@ -130,11 +109,11 @@ def _month(word: str) -> int:
 
 def _month_day(match: re.Match[str], said: date) -> Days | None:
     month, day, to = _month(match["month"]), int(match["day"]), int(match["to"] or match["day"])
-    return _in_year(lambda year: Days(date(year, month, day), date(year, month, to)), match["year"], said)
+    return _in_year(lambda year: Days(date(year, month, day), date(year, month, to)), match, said)
 
 
-def _in_year(of_year: Callable[[int], Days], year: str | None, said: date) -> Days | None:
-    days = of_year(int(year)) if year else nearest(of_year, said)
+def _in_year(of_year: Callable[[int], Days], match: re.Match[str], said: date) -> Days | None:
+    days = of_year(int(match["year"])) if match["year"] else nearest(of_year, said, _side(match))
     return days if days and days.first <= days.last else None
 
 
@@ -148,7 +127,7 @@ def _month_alone(match: re.Match[str], said: date) -> Days | None:
         before = _BEFORE_MONTH.search(match.string, max(0, match.start() - 28), match.start())
         if before is None or (word in ("may", "march", "mar") and not before["sure"]):
             return None
-    return nearest(lambda year: months(year, _month(word)), said)
+    return nearest(lambda year: months(year, _month(word)), said, _side(match))
 
 
 def _year_alone(match: re.Match[str], said: date) -> Days | None:
@@ -163,7 +142,7 @@ def _season_year(match: re.Match[str], said: date) -> Days | None:
 
 
 def _holiday(match: re.Match[str], said: date) -> Days | None:
-    return _in_year(_of_holiday(match["holiday"]), match["year"], said)
+    return _in_year(_of_holiday(match["holiday"]), match, said)
 
 
 def _of_holiday(name: str) -> Callable[[int], Days]:
@@ -214,20 +193,19 @@ def _rolling(match: re.Match[str], said: date) -> Days | None:
 
 def _weekday_alone(match: re.Match[str], said: date) -> Days | None:
     before = (match.string, max(0, match.start() - 12), match.start())
-    return None if _NO_ONE_DAY.search(*before) else on_weekday(DAY_OF[match["weekday"][:3].lower()], _side(match), said)
+    return (
+        None
+        if _NO_ONE_DAY.search(*before)
+        else on_weekday(DAY_OF[match["weekday"][:3].lower()], _side(match) or -1, said)
+    )
 
 
 def _weekend_alone(match: re.Match[str], said: date) -> Days | None:
-    return weekend(_side(match), said)
+    return weekend(_side(match) or -1, said)
 
 
 def _side(match: re.Match[str]) -> int:
-    """1 if the clause that leads up to the match speaks of the future, or "I will" follows; else -1."""
-    found = _CLAUSE.search(match.string, max(0, match.start() - 60), match.start())
-    clause = "" if found is None else found.group()
-    if _FIRST_WORDS.fullmatch(clause):
-        return 1 if _THEN_AHEAD.match(match.string, match.end()) else -1
-    return 1 if _AHEAD.search(clause) and not _BEHIND.search(clause) else -1
+    return side_of(DIRECTION, match.string, match.start(), match.end())
 
 
 def _quarter_year(match: re.Match[str], said: date) -> Days | None:

@@ -9,7 +9,9 @@ from datetime import date, timedelta
 
 from embermem.core.patterns import regex
 from embermem.languages.dates.days import on_weekday, unit_from
+from embermem.languages.dates.direction import side_of
 from embermem.languages.dates.rules import Began, Since
+from embermem.languages.en.direction import DIRECTION
 from embermem.languages.en.vocabulary import DAY_OF, DAY_WORDS, MONTH_NAMES, MONTH_OF, MONTH_WORDS, SEASON, amount
 
 _UNITS = "day|week|month|year"
@@ -35,6 +37,8 @@ def _began(match: re.Match[str], said: date) -> Began | None:
         month = SEASON[match["season"].lower()]
         return Began(date(said.year if month < said.month - 2 else said.year - 1, month, 1), "month")
     if match["weekday"]:
+        if _side(match) > 0:
+            return None
         return Began(on_weekday(DAY_OF[match["weekday"][:3].lower()], -1, said).first, "day")
     if match["ago"]:
         return _back(amount(match["n"])[0], match["ago"].lower(), said)
@@ -71,10 +75,17 @@ def _in_month(match: re.Match[str], said: date) -> Began | None:
     year = int(match["year2"]) if match["year2"] else said.year
     found = date(year, MONTH_OF[match["month"][:3].lower()], int(day) if day else 1)
     if found > said:
-        if match["year2"]:
+        if match["year2"] or _side(match) >= 0:
             return None
         found = found.replace(year=found.year - 1)
     return Began(found, "day" if day else "month")
+
+
+def _side(match: re.Match[str]) -> int:
+    """1 if the text says that a day or month lies ahead, -1 if it says that it lies behind, else 0."""
+    if match.group()[:5].lower() in ("last ", "since"):
+        return -1
+    return side_of(DIRECTION, match.string, match.start(), match.end())
 
 
 def _label(began: Began) -> str:

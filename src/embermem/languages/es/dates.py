@@ -69,6 +69,13 @@ _CALENDAR: Final = Calendar(
     },
     ahead=r"\b(?:voy|vas|va|vamos|vais|van) a\b|\b\w{3,}(?:aré|eré|iré|aremos|eremos|iremos|ará|erá|irá|arán)\b|\bme voy\b|\bnos vamos\b|\btengo (?:una |un )?(?:cita|entrevista|examen|reunión|vuelo|médico)"
     r"|\b(?:nos vemos|quedamos|quiero|pienso|planeo|hay que|empieza|llega|sale|toca)\b",
+    behind=r"\b(?:he|has|ha|hemos|habéis|han) \w{2,}(?:ado|ido|[tsi][aeo]|cho)\b|\b(?:fui|fue|fueron|hice|hizo|tuve|tuvo|estuve|estuvo|fuimos|hicimos|tuvimos|estuvimos|vinimos|dijimos|dimos|vimos|vine|vino|dije|dijo|puse|puso|di|dio|vi|vio|era|eran|estaba|estaban|tenía|había|iba|íbamos|vivía|quería|hacía|debía)\b"
+    r"|\b(?!qué\b|café\b|bebé\b|josé\b|aquí\b|allí\b|así\b|casi\b)\w{2,}(?:(?<![aei]r)é|ó|iste|aron|ieron|aban?)\b|\b(?!aquí\b|allí\b|ahí\b|así\b|esquí\b|rubí\b)\w{3,}í\b",
+    since=r"desde",
+    starts=r"a partir de(?:l)?|a más tardar|como muy tarde",
+    range=r"(?:de|desde)(?: el)? \S+ hasta",
+    limits=r"para|antes de(?:l)?|hasta",
+    of=r"(?: (?:el|la|este|mediados de|finales de|principios de))?",
     part_of_day="por la mañana|por la tarde|por la noche",
 )  # fmt: skip
 

@@ -39,6 +39,11 @@ GRAMMAR: Final = Grammar(
         rf"|\s+(?:y|pero|porque|ya que|así que|pues|aunque|e)\s+(?={_VERBS})",
         _I,
     ),
+    joins=regex(
+        r"\s(?:y|e|pero|ni)\s(?!(?:el|la|los|las|un|una|unos|unas|mi|mis|su|sus|de|del|en|a|al|con|por|para|sin|desde|hasta|también|otr[oa]s?|cada|este|esta|dos|tres)\b|\d|(?-i:[A-ZÁÉÍÓÚÑ]))"
+        r"|\s(?:y|pero)\s(?=(?:en|el|a|desde|este|la)\s[^,.;]{3,24}\s(?:se|me|nos|te|ven\w+|viene|vino|empie\w+|va|voy)\b)|\s(?:porque|aunque|donde|cuando|mientras|así que)\s|,\sque\s",
+        _I,
+    ),
     unreal_sentence=regex(
         r"\b(?:imagin(?:a|ad|ate|emos|emonos)|imagínate|supong(?:amos|o)|pongamos|soñé|he soñado|en (?:mi|un) sueño|en (?:la|el|una|un|mi) (?:película|libro|juego|novela|serie) (?=soy|tengo|vivo|me)|mi personaje|juego de rol|hago el papel|finge|haz como|inocentada|érase una vez|había una vez|traduce|traducción|cómo se (?:dice|escribe)|la frase|esta frase|por ejemplo,? (?:yo|tengo|soy)|eres (?:un|una) (?:experto|experta|asistente|profesor))\b",
         _I,

@@ -72,6 +72,9 @@ class Grammar:
     """Of a relative, from the verb on."""
     cut: re.Pattern[str]
     """What stands between two clauses."""
+    joins: re.Pattern[str]
+    """Between two verbs of one subject within such a clause ("and comes", "where"): a date on one side is not a time of
+    what the other side states. Not between two objects ("and a car")."""
     unreal_sentence: re.Pattern[str]
     """A sentence that holds this says nothing of how things are."""
     unreal: re.Pattern[str]
@@ -198,7 +201,8 @@ def _first(
         match = frame.pattern.search(text) if subject == USER else frame.pattern.match(text, pos)
         if match is None or (subject == USER and grammar.blocked.search(text, 0, match.start())):
             continue
-        found += _read(grammar, frame, match, () if frame.attribute in _DATES else spans, said_at, subject)
+        own = _of_verb(grammar, clause, text, match.end(), () if frame.attribute in _DATES else spans)
+        found += _read(grammar, frame, match, own, said_at, subject)
     end = len(clause.rstrip(" ,;:"))
     return [replace(one, start=len(clause) - len(clause.lstrip()), end=end) for one in found]
 
@@ -235,35 +239,38 @@ def _undated(grammar: Grammar, clause: str, pos: int, said_at: datetime) -> tupl
     return text, spans
 
 
+def _of_verb(grammar: Grammar, clause: str, text: str, at: int, spans: tuple[DateSpan, ...]) -> tuple[DateSpan, ...]:
+    """The dates of the clause that stand with the verb that ends at `at` in its text without dates."""
+    if not spans:
+        return ()
+    within = len(grammar.joins.findall(text, 0, at))
+    joins = [
+        one.start() for one in grammar.joins.finditer(clause) if not any(s.start < one.start() < s.end for s in spans)
+    ]
+    return tuple(span for span in spans if sum(start < span.start for start in joins) == within)
+
+
 def _timed(grammar: Grammar, finding: Finding, spans: tuple[DateSpan, ...], said_at: datetime) -> Finding:
     """The statement with the time that its clause names: of a plan when it ends, of others since when they hold."""
     today = said_at.date()
     if finding.attribute in _AHEAD:
         for span in spans:
-            first, last = _shifted(span, today, ahead=True)
+            span = span.on_side(1, today)
+            first, last = span.first, span.last
             if last >= today:
                 when = When(_moment(first, said_at), grammar.label(first, _grain(first, last)), 0)
                 return replace(finding, when=when, until=_moment(last + timedelta(days=1), said_at))
         return finding
     if finding.attribute in _TIMED:
         for span in spans:
-            first, last = _shifted(span, today, ahead=False)
+            if finding.attribute == "did":
+                span = span.on_side(-1, today)
+            first, last = span.first, span.last
             if first <= today and (finding.attribute == "did" or last < today):
                 return replace(
                     finding, when=When(_moment(first, said_at), grammar.label(first, _grain(first, last)), 0)
                 )
     return finding
-
-
-def _shifted(span: DateSpan, today: date, *, ahead: bool) -> tuple[date, date]:
-    """The days of a span whose year was not said, in the year that lies ahead or behind."""
-    years = 0
-    if span.any_year:
-        years = 1 if ahead and span.last < today else -1 if not ahead and span.first > today else 0
-    try:
-        return span.first.replace(year=span.first.year + years), span.last.replace(year=span.last.year + years)
-    except ValueError:
-        return span.first, span.last
 
 
 def _grain(first: date, last: date) -> str:

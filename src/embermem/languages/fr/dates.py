@@ -68,6 +68,13 @@ _CALENDAR: Final = Calendar(
     },
     ahead=r"\b(?:(?:je|tu|il|elle|on|nous|vous|ils|elles) (?:vais|vas|va|allons|allez|vont)\b|j['’](?:irai|aurai)|\w{3,}r(?:ai|ons|ont)\b"
     r"|rendez-vous|rdv|prévu|prévoi[st]|pars\b|part\b|commence\b|arrive\b|il faut|à bientôt|d['’]ici)",
+    behind=r"\b(?:j['’]ai|j['’]étais|(?:tu|il|elle|on) (?:l['’]|s['’]|y )?(?:as|a|est|était|avait)|avons|avez|ont|suis|sommes|êtes|sont|est) (?:(?:déjà|pas|plus|bien|tous|vite|enfin) )?(?!prévu|fixé|attendu|dû|dispo|occupé|invité)\w{2,}(?:é|ée|és|ées|i|ie|is|it|u|ue|us|ert|ort)\b"
+    r"|\b(?!mais\b|jamais\b|fai[st]\b|vais\b|sai[st]\b|plai[st]\b|lait\b|français\b|anglais\b|parfait\b|souhait\b|palais\b|\w+rais\b|\w+rait\b)\w{3,}(?:ais|ait|aient)\b",
+    since=r"depuis",
+    starts=r"à (?:partir|compter) d[ue]|à (?:partir|compter) d['’]|au plus tard",
+    range=r"(?:de|du|depuis) \S+ jusqu['’](?:à|au)",
+    limits=r"d['’]ici(?: à| au)?|avant|jusqu['’](?:à|au|en)|pour|dès",
+    of=r"(?: (?:le|la|l['’]|mi|début|fin|ce))?",
     part_of_day="matin|midi|après-midi|soir|nuit",
 )  # fmt: skip
 

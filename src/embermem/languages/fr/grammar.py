@@ -39,6 +39,11 @@ GRAMMAR: Final = Grammar(
         r"|\s+et\s+(?=(?:habite|travaille|vit|adore|aime|étudie|fait|joue|est|a)\s)",
         _I,
     ),
+    joins=regex(
+        r"\s(?:et|mais|puis|ni)\s(?!(?:le|la|les|l['’]|un|une|des|du|de|d['’]|mon|ma|mes|son|sa|ses|notre|nos|en|à|au|aux|avec|pour|sans|dans|chez|depuis|deux|trois|aussi|ce|cet|cette)(?:\b|\s)|\d|(?-i:[A-ZÀ-Ý]))"
+        r"|\s(?:et|mais)\s(?=(?:en|le|à|depuis|ce|cet|cette)\s[^,.;]{3,24}\s(?:je|il|elle|on|se|me|vien\w+|part|va)\b)|\s(?:parce qu|puisqu|quand|lorsqu|où|qui|tandis qu|alors qu)(?:e|['’]|\b)",
+        _I,
+    ),
     unreal_sentence=regex(
         r"\b(?:imagin(?:e|ons|ez)|suppos(?:e|ons|ez)|admettons|mettons que|rêvé|dans (?:mon|un) rêve|dans (?:le|ce|un|mon) (?:film|livre|jeu|roman|sketch)|mon personnage|mon héros|mon héroïne|jeu de rôle|joue(?:r)? le rôle"
         r"|fais(?:ons)? semblant|fais comme si|poisson d'avril|il était une fois|traduis|traduction|comment (?:dit|dirait|écrit)-on|la phrase|cette phrase|par exemple,? (?:je|j')|tu es (?:un|une) (?:expert|assistant|professeur))\b",

@@ -22,6 +22,7 @@ from embermem.languages.dates.days import (
     unit_from,
     weekend,
 )
+from embermem.languages.dates.direction import Direction, side_of
 from embermem.languages.dates.rules import DIGITS, Core, DateTables, Joints
 from embermem.languages.zh.numbers import number
 
@@ -108,7 +109,7 @@ def _year(match: re.Match[str], said: date) -> int | None:
 def _date(match: re.Match[str], said: date) -> Days | None:
     year, month = _year(match, said), _number(match["month"])
     if year is None:
-        return nearest(lambda y: _in_month(match, y, month), said)
+        return nearest(lambda y: _in_month(match, y, month), said, _side(match))
     return _in_month(match, year, month)
 
 
@@ -123,7 +124,7 @@ def _in_month(match: re.Match[str], year: int, month: int) -> Days:
 
 def _in_numbers(match: re.Match[str], said: date) -> Days | None:
     month, day = _number(match["month"]), _number(match["day"])
-    return nearest(lambda year: Days(date(year, month, day), date(year, month, day)), said)
+    return nearest(lambda year: Days(date(year, month, day), date(year, month, day)), said, _side(match))
 
 
 def _month(match: re.Match[str], said: date) -> Days | None:
@@ -152,7 +153,7 @@ def _holiday(match: re.Match[str], said: date) -> Days | None:
     def of_year(y: int) -> Days:
         return Days(date(y, month, first), date(y, month, last))
 
-    return nearest(of_year, said) if year is None else of_year(year)
+    return nearest(of_year, said, _side(match)) if year is None else of_year(year)
 
 
 def _day(match: re.Match[str], said: date) -> Days | None:
@@ -168,7 +169,7 @@ def _week(match: re.Match[str], said: date) -> Days | None:
 
 
 def _weekday(match: re.Match[str], said: date) -> Days | None:
-    side = _SIDES.get(match["rel"] or "") or _side(match)
+    side = _SIDES.get(match["rel"] or "") or _side(match) or -1
     day = match["day"]
     return weekend(side, said) if day in ("週末", "土日") else on_weekday(_WEEKDAYS.index(day[0]), side, said)
 
@@ -178,10 +179,23 @@ def _next_week(match: re.Match[str], said: date) -> Days | None:
 
 
 def _side(match: re.Match[str]) -> int:
-    """1 if the clause speaks of the future; else -1."""
-    after = _CLAUSE_AFTER.match(match.string, match.end())
+    return side_of(_DIRECTION, match.string, match.start(), match.end())
+
+
+def _tense(text: str, start: int, end: int) -> int:
+    """Of the clause, whose verb follows."""
+    after = _CLAUSE_AFTER.match(text, end)
     words = after.group() if after else ""
-    return -1 if _BEHIND.search(words) or not _AHEAD.search(words) else 1
+    if _BEHIND.search(words):
+        return -1
+    return 1 if _AHEAD.search(words) else 0
+
+
+_DIRECTION: Final = Direction(
+    tense=_tense,
+    since_after=regex(r"(?:以来|から(?:ずっと)?[^。！？!?、\n]{0,16}(?:てい|てる|でい|でる))"),
+    limits_after=regex(r"まで|より前|[の]?前に|以降|から|締め?切"),
+)
 
 
 def _ago(match: re.Match[str], said: date) -> Days | None:

@@ -20,6 +20,7 @@ from embermem.languages.dates.days import (
     unit_from,
     weekend,
 )
+from embermem.languages.dates.direction import Direction, side_of
 from embermem.languages.dates.rules import DIGITS, Core, DateTables, Joints
 from embermem.languages.zh.numbers import number
 from embermem.languages.zh.since import SINCE
@@ -97,7 +98,7 @@ def _year(match: re.Match[str], said: date) -> int | None:
 def _date(match: re.Match[str], said: date) -> Days | None:
     year, month = _year(match, said), _number(match["month"])
     if year is None:
-        return nearest(lambda y: _in_month(match, y, month), said)
+        return nearest(lambda y: _in_month(match, y, month), said, _side(match))
     return _in_month(match, year, month)
 
 
@@ -128,7 +129,7 @@ def _whole_year(match: re.Match[str], said: date) -> Days | None:
 
 def _holiday(match: re.Match[str], said: date) -> Days | None:
     of_year, year = on_the_day(*_HOLIDAY[match["holiday"]]), _year(match, said)
-    return nearest(of_year, said) if year is None else of_year(year)
+    return nearest(of_year, said, _side(match)) if year is None else of_year(year)
 
 
 def _day(match: re.Match[str], said: date) -> Days | None:
@@ -140,19 +141,33 @@ def _week(match: re.Match[str], said: date) -> Days | None:
     if rel is None:
         if day is None:
             return None
-        return weekend(_side(match), said) if day == "末" else on_weekday(_weekday(day), _side(match), said)
+        return weekend(_side(match) or -1, said) if day == "末" else on_weekday(_weekday(day), _side(match) or -1, said)
     week = unit_from("weekend" if day == "末" else "week", _WHICH[rel], said)
     return week if day is None or day == "末" else on_weekday(_weekday(day), 0, week.first)
 
 
 def _side(match: re.Match[str]) -> int:
-    """1 if the clause speaks of the future; else -1."""
-    text, start, end = match.string, match.start(), match.end()
+    return side_of(_DIRECTION, match.string, match.start(), match.end())
+
+
+def _tense(text: str, start: int, end: int) -> int:
     before, after = _CLAUSE_BEFORE.search(text, max(0, start - 20), start), _CLAUSE_AFTER.match(text, end, end + 20)
     before_words, after_words = before.group() if before else "", after.group() if after else ""
     if _BEHIND.search(before_words) or _BEHIND.search(after_words):
         return -1
-    return 1 if _AHEAD.search(before_words) or _THEN_AHEAD.match(after_words) else -1
+    return 1 if _AHEAD.search(before_words) or _THEN_AHEAD.match(after_words) else 0
+
+
+_DIRECTION = Direction(
+    tense=_tense,
+    since=regex(r"自从?$"),
+    starts=regex(r"(?:截至|截止到?|最晚|最迟|不迟于)$"),
+    limits=regex(r"(?:(?<![来去])到|等到?|赶在)$"),
+    range=regex(r"从[^，。；！？]{1,12}到$"),
+    range_after=regex(r"[到至~～-]"),
+    since_after=regex(r"(?:以来|(?:起|开始)?(?:一直|就一直))"),
+    limits_after=regex(r"(?:之前|以前|前(?![天面年])|截止|到期|起|开始)"),
+)
 
 
 def _weekday(day: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from embermem.core.changes import (
@@ -28,17 +28,29 @@ from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.value_equality import same_value
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Times:
+    """Since when a fact holds, until when it held, and when it ends by itself."""
+
+    valid_from: datetime | None
+    valid_to: datetime | None = None
+    expires_at: datetime | None = None
+
+
 def correcting(
-    fact: Fact, text: str, value: str, persona: Persona, *, no: int, seq: int, settings: Settings
+    fact: Fact, text: str, value: str, persona: Persona, *, no: int, seq: int, settings: Settings, times: Times
 ) -> list[Decision]:
     """The decisions of change `no` by which a new fact takes the place of one that was wrong.
 
-    The new one is true from when the old one was thought to be, which then held for no time; it rests on the same
-    utterances. What was said up to `seq` neither ends it nor teaches the old value again. A fact that already says
-    the same becomes part of it. Raises InputError for a fact that no longer holds, or that says just this.
+    The old one then held for no time; the new one rests on the same utterances. What was said up to `seq` neither ends
+    it nor teaches the old value again. A fact that already says the same becomes part of it. Raises InputError for a
+    fact that no longer holds, for one that says just this, and for times that end before they begin.
     """
     _must_hold(fact)
-    if (fact.text, fact.value) == (text, value):
+    since, until = times.valid_from, times.valid_to
+    if since is not None and until is not None and until < since:
+        raise InputError(f"valid_to = {until.isoformat()} is before valid_from = {since.isoformat()}")
+    if (fact.text, fact.value, fact.valid_from, None) == (text, value, since, until):
         raise InputError(f"fact {fact.id} already has this text; nothing was changed")
     new = FactId(f"f{no}-000")
     held = _held(persona)
@@ -47,7 +59,17 @@ def correcting(
     ended = [fact, *same]
     sources = dict.fromkeys(source for one in ended for source in one.sources)
     decisions: list[Decision] = [
-        FactAdded.of(replace(fact, id=new, value=value, text=text, sources=tuple(sources), expires_at=None))
+        FactAdded.of(
+            replace(
+                fact,
+                id=new,
+                value=value,
+                text=text,
+                sources=tuple(sources),
+                valid_from=since,
+                expires_at=times.expires_at if until is None else None,
+            )
+        )
     ]
     decisions += [FactRetired(fact_id=one.id, superseded_by=new, valid_to=one.valid_from) for one in ended]
     if any(one.pinned for one in ended):
@@ -56,6 +78,10 @@ def correcting(
     if not same_value(fact.value, value, fact.attribute):
         decisions.append(_denied(fact, seq))
     decisions += _lines(fact, value, persona)
+    if until is not None:
+        ended_one = replace(fact, id=new, value=value, text=text)
+        decisions += [FactRetired(fact_id=new, superseded_by=None, valid_to=until), _denied(ended_one, seq)]
+        decisions += _lines(fact, None, persona, ended=until)
     after = [one for one in held if one not in ended]
     return [*decisions, *over_cap([*after, replace(fact, id=new, pinned=any(one.pinned for one in ended))], settings)]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embermem.core import npz
 from embermem.core.errors import EmbedderError
 from embermem.index.pairs import similarities
 from embermem.memoryos.recall.themes import THEME_NEAR, theme_examples, theme_statements
@@ -84,5 +85,5 @@ class _Examples:
 
 
 def _kept(key: str) -> Vectors | None:
-    with as_file(files("embermem.memoryos.recall") / VECTORS) as path, np.load(path, allow_pickle=False) as stored:
-        return stored[key].astype(np.float32) if key in stored.files else None
+    with as_file(files("embermem.memoryos.recall") / VECTORS) as path, npz.reading(path) as stored:
+        return stored[key].astype(np.float32) if key in stored.names else None

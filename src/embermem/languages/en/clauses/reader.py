@@ -48,6 +48,11 @@ _BEFORE_TIME = frozenset(
 )
 _RELATED_TO = frozenset("since until before after by from".split())
 """Words before a time that is not when it was."""
+_STARTING = frozenset("starting beginning effective from".split())
+_OF_ARRANGED = _STARTING | frozenset("by until before".split())
+"""Words before a time to come of what is done already: "negotiated a cut starting 1 July 2026"."""
+_ELSEWHERE = frozenset("and but so because when while although though which who where".split())
+"""Words between a time and a clause that it is not the time of."""
 _FOR = "for"
 """What relates an arrangement to its time: "booked a room for 5 May 2023"."""
 
@@ -72,6 +77,8 @@ class _Time(NamedTuple):
     span: DateSpan | None
     relation: str
     kept: list[Token]
+    is_of_arranged: bool = False
+    """Whether it is to come, of what has happened already."""
 
 
 def readings(
@@ -175,7 +182,7 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
     if found is None or clause.stopped in _DOUBTED or (clause.stopped == "but" and clause.verb in frames.TO_INFINITIVE):
         return None
     told_time = _time(parts, clause, found.start, spans, said_at.date())
-    if told_time.relation != _FOR:
+    if not told_time.is_of_arranged:
         found = _planned(found, clause, told_time.span, said_at.date())
     if found is None or _is_over(found.attribute, told_time.span, said_at.date()):
         return None
@@ -215,16 +222,23 @@ def _read(parts: list[Token], clause: Clause, spans: Sequence[DateSpan], said_at
 def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[DateSpan], said: date) -> _Time:
     """The time named in a clause or before it, taken out of the complement, which begins at `start`."""
     kept = [t for k, t in enumerate(parts[start : clause.end], start) if not _points(parts, k)]
-    begin, end = parts[clause.lead].start, parts[clause.end - 1].end
-    span = next((one for one in spans if begin <= one.start < end), None)
+    lead, begin, end = parts[clause.lead].start, _lead_start(parts, clause), parts[clause.end - 1].end
+    near = [one for one in spans if lead <= one.start < end]
+    # What happened goes on in the time of the clause before: "it crashed last week and I lost my work".
+    goes_on = clause.tense in _HAPPENED
+    span = next((one for one in near if one.start >= begin or (goes_on and one.first <= said)), None)
     if span is None or _USUAL & set(clause.adverbs):
         return _Time(None, "", kept)
     span = _of_year(span, clause, said)
-    is_arranged = clause.tense in _HAPPENED and clause.verb in frames.ARRANGING and span.first > said
     before = next((token.low for token in reversed(parts) if token.end <= span.start), "")
-    relation = _FOR if is_arranged else before if before in _RELATED_TO else ""
+    is_done = clause.tense in _HAPPENED and span.first > said
+    is_arranged = is_done and (clause.verb in frames.ARRANGING or before in _OF_ARRANGED)
+    if is_arranged:
+        relation = _FOR if clause.verb in frames.ARRANGING else before
+    else:
+        relation = before if before in _RELATED_TO else ""
     if not kept or not kept[0].start <= span.start < kept[-1].end:
-        return _Time(span, relation, kept)
+        return _Time(span, relation, kept, is_arranged)
     left = [t for t in kept if t.end <= span.start]
     if before in _RELATED_TO:
         left.pop()
@@ -233,7 +247,13 @@ def _time(parts: Sequence[Token], clause: Clause, start: int, spans: Sequence[Da
     right = [t for t in kept if t.start >= span.end]
     if right and right[0].low in _PARTS_OF_DAY:
         right.pop(0)
-    return _Time(span, relation, left + right)
+    return _Time(span, relation, left + right, is_arranged)
+
+
+def _lead_start(parts: Sequence[Token], clause: Clause) -> int:
+    """Where the words begin that lead up to the clause and are of no other: behind the last conjunction."""
+    joints = [k for k in range(clause.lead, clause.start) if parts[k].low in _ELSEWHERE]
+    return parts[joints[-1] if joints else clause.lead].start
 
 
 def _points(parts: Sequence[Token], k: int) -> bool:
@@ -243,18 +263,9 @@ def _points(parts: Sequence[Token], k: int) -> bool:
 
 def _of_year(span: DateSpan, clause: Clause, said: date) -> DateSpan:
     """A date without a year in the year that the tense asks for: "in March" of what happened was the last one."""
-    by = 0
-    if span.any_year and clause.tense in _HAPPENED and clause.verb in frames.ARRANGING:
-        by = 1 if span.last < said else 0
-    elif span.any_year and clause.tense in _HAPPENED and span.first > said:
-        by = -1
-    elif span.any_year and clause.tense in _TO_COME and span.last < said:
-        by = 1
-    return replace(span, first=_in_year(span.first, by), last=_in_year(span.last, by)) if by else span
-
-
-def _in_year(day: date, by: int) -> date:
-    return day.replace(year=day.year + by, day=28 if (day.month, day.day) == (2, 29) else day.day)
+    if clause.tense in _HAPPENED:
+        return span.on_side(1 if clause.verb in frames.ARRANGING else -1, said)
+    return span.on_side(1, said) if clause.tense in _TO_COME else span
 
 
 def _planned(found: Predicate, clause: Clause, span: DateSpan | None, said: date) -> Predicate | None:
@@ -322,5 +333,6 @@ def _dates(attribute: str, told_time: _Time, said_at: datetime) -> tuple[When | 
     is_to_come = attribute in _WISHES or span.first > said_at.date()
     until = datetime.combine(span.last + timedelta(days=1), time(), said_at.tzinfo) if is_to_come else None
     if told_time.relation:
+        until = None if told_time.is_of_arranged and told_time.relation in _STARTING else until
         return None, until, f" {told_time.relation} {label_of(span)}"
     return When(datetime.combine(span.first, time(), said_at.tzinfo), label_of(span), span.end), until, ""

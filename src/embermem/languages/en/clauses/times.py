@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from embermem.core.patterns import regex
 from embermem.languages.dates.engine import DateSpan, date_spans
+from embermem.languages.en.clauses.words import FUNCTION
 from embermem.languages.en.vocabulary import MONTH_NAMES
 
 _MAY = regex(
@@ -16,6 +17,8 @@ _MAY = regex(
 )
 
 
+_HOLIDAY = regex(r"christmas|halloween|valentine['’]?s day|new year['’]?s (?:eve|day)", re.IGNORECASE)
+_WORD_AFTER = regex(r"\s([A-Za-z]+)")
 _RECURRING = regex(r"\b(?:every|each|most)\s(?:\w+\s)?$", re.IGNORECASE)
 
 
@@ -26,7 +29,19 @@ def timed(sentence: str, said_at: datetime) -> tuple[DateSpan, ...]:
     return tuple(
         one
         for one in date_spans(sentence, said_at)
-        if (one.last - one.first).days < 740 and not _RECURRING.search(sentence, 0, one.start)
+        if (one.last - one.first).days < 740
+        and not _RECURRING.search(sentence, 0, one.start)
+        and not _is_modifier(sentence, one)
+    )
+
+
+def _is_modifier(sentence: str, span: DateSpan) -> bool:
+    """Whether a holiday says which things are meant, and not when: "Christmas decorations"."""
+    following = _WORD_AFTER.match(sentence, span.end)
+    return (
+        following is not None
+        and following.group(1).lower() not in FUNCTION
+        and _HOLIDAY.fullmatch(sentence, span.start, span.end) is not None
     )
 
 

@@ -22,11 +22,8 @@ def past(text: str, said_at: datetime) -> When | None:
     spans = date_spans(text, said_at)
     if not spans:
         return None
-    best = _most_exact(spans)
-    named = _Times(best.first, best.last)
-    if best.any_year and best.first > said_at.date():
-        named = _Times(_years_on(best.first, -1), _years_on(best.last, -1))
-    return None if named.first > said_at.date() else _when(named, said_at)
+    best = _most_exact(spans).on_side(-1, said_at.date())
+    return None if best.first > said_at.date() else _when(_Times(best.first, best.last), said_at)
 
 
 def planned(text: str, said_at: datetime) -> tuple[When, datetime] | None:
@@ -34,10 +31,8 @@ def planned(text: str, said_at: datetime) -> tuple[When, datetime] | None:
     spans = date_spans(text, said_at)
     if not spans:
         return None
-    best = _most_exact(spans)
+    best = _most_exact(spans).on_side(1, said_at.date())
     named = _Times(best.first, best.last)
-    if best.any_year and best.last < said_at.date():
-        named = _Times(_years_on(best.first, 1), _years_on(best.last, 1))
     if named.last < said_at.date():
         return None
     return _when(named, said_at), _midnight(named.last + timedelta(days=1), said_at)
@@ -45,10 +40,6 @@ def planned(text: str, said_at: datetime) -> tuple[When, datetime] | None:
 
 def _most_exact(spans: tuple[DateSpan, ...]) -> DateSpan:
     return min(spans, key=lambda span: (span.last - span.first, span.start))
-
-
-def _years_on(day: date, years: int) -> date:
-    return day.replace(year=day.year + years, day=min(day.day, months(day.year + years, day.month).last.day))
 
 
 def _when(named: _Times, said_at: datetime) -> When:

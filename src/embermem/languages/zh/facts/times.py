@@ -40,10 +40,8 @@ def planned(text: str, said_at: datetime) -> tuple[When, datetime] | None:
     spans = date_spans(text, said_at)
     if not spans:
         return None
-    best = _most_exact(spans)
+    best = _most_exact(spans).on_side(1, said_at.date())
     named = Times(best.first, best.last)
-    if best.any_year and best.last < said_at.date():
-        named = Times(_a_year_on(best.first), _a_year_on(best.last))
     if named.last < said_at.date():
         return None
     return _when(named, said_at), _midnight(named.last + timedelta(days=1), said_at)
@@ -51,10 +49,6 @@ def planned(text: str, said_at: datetime) -> tuple[When, datetime] | None:
 
 def _most_exact(spans: tuple[DateSpan, ...]) -> DateSpan:
     return min(spans, key=lambda span: (span.last - span.first, span.start))
-
-
-def _a_year_on(day: date) -> date:
-    return day.replace(year=day.year + 1, day=min(day.day, months(day.year + 1, day.month).last.day))
 
 
 def _when(named: Times, said_at: datetime) -> When:
