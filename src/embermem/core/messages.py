@@ -394,7 +394,7 @@ def _content(content: object, where: str) -> str:
 
 
 def _part(part: object, where: str) -> str:
-    """One part of a list content, as text: texts as they are, all else named."""
+    """One part of a list content, as text: texts as they are, all else named, but for a model's reasoning."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
@@ -403,6 +403,8 @@ def _part(part: object, where: str) -> str:
     text = part.get("text", part.get("refusal"))
     if isinstance(text, str):
         return text
+    if kind in ("thinking", "redacted_thinking", "reasoning"):
+        return ""  # nobody said it
     if "image" in kind:
         return f"[image{_reference(part.get('image_url', part.get('source')))}]"
     if "audio" in kind:
