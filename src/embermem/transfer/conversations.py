@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
+from embermem.core.messages import is_blank
 from embermem.core.metadata import checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
@@ -143,10 +144,10 @@ def messages_of(value: object, place: str, offset: int = 0) -> Iterator[Item]:
 
 def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Item]:
     sides = [(Role.USER, value.get("query")), (Role.ASSISTANT, value.get("response"))]
-    if all(content is None for _, content in sides):
-        yield BadLine(place=place, what="query and response are both null", advice="give at least one of them")
+    if all(content is None or is_blank(content) for _, content in sides):
+        yield BadLine(place=place, what="query and response are empty", advice="give at least one of them")
     for role, content in sides:
-        if content is not None:
+        if content is not None and not is_blank(content):
             rest = {name: value.get(name) for name in ("at", "thread", "metadata")}
             yield _message({"role": role.value, "content": content, **rest}, place, offset)
 
