@@ -53,15 +53,15 @@ def refuse_unknown(tool: Tool, given: Iterable[str]) -> None:
         by_name |= {str(name): field for name in names}
     taken: dict[str, str] = {}
     for name in given:
-        field = by_name.get(name)
-        if field is None:
+        meant = by_name.get(name)
+        if meant is None:
             near = difflib.get_close_matches(name, by_name, 1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             takes = ", ".join(tool.parameters["properties"]) or "none"
             raise ToolError(f"{tool.name} has no argument {name}{hint}; its arguments: {takes}")
-        if field in taken:
-            raise ToolError(f"{tool.name}: {taken[field]} and {name} are two names of one argument; give one of them")
-        taken[field] = name
+        if meant in taken:
+            raise ToolError(f"{tool.name}: {taken[meant]} and {name} are two names of one argument; give one of them")
+        taken[meant] = name
 
 
 _OF_THREAD = ("thread", "thread_id", "run_id")
