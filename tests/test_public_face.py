@@ -126,7 +126,7 @@ def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Pat
         "'; DROP TABLE utterance; -- %s {0} {name} $1 :x",
         pytest.param("\u0301\u0301\u0301", marks=pytest.mark.proof),
         "𝕳𝖊𝖗𝖔𝖓 ﬁsh Ⅳ ½",
-        " \n\t ",
+        " \n\t. ",
         *(pytest.param(one, marks=pytest.mark.proof) for one in ("-" * 5000, "(((" * 3000, "a@" * 3000)),
         *(pytest.param(one, marks=pytest.mark.proof) for one in ("I live in " * 500, "My sister's " * 500)),
     ],

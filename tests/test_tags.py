@@ -234,19 +234,19 @@ BODIES = """
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
-    "add_memory": ("agent_response metadata thread timestamp user_input", "Stored"),
-    "add_document": ("source text title", "StoredDocument"),
-    "retrieve_memory": ("as_of budget min_score query scope thread valid_at", "Recalled"),
-    "search_memory": ("as_of k min_score query scope valid_at", "Found"),
-    "get_user_profile": ("as_of include_assistant_knowledge include_knowledge person valid_at", "ProfileShown"),
-    "correct_memory": ("ended fact_id text", "Corrected"),
-    "add_instruction": ("expires_at text", "Corrected"),
-    "list_memory": ("after k kind", "Listed"),
-    "forget_memory": ("confirm id", "ForgottenShown"),
-    "why": ("id", "Origin"),
-    "memory_stats": ("", "Counted"),
+    "add_memory": "agent_response metadata thread timestamp user_input",
+    "add_document": "source text title",
+    "retrieve_memory": "as_of budget min_score query scope thread valid_at",
+    "search_memory": "as_of k min_score query scope valid_at",
+    "get_user_profile": "as_of include_assistant_knowledge include_knowledge person valid_at",
+    "correct_memory": "ended fact_id text",
+    "add_instruction": "expires_at text",
+    "list_memory": "after k kind",
+    "forget_memory": "confirm id",
+    "why": "id",
+    "memory_stats": "",
 }
-"""The tools of the MCP server: what they take, and the title of what they answer."""
+"""The tools of the MCP server, and what they take."""
 COMMANDS = """
     get items edits update webhooks document
     add backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import
@@ -368,8 +368,7 @@ def test_the_http_api_has_these_names() -> None:
 def test_the_tools_have_these_names() -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "memory.db", embedder="hashed") as memory:
         tools = asyncio.run(make_server(memory).list_tools())
-    found = {one.name: (" ".join(sorted(one.input_schema["properties"])), one.output_schema) for one in tools}
-    assert {name: (taken, (made or {}).get("title")) for name, (taken, made) in found.items()} == TOOLS
+    assert {one.name: " ".join(sorted(one.input_schema["properties"])) for one in tools} == TOOLS
 
 
 def test_the_commands_have_these_names() -> None:

@@ -196,7 +196,7 @@ class OwnerSystem:
     ) -> Added:
         """Store one exchange; durable when it returns. Raises InputError, KeyReused, StoreError."""
         made, digest, _ = self._inbox().exchange(query, response, at, thread)
-        return self._memory.system.observe(self.owner, made, key=key, digest=digest, fresh=query is not None)
+        return self._memory.system.observe(self.owner, made, key=key, digest=digest, fresh=made[0].role is Role.USER)
 
     def add_messages(
         self, given: Sequence[Mapping[str, Any]], *, at: At = None, thread: str = "default", key: str | None = None

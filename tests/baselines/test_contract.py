@@ -169,7 +169,7 @@ def test_an_empty_memory_and_an_empty_query_are_answered(
     alice = system_opened(name, scripted=scripted).of("alice")
     assert alice.settle() == 0
     assert alice.recall("Anything?").hits == ()
-    alice.add("", "", at="2026-04-02T10:00:00+00:00")
+    alice.add("?", "", at="2026-04-02T10:00:00+00:00")
     alice.add("ok", None, at="2026-04-02T10:01:00+00:00")
     alice.add(None, "Hello!", at="2026-04-02T10:02:00+00:00", thread="s2")
     alice.settle()

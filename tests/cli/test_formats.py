@@ -95,13 +95,15 @@ def test_a_json_list_of_messages_is_read_on_one_line_and_on_many(indent: int | N
 
 
 def test_lines_of_names_make_the_first_to_speak_the_user() -> None:
-    found = entries("Ana: hello: you\nBo: hi\n\n  and more\nAna:\n王芳：你好\n")
+    found = entries("Ana: hello: you\nBo: hi\n\n  and more\nAna:\n\tnext line\n王芳：你好\n")
     assert [(e.role, e.name, e.content) for e in found] == [
         ("user", "Ana", "hello: you"),
         ("assistant", "Bo", "hi\nand more"),
-        ("user", "Ana", ""),
+        ("user", "Ana", "\nnext line"),
         ("assistant", "王芳", "你好"),
     ]
+    assert (bad("Ana: hello\nBo:\nAna: hi").place, bad("Ana: hello\nBo:").what) == ("line 2", "the message is empty")
+    assert [one.content for one in entries('{"query": "hi", "response": " "}')] == ["hi"]
 
 
 def test_lines_of_names_know_the_names_of_roles_and_who_i_am() -> None:
@@ -138,7 +140,7 @@ def test_an_empty_file_holds_nothing() -> None:
         ('{"role": "user", "content": "a", "thread": "' + "t" * 600 + '"}', "the thread has 600 characters"),
         ('{"role": "user", "content": "' + "x" * 1_000_001 + '"}', "the text has 1,000,001 characters"),
         ('{"text": "a"}', "neither a role nor a query"),
-        ('{"query": null, "response": null}', "both null"),
+        ('{"query": null, "response": null}', "query and response are empty"),
         ("17", "a int, not an object"),
         (b'{"role": "user", "content": "\xff"}', "not UTF-8"),
     ],

@@ -149,8 +149,21 @@ TEXTS = [
     "\x01\x02\x1b[31mred\x7f\u200b\ufeff",
     "a\r\nb\rc\u2028d\u2029e\tf\x0b\x0cg",
     "<script>alert('{0}')</script> & \"%s\" '; --",
-    " \n\t ",
+    " \n\t. ",
 ]
+
+
+def test_what_says_nothing_is_refused_and_an_empty_side_counts_as_left_out(alice: OwnerMemory) -> None:
+    for query, response in (("", None), (" \n", ""), (None, None)):
+        with pytest.raises(InputError, match="query and response are empty: there is nothing to add"):
+            alice.add(query, response)
+    with pytest.raises(InputError, match=r"messages\[1\] is empty: give it a content, or leave it out"):
+        alice.add_messages([{"role": "user", "content": "I row."}, {"role": "assistant", "content": ""}])
+    assert alice.pages() == ()
+    alice.add("I row.", "")
+    alice.add(" ", "Where?")
+    (page,) = alice.pages()
+    assert [one.text for one in page.utterances] == ["I row.", "Where?"]
 
 
 def test_any_text_comes_back_as_it_was(alice: OwnerMemory) -> None:

@@ -87,14 +87,18 @@ def test_tool_calls_are_kept_as_text() -> None:
     assert message.text == '[tool call: sum({"a": 1})]\n[tool call: old({"b": "é"})]'
 
 
-def test_an_empty_or_missing_content_is_an_empty_text() -> None:
-    assert [
-        m.text for m in read({"role": "user", "content": ""}, {"role": "user"}, {"role": "user", "content": []})
-    ] == [
-        "",
-        "",
-        "",
-    ]
+def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty_result_is_kept() -> None:
+    said = {"role": "user", "content": "I row."}
+    thought = [{"type": "thinking", "thinking": "hm"}, {"type": "redacted_thinking", "data": "x"}]
+    for empty in ("", " \n", None, [], [{"type": "text", "text": " "}], thought):
+        for role in ("user", "assistant", "system"):
+            with pytest.raises(InputError, match=r"messages\[1\] is empty: give it a content, or leave it out"):
+                read(said, {"role": role, "content": empty})
+        assert read(said, {"role": "tool", "content": empty})[1].text == "[no output]"
+    calls = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    for more in ({"tool_calls": calls}, {"original": {"kind": "sticker"}}, {"content": [{"type": "image_url"}]}):
+        assert read({"role": "assistant", "content": "", **more})
+    assert read({"role": "assistant", "content": [*thought, {"type": "text", "text": "Yes."}]})[0].text == "Yes."
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_bad_messages_are_refused_with_the_place_named(messages: Any, said: str)
 @pytest.mark.parametrize(
     ("query", "response", "said"),
     [
-        (None, None, "query and response are both None"),
+        (None, None, "query and response are empty"),
         (7, None, "query is int, not text"),
         ("a", b"b", "response is bytes, not text"),
         ("a\x00", None, "query has a NUL"),

@@ -41,7 +41,7 @@ def known(memory: Memory) -> Memory:
     return memory
 
 
-def test_eleven_tools_are_listed_each_described_annotated_and_with_a_schema_of_its_answer(
+def test_eleven_tools_are_listed_in_few_words_each_described_and_annotated(
     memory: Memory,
 ) -> None:
     async def script(client: Client) -> list[Any]:
@@ -49,11 +49,10 @@ def test_eleven_tools_are_listed_each_described_annotated_and_with_a_schema_of_i
 
     tools = talk(memory, script)
     assert len(tools) == 11
-    assert sum(len(tool.model_dump_json(exclude={"output_schema"}, exclude_none=True)) for tool in tools) < 12_000
+    assert sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools) < 12_000
     for tool in tools:
         assert tool.title
         assert "Call it" in tool.description
-        assert tool.output_schema["type"] == "object"
         assert tool.annotations.open_world_hint is False
         assert tool.annotations.read_only_hint is (tool.name in READERS)
         assert all(argument["description"] for argument in tool.input_schema["properties"].values())
@@ -360,11 +359,55 @@ def test_what_is_wrong_is_told_in_one_line_of_our_words(known: Memory) -> None:
             await refused(client, "forget_memory", id="s9-99"),
         ]
 
-    for text in talk(known, script):
+    wrong = talk(known, script)
+    assert wrong[0] == "user_input and agent_response are empty: there is nothing to add"
+    assert wrong[1].startswith("timestamp = 'yesterday' is not a time")
+    for text in wrong:
         assert text
         assert "\n" not in text
         for word in ("Traceback", "Error executing", "pydantic", "validation error"):
             assert word not in text
+
+
+def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_that_it_has(memory: Memory) -> None:
+    async def script(client: Client) -> tuple[str, ...]:
+        return (
+            await refused(client, "add_memory", user_input="I row.", agent_reponse="Where?"),
+            await refused(client, "add_memory", user_input="I row.", user="I swim."),
+            await refused(client, "memory_stats", verbose=True),
+            await refused(client, "search_memory", query="x", consent=True),
+        )
+
+    assert talk(memory, script) == (
+        "add_memory has no argument agent_reponse (did you mean agent_response?); its arguments: user_input, "
+        "agent_response, timestamp, thread, metadata",
+        "add_memory: user_input and user are two names of one argument; give one of them",
+        "memory_stats has no argument verbose; its arguments: none",
+        "search_memory has no argument consent; its arguments: query, k, min_score, scope, as_of, valid_at",
+    )
+    assert not tutor_of(memory).pages()
+
+
+def test_an_answer_that_holds_nothing_has_no_notice_and_any_other_a_short_one(memory: Memory) -> None:
+    reads: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("retrieve_memory", {"query": "Which drink?"}),
+        ("search_memory", {"query": "tea"}),
+        ("list_memory", {"kind": "topics"}),
+        ("get_user_profile", {}),
+    )
+
+    async def script(client: Client) -> tuple[list[str], list[str]]:
+        empty = [await read(client, name, **given) for name, given in reads]
+        await told(client, "add_memory", user_input="I like tea.")
+        tutor_of(memory).settle()
+        return empty, [await read(client, "search_memory", query="tea"), await resource(client, "ember://profile")]
+
+    empty, full = talk(memory, script)
+    assert {text.partition(" Confidence")[0] for text in empty} == {"Nothing was found."}
+    for text in full:
+        _, around = between_markers(text)
+        assert NOTICE in around
+        assert len(around.split()) <= 25
 
 
 def test_a_memory_of_another_owner_cannot_be_reached_by_its_id(known: Memory) -> None:
@@ -462,7 +505,9 @@ def test_what_is_remembered_is_listed_in_parts_the_newest_first(known: Memory) -
             after = part["after"]
         assert seen[-1] == "I live in Lyon. / I see."
         assert len(seen) == len(tutor_of(known).items("page"))
-        facts = await told(client, "list_memory", kind="fact")
+        facts = await told(client, "list_memory", kind="facts")
+        assert facts["kind"] == "fact"
+        assert len((await told(client, "list_memory", kind="Exchanges", k=100))["items"]) == len(seen)
         assert {one["id"] for one in facts["items"]} == {one.id for one in tutor_of(known).items("fact", limit=10)}
         (lease,) = (await told(client, "list_memory", kind="document"))["items"]
         assert lease["text"] == "Lease (lease.md)"

@@ -64,9 +64,9 @@ export class OwnerMemory {
   /** Add an exchange; the id of its page. When it resolves, the page is on the server's disk. */
   async add(query: string | null, response?: string | null, options: AddOptions = {}): Promise<string> {
     const sides = [["user", query], ["assistant", response]] as const;
-    const messages: Message[] = sides.flatMap(([role, content]) => (content == null ? [] : [{ role, content }]));
-    if (messages.length === 0) throw new InputError("query and response are both missing: there is nothing to add");
-    const added = await this.addMessages(messages, { fresh: query != null, ...options });
+    const messages: Message[] = sides.flatMap(([role, content]) => (content?.trim() ? [{ role, content }] : []));
+    if (messages.length === 0) throw new InputError("query and response are empty: there is nothing to add");
+    const added = await this.addMessages(messages, { fresh: messages[0]?.role === "user", ...options });
     const page = added.page_ids.at(-1);
     if (page === undefined) throw new InputError("this message was forgotten and is not stored again");
     return page;

@@ -125,6 +125,7 @@ test("forgetting shows what would go, and gives a receipt that can be verified",
 });
 
 test("an invalid request says what was wrong, and where", async () => {
+  for (const [query, response] of [["", null], [" ", ""]] as const) await assert.rejects(ember.of("gil").add(query, response), /are empty/);
   const error = await ember.of("gil").search("x", { k: 0 }).catch((one: unknown) => one);
   assert.ok(error instanceof InputError);
   assert.equal(error.kind, "input-error");

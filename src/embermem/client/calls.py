@@ -20,7 +20,7 @@ from embermem.client.requests import fact_of
 from embermem.core.config import Preset
 from embermem.core.errors import InputError, KeyReused
 from embermem.core.fields import FieldValue
-from embermem.core.messages import At, Expiry, whole
+from embermem.core.messages import At, Expiry, sides, whole
 from embermem.core.types import (
     Added,
     AddedItem,
@@ -74,16 +74,13 @@ class OwnerCalls(ReadCalls):
         JSON object of your own. Raises InputError, of which KeyReused for a key of other content, or of what was
         forgotten.
         """
-        sides = (("user", query), ("assistant", response))
-        messages = [{"role": role, "content": text} for role, text in sides if text is not None]
-        if not messages:
-            raise InputError("query and response are both None: there is nothing to add")
+        messages = [{"role": role.value, "content": text} for role, text, _ in sides(query, response)]
         added = yield from self.add_messages(
             messages,
             thread=thread,
             at=at,
             key=key,
-            fresh=query is not None,
+            fresh=messages[0]["role"] == "user",
             expires_at=expires_at,
             metadata=metadata,
         )

@@ -78,12 +78,9 @@ class Inbox:
     def exchange(
         self, query: str | None, response: str | None, at: At, thread: str, metadata: Mapping[str, Any] | None = None
     ) -> Given:
-        """One exchange as messages, and the digest of what was given. A side that is None is missing, and so is one
-        that holds nothing but our own blocks."""
-        sides = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
-        given = [(role, text, where) for role, text, where in sides if text is not None]
-        if not given:
-            raise InputError("query and response are both None: there is nothing to add")
+        """One exchange as messages, and the digest of what was given. A side that is None or blank is missing, and so
+        is one that holds nothing but our own blocks."""
+        given = sides(query, response)
         read = [
             (place, role, text)
             for place, (role, raw, where) in enumerate(given)
@@ -195,8 +192,9 @@ class Inbox:
         speaker = message.get("name")
         if speaker is not None and (not isinstance(speaker, str) or not speaker.strip()):
             raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
-        parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
-        text = self._text("\n".join(part for part in parts if part), f"{where}.content")
+        if is_empty(message, where):
+            raise InputError(f"{where} is empty: give it a content, or leave it out")
+        text = self._text(_said(message, where), f"{where}.content")
         original = self.original(message.get("original"), f"{where}.original")
         if text is None and original is None:
             return None
@@ -284,6 +282,27 @@ class Inbox:
         kept = originals.value_of(found)
         theirs = [injected_blocks.strip(text, self.nonce_key()) for _, text in originals.texts(kept, where)]
         return originals.json_of(originals.with_texts(kept, theirs), where)
+
+
+def sides(query: str | None, response: str | None) -> list[tuple[Role, str, str]]:
+    """The sides of an exchange that say something: role, text, and what the caller calls it. Raises InputError where
+    neither does."""
+    given = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
+    found = [(role, text, where) for role, text, where in given if text is not None and not is_blank(text)]
+    if not found:
+        raise InputError("query and response are empty: there is nothing to add")
+    return found
+
+
+def is_blank(text: object) -> bool:
+    """Whether a text says nothing. What is no text is for others to refuse."""
+    return isinstance(text, str) and not text.strip()
+
+
+def is_empty(message: Mapping[str, Any], where: str) -> bool:
+    """Whether a message in OpenAI's format says nothing as a whole: it has no words, no attachment, no call of a tool,
+    and no original. Raises InputError for a content that cannot be read."""
+    return is_blank(_said(message, where)) and message.get("original") is None
 
 
 def _labels_left(metadata: Metadata, left: Sequence[Redacted], place: int) -> Metadata:
@@ -387,6 +406,15 @@ def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
     return hashlib.blake2b(json.dumps(given).encode(), digest_size=32).hexdigest()
 
 
+def _said(message: Mapping[str, Any], where: str) -> str:
+    """All that a message says, as text. A tool's result without output says that the tool ran."""
+    parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
+    text = "\n".join(part for part in parts if part)
+    if is_blank(text) and message.get("original") is None and _ROLES.get(str(message.get("role"))) is Role.TOOL:
+        return "[no output]"
+    return text
+
+
 def _content(content: object, where: str) -> str:
     if content is None:
         return ""
@@ -398,7 +426,7 @@ def _content(content: object, where: str) -> str:
 
 
 def _part(part: object, where: str) -> str:
-    """One part of a list content, as text: texts as they are, all else named."""
+    """One part of a list content, as text: texts as they are, all else named, but for a model's reasoning."""
     if isinstance(part, str):
         return part
     if not isinstance(part, Mapping):
@@ -407,6 +435,8 @@ def _part(part: object, where: str) -> str:
     text = part.get("text", part.get("refusal"))
     if isinstance(text, str):
         return text
+    if kind in ("thinking", "redacted_thinking", "reasoning"):
+        return ""  # nobody said it
     if "image" in kind:
         return f"[image{_reference(part.get('image_url', part.get('source')))}]"
     if "audio" in kind:

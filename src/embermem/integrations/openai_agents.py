@@ -101,7 +101,8 @@ class EmberSession(SessionABC):
         originals = self._memory.originals([one.id for one in messages])
         again = [_again(one, originals) for one in messages]
         if apart and messages[0].role.agent_side:
-            again.insert(0, {"role": "user", "content": "", "at": again[0]["at"]})
+            # Without words, and with an original of no adapter: it begins the page, and is no item.
+            again.insert(0, {"role": "user", "content": "", "original": {}, "at": again[0]["at"]})
         self._memory.add_messages(again, thread=page.thread, fresh=apart, expires_at=page.expires_at)
 
 

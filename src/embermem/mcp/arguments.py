@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from pydantic import AliasChoices, BeforeValidator, Field
 
 MOST_HITS = 100
@@ -19,6 +23,45 @@ def _or(default: _Value) -> BeforeValidator:
 def _says(description: str, *names: str, ge: int | None = None, le: int | None = None) -> Any:
     """The description of an argument for a model, and all names that are accepted for it, if there are several."""
     return Field(description=description, validation_alias=AliasChoices(*names) if names else None, ge=ge, le=le)
+
+
+_BOUNDS = {"ge": "minimum", "le": "maximum"}
+
+
+def with_short_schema(tool: Tool) -> Tool:
+    """A tool whose schema leaves out what a model does not need: titles, defaults that mean that nothing is given, and
+    that null is accepted."""
+    properties = {name: _short(one) for name, one in tool.parameters["properties"].items()}
+    required = {"required": tool.parameters["required"]} if "required" in tool.parameters else {}
+    schema = {"type": "object", "properties": properties, **required}
+    return tool.model_copy(update={"parameters": schema})
+
+
+def _short(one: dict[str, Any]) -> dict[str, Any]:
+    (kept,) = [kind for kind in one.get("anyOf", [{}]) if kind.get("type") != "null"]
+    kept = {key: value for key, value in kept.items() if key != "additionalProperties"}
+    named = {_BOUNDS.get(key, key): value for key, value in one.items() if key not in ("title", "anyOf", "default")}
+    default = {"default": one["default"]} if one.get("default") else {}
+    return {**kept, **named, **default}
+
+
+def refuse_unknown(tool: Tool, given: Iterable[str]) -> None:
+    """Raise ToolError for an argument that the tool does not have, or one given by two names."""
+    by_name: dict[str, str] = {}
+    for field, info in tool.fn_metadata.arg_model.model_fields.items():
+        names = info.validation_alias.choices if isinstance(info.validation_alias, AliasChoices) else [field]
+        by_name |= {str(name): field for name in names}
+    taken: dict[str, str] = {}
+    for name in given:
+        meant = by_name.get(name)
+        if meant is None:
+            near = difflib.get_close_matches(name, by_name, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            takes = ", ".join(tool.parameters["properties"]) or "none"
+            raise ToolError(f"{tool.name} has no argument {name}{hint}; its arguments: {takes}")
+        if meant in taken:
+            raise ToolError(f"{tool.name}: {taken[meant]} and {name} are two names of one argument; give one of them")
+        taken[meant] = name
 
 
 _OF_THREAD = ("thread", "thread_id", "run_id")
@@ -129,8 +172,14 @@ Instruction = Annotated[
     ),
 ]
 ExpiresAt = Annotated[str, _or(""), _says("The day or time in ISO 8601 at which it ends. Default: never.")]
+_KINDS = {
+    **{f"{kind}s": kind for kind in ("page", "fact", "document", "segment")},
+    **dict.fromkeys(("exchange", "exchanges"), "page"),
+    **dict.fromkeys(("topic", "topics"), "segment"),
+}
 ListedKind = Annotated[
     Literal["page", "fact", "document", "segment"],
+    BeforeValidator(lambda kind: _KINDS.get(kind.strip().lower(), kind) if isinstance(kind, str) else kind),
     _or("page"),
     _says("What is listed: exchanges, current facts, documents or topics.", "kind", "type"),
 ]

@@ -12,7 +12,6 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
-from embermem import prompts
 from embermem.api_keys import Right
 from embermem.core.errors import EmberError, NotFound
 from embermem.mcp import shapes
@@ -36,7 +35,8 @@ def add_resources(server: MCPServer[Any], memory: Memory, reach: Reach, says: Ca
     kind = "text/plain"
 
     def told(value: object) -> str:
-        return f"{prompts.load('recalled').fill()}\n\n{memory.marked(shapes.as_json(value))}"
+        holds = any(value.values()) if isinstance(value, dict) else value
+        return shapes.for_model(memory, shapes.as_json(value)) if holds else shapes.as_json(value)
 
     @server.resource("ember://profile", name="profile", title="User profile", mime_type=kind)
     def profile() -> str:

@@ -16,6 +16,7 @@ import embermem
 from embermem import prompts
 from embermem.api_keys import Right
 from embermem.core.errors import EmberError
+from embermem.mcp.arguments import refuse_unknown
 from embermem.mcp.reach import Reach
 from embermem.mcp.resources import add_resources, read
 from embermem.mcp.tools import Calls, declared
@@ -108,6 +109,8 @@ class _Server(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
+        if (tool := next((one for one in declared() if one.name == name), None)) is not None:
+            refuse_unknown(tool, arguments)
         try:
             return await super().call_tool(name, arguments, context)
         except UnexpectedToolError:

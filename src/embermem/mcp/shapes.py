@@ -1,4 +1,4 @@
-"""The results of the tools: one record for each, which defines its output schema. Times are ISO 8601 with a zone.
+"""The results of the tools: one record for each. Times are ISO 8601 with a zone.
 
 Most are shorter than those of `embermem.wire`, because a model's input costs tokens.
 """
@@ -10,13 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
+from embermem import prompts
 from embermem.core.changes import Decision
 from embermem.core.metadata import Metadata
 from embermem.core.types import Context, Document, Fact, Page, ProfileField, Segment
 from embermem.reports import render
 from embermem.wire.mapping import From, to_record
+
+if TYPE_CHECKING:
+    from embermem.memory import Memory
 
 SHORT_CHARS = 240
 """How much of an utterance a search shows; `why` shows all of it."""
@@ -327,6 +331,16 @@ def item(one: Page | Fact | Segment | Document) -> ItemShown:
 def pieces(texts: Mapping[str, str]) -> list[PieceShown]:
     """What goes, by its first words."""
     return [PieceShown(id=key, text=render.cut(text, SHORT_CHARS)) for key, text in texts.items()]
+
+
+def notice() -> str:
+    """What a model is told before words of people."""
+    return prompts.load("record_notice").fill()
+
+
+def for_model(memory: Memory, text: str) -> str:
+    """Words of people for a model: the notice, and the text between two markers of the store."""
+    return f"{notice()}\n\n{memory.marked(text)}"
 
 
 def as_json(value: object) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +20,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 
-from embermem import prompts
 from embermem.api_keys import Right
 from embermem.core import types
 from embermem.core.errors import EmberError, InputError, StoreError, kind
@@ -57,6 +56,7 @@ from embermem.mcp.arguments import (
     Timestamp,
     UserInput,
     ValidAt,
+    with_short_schema,
 )
 from embermem.mcp.consent import Consent, asked
 from embermem.mcp.reach import Reach
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+_NOTHING = "Nothing was found."
 _GONE = "It is gone."
 _ASK = "Nothing has changed yet. If the user agrees, call forget_memory again with confirm=true."
 _REFUSED = "The user was asked and did not agree. Nothing has changed; do not ask again unless they bring it up."
@@ -87,15 +88,18 @@ _FORGETS: dict[str, Any] = {**_ADDS, "destructiveHint": True, "idempotentHint": 
 
 @cache
 def declared() -> tuple[Tool, ...]:
-    """The tools with the schemas of their arguments and results, which take long to derive and are the same for every
-    memory. Each is named like the method of `Calls` that it calls."""
+    """The tools with the schemas of their arguments, which take long to derive and are the same for every memory. Each
+    is named like the method of `Calls` that it calls. Results have no schema, since
+    clients put the list of tools into every prompt."""
     unbound = Calls.__new__(Calls)
     return tuple(
-        Tool.from_function(
-            getattr(unbound, name),
-            title=title,
-            description=inspect.getdoc(getattr(unbound, name)),
-            annotations=ToolAnnotations(**hints),
+        with_short_schema(
+            Tool.from_function(
+                getattr(unbound, name),
+                title=title,
+                description=inspect.getdoc(getattr(unbound, name)),
+                annotations=ToolAnnotations(**hints),
+            )
         )
         for name, title, hints in (
             ("add_memory", "Remember an exchange", _ADDS),
@@ -128,21 +132,21 @@ class Calls:
         timestamp: Timestamp = "",
         thread: Thread = "main",
         metadata: Metadata = None,
-    ) -> shapes.Stored:
+    ) -> CallToolResult:
         """Remember one exchange: what the user said and what you answered, both literally.
 
         Call it once after each exchange, even if nothing in it seems important: importance is decided later.
         When it returns, the exchange is stored and can be recalled. Do not pass it the output of retrieve_memory.
         """
-        with self._told():
+        with self._told(query="user_input", response="agent_response", at="timestamp"):
             page_id = self._reach(Right.WRITE).add(
-                user_input or None, agent_response or None, at=timestamp or None, thread=thread, metadata=metadata
+                user_input, agent_response, at=timestamp or None, thread=thread, metadata=metadata
             )
-        return shapes.Stored(page_id=page_id, thread=thread)
+        return _plain(shapes.Stored(page_id=page_id, thread=thread))
 
     def add_document(
         self, text: DocumentText, title: DocumentTitle = "", source: DocumentSource = ""
-    ) -> shapes.StoredDocument:
+    ) -> CallToolResult:
         """Remember a document that the user gives you: a note, a page, a manual. It is stored in passages.
 
         Call it when the user asks you to keep a text that is not part of the conversation. With the `source` of a
@@ -150,11 +154,9 @@ class Calls:
         """
         with self._told():
             done = self._reach(Right.WRITE).add_document(text, title=title or None, source=source or None)
-        return to_record(shapes.StoredDocument, done)
+        return _plain(to_record(shapes.StoredDocument, done))
 
-    def add_instruction(
-        self, text: Instruction, expires_at: ExpiresAt = ""
-    ) -> Annotated[CallToolResult, shapes.Corrected]:
+    def add_instruction(self, text: Instruction, expires_at: ExpiresAt = "") -> CallToolResult:
         """Keep a standing instruction of the user about your replies, such as "always answer in French".
 
         Call it when the user says how you should reply from now on, in all conversations. It replaces an earlier
@@ -173,7 +175,7 @@ class Calls:
         scope: ScopeGiven = None,
         as_of: AsOf = "",
         valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.Recalled]:
+    ) -> CallToolResult:
         """Recall what is relevant to a question: the user's profile, facts, and what was said on which day.
 
         Call it before you answer whenever earlier conversations may help, and at the start of a conversation. A low
@@ -193,8 +195,8 @@ class Calls:
             )
             if not (as_of or valid_at):
                 self._count_visit(context)
-            notice, text = self._notice(), self._memory.marked(context.text or "-")
-            shown = shapes.recalled(context, notice, text)
+            text = self._memory.marked(context.text) if context.text else ""
+            shown = shapes.recalled(context, shapes.notice() if text else "", text)
         rests_on = ", ".join(
             [
                 f"{'' if one.space is None else f'{one.space} '}#{one.number} {one.id} of {one.page_id}"
@@ -203,7 +205,7 @@ class Calls:
             + [one.id for one in shown.facts]
         )
         tail = f"Confidence: {shown.confidence:.2f} of 1. Sources: {rests_on or 'none'}."
-        return _result(shown, f"{notice}\n\n{text}\n\n{tail}")
+        return _result(shown, f"{shown.notice}\n\n{text}\n\n{tail}" if text else f"{_NOTHING} {tail}")
 
     def search_memory(
         self,
@@ -213,7 +215,7 @@ class Calls:
         scope: ScopeGiven = None,
         as_of: AsOf = "",
         valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.Found]:
+    ) -> CallToolResult:
         """Find single utterances with their ids, best first; each is cut to its first words.
 
         Call it to find something to forget or to explain with `why`, or to look for exact words. To answer a question
@@ -223,14 +225,10 @@ class Calls:
             found = self._reach(Right.READ).search(
                 query, k, scope=_scope(scope), min_score=min_score, as_of=as_of or None, valid_at=valid_at or None
             )
-            return self._wrapped(
-                shapes.Found(notice=self._notice(), results=[to_record(shapes.HitShown, one) for one in found]),
-                "results",
-            )
+            results = [to_record(shapes.HitShown, one) for one in found]
+            return self._wrapped(shapes.Found(notice=_notice(results), results=results), "results")
 
-    def list_memory(
-        self, kind: ListedKind = "page", k: K = 10, after: After = ""
-    ) -> Annotated[CallToolResult, shapes.Listed]:
+    def list_memory(self, kind: ListedKind = "page", k: K = 10, after: After = "") -> CallToolResult:
         """List what is remembered, the newest first, with ids: exchanges, facts, documents or topics.
 
         Call it when the user asks what you remember or which documents you have. For more, pass `after`.
@@ -240,7 +238,7 @@ class Calls:
             found = self._reach(Right.READ).items(kind, limit=k + 1, after=after or None)
             items = [shapes.item(one) for one in found[:k] if not isinstance(one, (Utterance, Chain, Link))]
             rest = items[-1].id if len(found) > k else ""
-            return self._wrapped(shapes.Listed(notice=self._notice(), kind=kind, items=items, after=rest))
+            return self._wrapped(shapes.Listed(notice=_notice(items), kind=kind, items=items, after=rest))
 
     def get_user_profile(
         self,
@@ -249,7 +247,7 @@ class Calls:
         person: PersonName = "",
         as_of: AsOf = "",
         valid_at: ValidAt = "",
-    ) -> Annotated[CallToolResult, shapes.ProfileShown]:
+    ) -> CallToolResult:
         """Read the user's profile, character traits and known facts, with their ids, and the people who are known.
 
         Call it to greet a known user, to adapt your tone, or to find a fact that has to be corrected. For what is known
@@ -261,7 +259,7 @@ class Calls:
             persona = Persona() if person else owner.persona(**then)
             knowledge = owner.facts(person=person, **then) if person else persona.facts
             shown = shapes.ProfileShown(
-                notice=self._notice(),
+                notice="",
                 user=shapes.profile(persona.profile),
                 agent=shapes.profile(persona.agent_profile),
                 person=shapes.profile(owner.profile(person, **then) if person else ()),
@@ -271,11 +269,11 @@ class Calls:
                 knowledge=shapes.facts(knowledge if include_knowledge else ()),
                 assistant_knowledge=shapes.facts(persona.agent_facts if include_assistant_knowledge else ()),
             )
+            if any(asdict(shown).values()):
+                shown = replace(shown, notice=shapes.notice())
             return self._wrapped(shown)
 
-    def correct_memory(
-        self, fact_id: FactId, text: NewText = "", ended: Ended = False
-    ) -> Annotated[CallToolResult, shapes.Corrected]:
+    def correct_memory(self, fact_id: FactId, text: NewText = "", ended: Ended = False) -> CallToolResult:
         """Correct a fact that is wrong or no longer true. The new text replaces it; the old one is kept as a past fact.
 
         Call it when the user says that something you know about them is wrong, or with `ended` when a fact or a
@@ -296,7 +294,7 @@ class Calls:
         confirm: Confirm = False,
         *,
         consent: Annotated[ElicitationResult[Consent], Resolve(asked)],
-    ) -> Annotated[CallToolResult, shapes.ForgottenShown]:
+    ) -> CallToolResult:
         """Forget a page, a fact, a segment or a document permanently, with everything that is derived from it alone.
 
         Call it first without `confirm`: nothing changes, and it shows what would be removed. Show that to the user,
@@ -309,7 +307,7 @@ class Calls:
             shown = to_record(
                 shapes.ForgottenShown,
                 gone,
-                notice=self._notice(),
+                notice=shapes.notice(),
                 done=done,
                 words=shapes.pieces(words),
                 next=_GONE if done else _REFUSED if confirm else _ASK,
@@ -322,15 +320,15 @@ class Calls:
         gone = origins.forgetting(owner, item)(dry_run=dry_run)
         return gone, origins.words(owner, gone.pages, gone.facts) if dry_run else {}
 
-    def why(self, id: IdOrName) -> Annotated[CallToolResult, shapes.Origin]:
+    def why(self, id: IdOrName) -> CallToolResult:
         """Explain where a memory comes from: who said it and when, what was derived from it, and what it replaced.
 
         Call it when the user asks how you know something, or before you rely on an important fact.
         """
         with self._told():
-            return self._wrapped(origins.origin(self._reach(Right.READ), id, self._notice()))
+            return self._wrapped(origins.origin(self._reach(Right.READ), id, shapes.notice()))
 
-    def memory_stats(self) -> shapes.Counted:
+    def memory_stats(self) -> CallToolResult:
         """Count what is remembered about this user: pages in each tier, segments, facts, traits.
 
         Call it when the user asks how much you remember, or to see how many pages are still unprocessed (`pending`),
@@ -343,7 +341,8 @@ class Calls:
         names = {"user": owner.owner.user, "agent": owner.owner.agent}
         waits = waiting.sentences(counts.waiting, self._memory.now())
         embedder = self._memory.embedder_name
-        return to_record(shapes.Counted, counts, **names, waits=waits, embedder=embedder, model=model)
+        shown = to_record(shapes.Counted, counts, **names, waits=waits, embedder=embedder, model=model)
+        return _plain(shown)
 
     def _count_visit(self, context: types.Context) -> None:
         """Count a visit if that is possible and allowed. An answer does not fail because of a counter."""
@@ -355,30 +354,48 @@ class Calls:
             pass  # who asks may only read
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Report our own errors to the model with our messages; the SDK reports any other without its text."""
+    def _told(self, **arguments: str) -> Iterator[None]:
+        """Report our own errors to the model with our messages; the SDK reports any other without its text.
+        `arguments` are parameters of the core by which a message may begin, and the tool's names for them."""
         try:
             yield
         except EmberError as error:
-            raise ToolError(self._says(error)) from error
+            raise ToolError(_renamed(self._says(error), arguments)) from error
 
     def _fact(self, fact: types.Fact, replaced: str) -> CallToolResult:
         shown = to_record(shapes.FactShown, fact)
-        return self._wrapped(shapes.Corrected(notice=self._notice(), fact=shown, replaced=replaced))
-
-    def _notice(self) -> str:
-        return prompts.load("recalled").fill()
+        return self._wrapped(shapes.Corrected(notice=shapes.notice(), fact=shown, replaced=replaced))
 
     def _wrapped(self, shown: Any, only: str | None = None) -> CallToolResult:
-        """A record for programs; for models its fields (or the one named), as data between the markers."""
+        """A record for programs; for models its fields (or the one named), as data between the markers. A record
+        without a notice holds nothing that people said."""
+        if not shown.notice:
+            return _result(shown, _NOTHING)
         record = {key: value for key, value in asdict(shown).items() if key != "notice"}
         text = shapes.as_json(record if only is None else record[only])
-        return _result(shown, f"{shown.notice}\n\n{self._memory.marked(text)}")
+        return _result(shown, shapes.for_model(self._memory, text))
+
+
+def _renamed(message: str, arguments: Mapping[str, str]) -> str:
+    """A message with the tool's names for the parameters that it begins with: `x …`, or `x and y …`."""
+    first, *rest = message.split(" ", 3)
+    if rest[:1] == ["and"] and len(rest) > 1:
+        rest[1] = arguments.get(rest[1], rest[1])
+    return " ".join((arguments.get(first, first), *rest))
 
 
 def _scope(given: dict[str, Any] | None) -> Scope | None:
     """A scope as the core has it. Raises InputError that says where it is wrong."""
     return None if given is None else Scope.from_dict(given)
+
+
+def _notice(found: Sequence[object]) -> str:
+    return shapes.notice() if found else ""
+
+
+def _plain(shown: Any) -> CallToolResult:
+    """A record in which no words of people stand."""
+    return _result(shown, shapes.as_json(asdict(shown)))
 
 
 def _result(shown: Any, text: str) -> CallToolResult:

@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Share
+from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Role, Share
 from embermem.owner_memory.feed import Feed
 from embermem.owner_memory.handle import Parts, zone_of
 
@@ -77,15 +77,16 @@ class OwnerMemory(Feed):
     ) -> PageId:
         """Add an exchange; returns the id of its page. When it returns, the page is on disk and can be recalled.
 
-        `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None: a response alone joins the
-        newest page of its thread. Repeated with the same `key`, the call stores nothing, also if the content was
-        forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from now. `metadata` is
-        a small JSON object of your own, for scopes to filter by. Raises InputError, and KeyReused if the key was used
-        with other content or its content was forgotten.
+        `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None or empty, but not both: a
+        response alone joins the newest page of its thread. Repeated with the same `key`, the call stores nothing, also
+        if the content was forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from
+        now. `metadata` is a small JSON object of your own, for scopes to filter by. Raises InputError, and KeyReused if
+        the key was used with other content or its content was forgotten.
         """
         inbox = self._inbox()
         given = inbox.exchange(query, response, at, thread, metadata)
-        added = self._observe(given, key, fresh=query is not None, expires_at=inbox.expiry(expires_at))
+        asks = given[0][0].role is Role.USER
+        added = self._observe(given, key, fresh=asks, expires_at=inbox.expiry(expires_at))
         if not added.page_ids and key is None:
             raise InputError("this message was forgotten and is not stored again")
         if not added.page_ids:

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
-from embermem.core.messages import TIME_NAMES
+from embermem.core.messages import TIME_NAMES, is_blank
 from embermem.core.metadata import checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
@@ -181,10 +181,10 @@ def _beside(items: Iterable[Item], value: Mapping[str, Any], read: Collection[st
 
 def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Item]:
     sides = [(Role.USER, value.get("query")), (Role.ASSISTANT, value.get("response"))]
-    if all(content is None for _, content in sides):
-        yield BadLine(place=place, what="query and response are both null", advice="give at least one of them")
+    if all(content is None or is_blank(content) for _, content in sides):
+        yield BadLine(place=place, what="query and response are empty", advice="give at least one of them")
     for role, content in sides:
-        if content is not None:
+        if content is not None and not is_blank(content):
             rest = {name: value[name] for name in ("metadata", *TIMES, *THREADS) if name in value}
             yield _message({"role": role.value, "content": content, **rest}, place, offset)
 

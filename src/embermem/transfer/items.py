@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from embermem.core.errors import InputError
+from embermem.core.messages import is_empty
 from embermem.core.metadata import Metadata
 
 NAME_LIMIT = 512
@@ -112,6 +114,8 @@ def unstorable(found: Found, longest: int) -> BadLine | None:
     names: Iterable[tuple[str, str | None, int]]
     match found:
         case Entry():
+            if _says_nothing(found):
+                return BadLine(place=found.place, what="the message is empty", advice="write a text, or leave it out")
             texts = [("the text", text, longest) for text in texts_in([found.content, *found.more.values()])]
             names = [("the name", found.name, NAME_LIMIT), ("the thread", found.thread, NAME_LIMIT)]
         case FactEntry():
@@ -138,6 +142,13 @@ def unstorable(found: Found, longest: int) -> BadLine | None:
             told = f"{what} has half of a surrogate pair"
             return BadLine(place=found.place, what=told, advice="write whole characters")
     return None
+
+
+def _says_nothing(entry: Entry) -> bool:
+    try:
+        return is_empty(entry.message(), entry.place)
+    except InputError:
+        return False  # another check names what is wrong with it
 
 
 def texts_in(value: object) -> Iterator[str]:

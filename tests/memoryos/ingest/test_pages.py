@@ -75,12 +75,13 @@ def test_an_exchange_given_whole_never_joins_the_open_page(alice: OwnerMemory) -
     assert [page.query for page in alice.pages()] == ["One", "Two", "Three"]
 
 
-def test_an_empty_text_is_kept_as_an_utterance(alice: OwnerMemory) -> None:
-    alice.add("", "")
-    alice.add_messages([say("user", ""), say("assistant", "")])
-    assert shapes(alice.pages()) == [[("user", ""), ("assistant", "")]] * 2
-    assert alice.settle() == 0
-    assert alice.recall("").text is not None
+def test_an_empty_side_counts_as_left_out_and_an_exchange_of_nothing_is_refused(alice: OwnerMemory) -> None:
+    for query, response in (("", ""), (" \n", None), (None, "\t"), (None, None)):
+        with pytest.raises(InputError, match="query and response are empty: there is nothing to add"):
+            alice.add(query, response)
+    alice.add("I row.", " ")
+    alice.add("", "Where?")
+    assert shapes(alice.pages()) == [[("user", "I row."), ("assistant", "Where?")]]
 
 
 def test_consecutive_messages_of_one_role_are_all_kept(alice: OwnerMemory) -> None:
@@ -120,7 +121,7 @@ def test_no_page_crosses_threads(alice: OwnerMemory) -> None:
 
 
 messages = st.lists(
-    st.tuples(st.sampled_from(("a", "b")), st.sampled_from(ROLES), st.text(max_size=5).filter(lambda t: "\0" not in t)),
+    st.tuples(st.sampled_from(("a", "b")), st.sampled_from(ROLES), st.text(max_size=5).filter(lambda t: t.strip() and "\0" not in t)),
     min_size=1,
     max_size=20,
 )

@@ -54,9 +54,7 @@ def add(
     if response is not None:
         response = text_of(response)
     with owner_written(ctx) as owner:
-        page_id = owner.add(
-            said or None, response, at=said_at, thread=thread, key=key, expires_at=ends, metadata=labels
-        )
+        page_id = owner.add(said, response, at=said_at, thread=thread, key=key, expires_at=ends, metadata=labels)
     render.answer(as_json, {"page_id": page_id}, page_id)
 
 

@@ -16,7 +16,7 @@ from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
 from embermem.core.metadata import checked
 from embermem.core.types import OwnerId, Role, Scope
-from embermem.http.proxy import histories
+from embermem.http.proxy import client_text, histories
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Message, Reply
 
@@ -109,12 +109,17 @@ class Talk:
         self._heard: list[_Heard] = []
         self._place: histories.Placed | None = None
         self._before_seq = 0
+        self._is_client_request = False
         self.thread: str | None = thread
 
     def open(self) -> None:
         """Read the history, and find the thread it belongs to."""
         try:
-            self._heard = [heard for one in self._told.messages if (heard := self._hear(one)) is not None]
+            self._is_client_request = client_text.is_client_request(self._told.messages)
+            if self._is_client_request:
+                return
+            spoken = client_text.spoken(self._told.messages)
+            self._heard = [heard for one in spoken if (heard := self._hear(one)) is not None]
             if self._heard:
                 owned = self._known.of(self._owner.owner.id)
                 with owned.lock:
@@ -126,7 +131,9 @@ class Talk:
 
     def recall(self) -> Remembered:
         """What helps with the newest words of the user, of all that was kept before `open`, but for what is in the
-        request itself."""
+        request itself. Nothing for a request that is the client's own."""
+        if self._is_client_request:
+            return Remembered(state="off")
         try:
             return self._recalled()
         except (EmberError, RecursionError) as error:
@@ -139,12 +146,12 @@ class Talk:
 
     def close(self, reply: Reply | None) -> None:
         """Keep the reply too."""
-        if not self._keep or reply is None:
+        if not self._keep or reply is None or self._is_client_request:
             return
         begun, content = self._told.begun, reply.message.get("content")
         message = {**reply.message, "content": f"{begun}{content or ''}"} if begun else reply.message
         try:
-            heard = self._hear(message)
+            heard = self._hear(client_text.said(message))
         except (EmberError, RecursionError) as error:
             logger.warning("a reply to %s was not kept: %s", self._shown(), kind(error))
             return

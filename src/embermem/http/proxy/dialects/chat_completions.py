@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from embermem.http.proxy.client_text import words
 from embermem.http.proxy.dialects.dialect import Dialect, Fields, Told, before, decoded, in_message, joined, newest
 from embermem.http.proxy.replies import Draft, Reply
 from embermem.http.proxy.upstream import Server
@@ -25,7 +26,7 @@ class ChatCompletions(Dialect):
         return Told(
             messages=messages if isinstance(messages, list) else (),
             at=at,
-            question="" if at is None else joined(messages[at].get("content"), "text"),
+            question="" if at is None else joined(words(messages[at].get("content")), "text"),
             metadata=decoded(fields, "metadata"),
         )
 
@@ -51,7 +52,7 @@ class ChatCompletions(Dialect):
 
 
 def _delta(draft: Draft, delta: Mapping[str, Any]) -> None:
-    draft.text(delta.get("content"))
+    draft.text(joined(delta.get("content"), "text"))
     draft.text(delta.get("refusal"), "refusal")
     calls = delta.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from embermem.http.problems import Problem
+from embermem.http.proxy.client_text import asks
 from embermem.http.proxy.errors import FORMS
 from embermem.http.proxy.replies import Draft, Message, Reply
 from embermem.http.proxy.upstream import Server
@@ -38,11 +39,12 @@ class Told:
     """What a request tells. It is empty where the body cannot be read: upstream says what is wrong."""
 
     messages: Sequence[Message] = ()
-    """What was said, in the form of chat completions; of the system's messages nothing is kept."""
+    """What was said, in the form of chat completions; the system's
+    messages are read, and not kept."""
     at: int | None = None
     """Where the user's newest message stands in the request's own list."""
     question: str = ""
-    """The text of that message: what is recalled for."""
+    """The user's words in that message: what is recalled for."""
     user: str | None = None
     """Who the user is, where neither the field `user` nor a header says so."""
     metadata: object = None
@@ -99,11 +101,13 @@ def decoded(fields: Fields, name: str) -> Any:
     return None if given is None else msgspec.json.decode(given)
 
 
-def newest(messages: object, counts: Callable[[Mapping[str, Any]], bool] = bool) -> int | None:
-    """Where the user's newest message stands that counts; what follows it are replies, calls of tools, and results."""
+def newest(messages: object) -> int | None:
+    """Where the newest message stands that says something of the user's; what follows are replies, calls of tools,
+    their results, and what a client adds."""
     given = messages if isinstance(messages, list) else []
     for at in reversed(range(len(given))):
-        if isinstance(given[at], Mapping) and given[at].get("role") == "user" and counts(given[at]):
+        one = given[at]
+        if isinstance(one, Mapping) and one.get("role") == "user" and (asks(one.get("content")) or one.get("images")):
             return at
     return None
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from embermem.http.problems import Problem
+from embermem.http.proxy.client_text import words
 from embermem.http.proxy.dialects.dialect import (
     Dialect,
     Fields,
@@ -38,12 +39,13 @@ class Messages(Dialect):
         given, metadata = decoded(fields, "messages"), decoded(fields, "metadata")
         turns = [one for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
         begun = joined(turns.pop().get("content"), "text") if turns and turns[-1].get("role") == "assistant" else ""
-        at = newest(given, _asks)
+        at = newest(given)
+        system = {"role": "system", "content": decoded(fields, "system")}
         user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
         return Told(
-            messages=[message for turn in turns for message in _messages(turn)],
+            messages=[system, *(message for turn in turns for message in _messages(turn))],
             at=at,
-            question="" if at is None else joined(given[at].get("content"), "text"),
+            question="" if at is None else joined(words(given[at].get("content")), "text"),
             user=user if isinstance(user, str) and user.strip() else None,
             begun=begun,
         )
@@ -88,14 +90,6 @@ class Messages(Dialect):
 
     def broken(self, problem: Problem) -> bytes:
         return b"event: error\ndata: " + json.dumps(as_anthropic(problem)).encode() + b"\n\n"
-
-
-def _asks(message: Mapping[str, Any]) -> bool:
-    """Whether a turn of the user's is more than results of tools."""
-    content = message.get("content")
-    if not isinstance(content, list):
-        return isinstance(content, str)
-    return any(isinstance(block, Mapping) and block.get("type") != "tool_result" for block in content)
 
 
 def _messages(turn: Mapping[str, Any]) -> list[Message]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from embermem.http.problems import Problem
+from embermem.http.proxy.client_text import words
 from embermem.http.proxy.dialects.dialect import Dialect, Fields, Told, before, decoded, in_message, joined, newest
 from embermem.http.proxy.errors import as_ollama
 from embermem.http.proxy.replies import Draft, Message, Reply
@@ -31,7 +32,7 @@ class OllamaChat(Dialect):
         return Told(
             messages=[_message(one) for one in given if isinstance(one, Mapping)],
             at=at,
-            question="" if at is None else joined(messages[at].get("content")),
+            question="" if at is None else joined(words(messages[at].get("content"))),
         )
 
     def with_block(self, fields: Fields, told: Told, block: str) -> Fields:

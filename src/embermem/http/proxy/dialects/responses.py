@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from embermem.http.problems import Problem
+from embermem.http.proxy.client_text import words
 from embermem.http.proxy.dialects.dialect import (
     Dialect,
     Fields,
@@ -44,9 +45,11 @@ class Responses(Dialect):
         items = [{"role": "user", "content": given}] if isinstance(given, str) else given
         at = newest(items)
         return Told(
-            messages=_messages(items) if isinstance(items, list) else (),
+            messages=[{"role": "system", "content": decoded(fields, "instructions")}, *_messages(items)]
+            if isinstance(items, list)
+            else (),
             at=at,
-            question="" if at is None else joined(items[at].get("content"), "input_text", "text"),
+            question="" if at is None else joined(words(items[at].get("content")), "input_text", "text"),
             metadata=decoded(fields, "metadata"),
             answer=_text(decoded(fields, "previous_response_id")),
             conversation=_text(conversation.get("id") if isinstance(conversation, Mapping) else conversation),
