@@ -121,7 +121,11 @@ def test_no_page_crosses_threads(alice: OwnerMemory) -> None:
 
 
 messages = st.lists(
-    st.tuples(st.sampled_from(("a", "b")), st.sampled_from(ROLES), st.text(max_size=5).filter(lambda t: t.strip() and "\0" not in t)),
+    st.tuples(
+        st.sampled_from(("a", "b")),
+        st.sampled_from(ROLES),
+        st.text(max_size=5).filter(lambda t: t.strip() and "\0" not in t),
+    ),
     min_size=1,
     max_size=20,
 )
