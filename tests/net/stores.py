@@ -12,14 +12,16 @@ from embermem import Memory
 from net.life import END, SETTINGS, Clock
 
 FROZEN = Path(__file__).parent / "frozen"
-SCHEMAS = tuple(sorted(file.name.partition(".")[0] for file in FROZEN.glob("[0-9][0-9][0-9][0-9].db.xz")))
-"""The schema versions of which there is a frozen store, oldest first."""
 TODAY = "0013"
-"""The store of which the golden outputs are told: of the newest schema."""
+"""The store of the newest schema, of which the golden outputs are told."""
+MIGRATED = f"{TODAY}-migrated"
+"""A store with the rows of an older schema, as its migration to 0013 left them."""
 MINILM = f"{TODAY}-minilm"
-"""The same lives, embedded by MiniLM."""
+"""The same lives as TODAY's, embedded by MiniLM."""
 SYSTEMS = tuple(
-    sorted(file.name.removesuffix(".db.xz") for file in FROZEN.glob(f"{TODAY}-*.db.xz") if MINILM not in file.name)
+    name
+    for file in sorted(FROZEN.glob(f"{TODAY}-*.db.xz"))
+    if (name := file.name.removesuffix(".db.xz")) not in (MIGRATED, MINILM)
 )
 """The stores of the papers' other systems."""
 POSTGRESQL = FROZEN / f"{TODAY}.postgresql.sql.xz"
