@@ -60,22 +60,25 @@ def shape(place: str | Path) -> Shape:
 
 
 @pytest.mark.sqlite
-def test_a_new_file_has_the_schema_that_is_frozen_and_so_has_a_migrated_one(tmp_path: Path) -> None:
+def test_a_new_file_has_the_schema_that_is_frozen_and_so_has_an_older_one_once_it_is_opened(tmp_path: Path) -> None:
     SqlStore(Sqlite(tmp_path / "new.db", 5)).close()
     new = shape(tmp_path / "new.db")
     assert len(new) > 100
-    for name in (stores.TODAY, stores.MIGRATED):
+    assert shape(stores.thaw(stores.TODAY, tmp_path)) == new
+    for name in (*stores.SCHEMAS, stores.MIGRATED):
         frozen = stores.thaw(name, tmp_path)
         SqlStore(Sqlite(frozen, 5)).close()
         assert shape(frozen) == new
 
 
 @pytest.mark.postgresql
-def test_a_new_database_has_the_schema_that_is_frozen(place: Place, tmp_path: Path, server_folder: Path) -> None:
-    with stores.thawed_on_a_server(tmp_path, server_folder) as (url, _):
-        if rows(url, VERSION) != [{"version_num": schema.HEAD}]:
-            migrate_store(url, load())
-        assert shape(url) == shape(place())
+def test_a_new_database_has_the_schema_that_is_frozen_and_so_has_an_older_one_once_it_is_migrated(
+    place: Place, tmp_path: Path, server_folder: Path
+) -> None:
+    for name in stores.SCHEMAS:
+        with stores.thawed_on_a_server(tmp_path, server_folder, name) as (url, _):
+            assert migrated(url) == (name, schema.HEAD)
+            assert shape(url) == shape(place())
 
 
 # ------------------------------------------------------------------------------------------------------ an older store
@@ -110,10 +113,11 @@ def test_a_store_of_the_schema_before_is_brought_to_the_present_one_and_keeps_ev
 def test_steps_run_in_order_from_the_schema_that_a_store_has(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     older(place(), monkeypatch)
     ran: list[str] = []
-    steps: dict[str, Callable[[Connection], None]] = {
-        name: lambda connection, name=name: ran.append(name) for name in ("0011", BEFORE, f"{BEFORE}a")
-    }
-    monkeypatch.setattr(migrations, "STEPS", steps)
+
+    def named(name: str) -> Callable[[Connection], None]:
+        return lambda connection: ran.append(name)
+
+    monkeypatch.setattr(migrations, "STEPS", {name: named(name) for name in ("0011", BEFORE, f"{BEFORE}a")})
     assert migrated(place()) == (BEFORE, schema.HEAD)
     assert ran == [BEFORE, f"{BEFORE}a"]
 
@@ -167,7 +171,7 @@ def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_
 
 
 @pytest.mark.sqlite
-def test_before_a_file_is_migrated_it_is_copied_with_its_rights_and_without_room_for_that_nothing_is(
+def test_a_file_is_copied_before_it_is_migrated_and_without_room_for_the_copy_nothing_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, backup = older(tmp_path / "memory.db", monkeypatch), tmp_path / f"memory.db.before-{schema.HEAD}"
