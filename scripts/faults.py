@@ -90,15 +90,14 @@ def sites(tree: Path, faults: Iterable[Fault]) -> list[Site]:
     """The places of the faults that a tree has. Raises FaultError where a fault's text is not there just once."""
     found: list[Site] = []
     for fault in faults:
-        source = Path("src") / "embermem"
-        paths = [source / name for name in (fault.file, fault.was) if name and (tree / source / name).exists()]
-        if not paths:
+        path = Path("src") / "embermem" / fault.file
+        if not (tree / path).exists():
             print(f"{fault.name}: not in this tree", file=sys.stderr)
             continue
-        count = (tree / paths[0]).read_text(encoding="utf-8").count(fault.old)
+        count = (tree / path).read_text(encoding="utf-8").count(fault.old)
         if count != 1:
-            raise FaultError(f"{fault.name}: its text occurs {count} times in {paths[0]}")
-        found.append(Site(fault=fault, path=paths[0]))
+            raise FaultError(f"{fault.name}: its text occurs {count} times in {path}")
+        found.append(Site(fault=fault, path=path))
     return found
 
 

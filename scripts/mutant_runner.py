@@ -1,8 +1,8 @@
 """What `scripts/mutants.py` puts into a copy of the tree: a plugin of pytest that runs each mutant's tests in a child.
 
-The tests are collected once. A child is a copy of the process by fork. It replaces the code of the function that holds the mutant, wherever that
-function is known, and runs the tests in order until one fails. The mutated file lies on the disk meanwhile, for the
-processes that tests start. What a module computed while it was imported stays as it was.
+The tests are collected once. A child is a copy of the process by fork. It replaces the code of the function that holds
+the mutant, wherever that function is known, and runs the tests in order until one fails. The mutated file lies on the
+disk meanwhile, for the processes that tests start. What a module computed while it was imported stays as it was.
 """
 
 from __future__ import annotations
