@@ -31,7 +31,7 @@ FILE = re.compile(
     r"(?<![\w/.…-])(?P<path>(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*\.(?:py|sh|md|toml|yml|yaml|csv|npz|service))(?![\w/-])"
 )
 FOLDER = re.compile(r"^(?:bench|clients|deploy|docs|examples|locks|scripts|src|tests)/(?:[\w.-]+/)*$")
-ROUTE = re.compile(r"(?<![\w.])(?P<path>/(?:v1|mem0|operations|playground)(?:/[\w{}-]+)*)")
+ROUTE = re.compile(r"(?<![A-Za-z_.-])(?P<path>/(?:v1|mem0|operations|playground)(?:/[\w{}-]+)*)")
 VARIABLE = re.compile(r"\bEMBERMEM_[A-Z0-9_]+\b")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]+)")
 DOTTED = re.compile(
