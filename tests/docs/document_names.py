@@ -32,6 +32,7 @@ FILE = re.compile(
 )
 FOLDER = re.compile(r"^(?:bench|clients|deploy|docs|examples|locks|scripts|src|tests)/(?:[\w.-]+/)*$")
 ROUTE = re.compile(r"(?<![A-Za-z_.-])(?P<path>/(?:v1|mem0|operations|playground)(?:/[\w{}-]+)*)")
+COMMANDS = re.compile(r"^\| command \| does \|\n\|[-|]+\|\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
 VARIABLE = re.compile(r"\bEMBERMEM_[A-Z0-9_]+\b")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]+)")
 DOTTED = re.compile(
@@ -85,6 +86,10 @@ def problems(text: str) -> Iterator[str]:
             plain = re.sub(r"_(?:total|trap|refusal|\d+)$", "", word)  # the code puts these behind a name
             if not any(one in known for one in (word, plain) for known in (words(), shown, FOREIGN)):
                 yield f"`{word}` occurs nowhere in the code"
+    for table in COMMANDS.finditer(prose):
+        for row in table["rows"].splitlines():
+            for found in SPAN.finditer(row.replace("\\|", "|").split(" | ")[0]):
+                yield from _command(re.sub(r"[\[\]…]", " ", found["code"]).split())
     for language, body in blocks:
         yield from _names(body)
         if language in {"console", "bash", "sh", ""}:
@@ -214,7 +219,7 @@ def _command(given: list[str]) -> Iterator[str]:
     command: Any = root()
     path, skip = ["embermem"], False
     accepted = {name for one in command.params for name in one.opts} | {"--help", "-h"}
-    for one in given:
+    for one in (part for word in given for part in (word.split("|") if word.startswith("-") else [word])):
         if skip:
             skip = False
         elif one.startswith("-") and len(one) > 1 and not one[1:2].isdigit():
@@ -226,12 +231,12 @@ def _command(given: list[str]) -> Iterator[str]:
             flag = parameter is None or parameter.is_flag or parameter.count
             skip = not flag and not value
         elif below_of(command):
-            if not re.match(r"^[a-z][a-z-]*$", one):
+            if not re.match(r"^[a-z][a-z|-]*$", one):
                 return
-            below = below_of(command).get(one)
-            if below is None:
-                yield f"{' '.join(path)} has no command {one}"
+            if unknown := [name for name in one.split("|") if name not in below_of(command)]:
+                yield f"{' '.join(path)} has no command {unknown[0]}"
                 return
+            below, one = below_of(command)[one.split("|")[0]], one.split("|")[0]
             command, path = below, [*path, one]
             accepted |= {name for p in command.params for name in p.opts}
 

@@ -135,6 +135,7 @@ def test_a_wrong_name_of_each_kind_is_found() -> None:
         "`embermem bench recalls FILE`": "embermem bench has no command recalls",
         "`embermem keys add phone --owners alice`": "embermem keys add has no --owners",
         "`--estimates`": "no option --estimates",
+        "| command | does |\n|---|---|\n| `keys add\\|lists` | |\n": "embermem keys has no command lists",
         "```bash\nmake tests ARGS=-x\n```": "no target tests of make",
         "`bench/scripts/recalls.sh`": "no file bench/scripts/recalls.sh",
         "`bench/scripts/backup.sh --way`": "bench/scripts/backup.sh has no --way",
