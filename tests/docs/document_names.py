@@ -330,12 +330,18 @@ def settings() -> frozenset[str]:
 @cache
 def words() -> frozenset[str]:
     """Every word of the code."""
-    found = set[str]()
-    for place in ("src", "bench", "scripts", "tests", "clients/typescript/src", "deploy", "examples"):
-        for path in (ROOT / place).rglob("*"):
-            if (
-                path.suffix in {".py", ".sh", ".ts", ".sql", ".yml", ".html", ".js", ".toml"}
-                and "docs" not in path.parts
-            ):
-                found |= set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
-    return frozenset(found)
+    return frozenset(re.findall(r"\w+", code()))
+
+
+def pages_that_are_gone() -> set[str]:
+    """Pages of the documents that the code names, and that are not there."""
+    return {page for page in re.findall(r"\bdocs/[\w/-]+\.md\b", code()) if not (ROOT / page).exists()}
+
+
+@cache
+def code() -> str:
+    """The text of all code."""
+    endings = {".py", ".sh", ".ts", ".sql", ".yml", ".html", ".js", ".toml"}
+    folders = ("src", "bench", "scripts", "tests", "clients/typescript/src", "deploy", "examples")
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in endings)
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if "docs" not in path.parts)

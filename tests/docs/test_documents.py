@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from document_names import problems
+from document_names import pages_that_are_gone, problems
 
 from embermem import Context, Memory, OwnerMemory
 
@@ -127,6 +127,7 @@ def test_every_name_in_the_documents_exists() -> None:
     pages += [ROOT / one for one in ("bench/README.md", "bench/sets/README.md", "clients/typescript/README.md")]
     wrong = {named(page): sorted(found) for page in pages if (found := set(problems(page.read_text(encoding="utf-8"))))}
     assert wrong == {}
+    assert pages_that_are_gone() == set()
 
 
 def test_a_wrong_name_of_each_kind_is_found() -> None:

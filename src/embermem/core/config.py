@@ -592,7 +592,7 @@ class ExtractiveSettings:
     """Limits and thresholds. All lengths are in characters unless the name says otherwise.
 
     The continuity weights were set by hand; the two `continue_at` lie where neighbouring pages of one thread and pages
-    of different threads part best, with vectors of all-MiniLM-L6-v2; `docs/concepts/extractive.md` has the figures.
+    of different threads part best, with vectors of all-MiniLM-L6-v2.
     Another embedder needs its own values.
     """
 
