@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,13 +89,6 @@ def test_each_fault_has_a_name_of_its_own_and_names_tests_that_are_there(faults:
     assert len({fault.name for fault in faults.FAULTS}) == len(faults.FAULTS) >= 40
     named = {pattern for fault in faults.FAULTS for pattern in fault.tests}
     assert not [pattern for pattern in named if not any((ROOT / "tests").rglob(pattern))]
-
-
-def test_the_documentation_lists_all_of_them(faults: Any) -> None:
-    page = (ROOT / "docs" / "reference" / "testing.md").read_text(encoding="utf-8")
-    section = page.partition("\n## Deliberate faults\n")[2].partition("\n## ")[0]
-    told = re.findall(r"^\| `([a-z][a-z-]*)` \| (.*?) \|", section, re.MULTILINE)
-    assert told == [(fault.name, fault.breaks) for fault in faults.FAULTS]
 
 
 def test_a_fault_that_is_not_there_or_there_twice_is_an_error(faults: Any, tmp_path: Path) -> None:

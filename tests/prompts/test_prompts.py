@@ -84,19 +84,3 @@ def test_a_change_of_a_text_is_a_new_version() -> None:
     assert state("annotate", "annotate_pages") == ("3", "be5fbd87")
     assert state("profile", "profile_pages") == ("5", "a2c47557")
     assert state("facts", "facts_pages") == ("1", "d14e4c26")
-
-
-def test_the_document_of_prompts_lists_the_versions_of_today_first() -> None:
-    text = (ROOT / "docs" / "reference" / "prompts.md").read_text(encoding="utf-8")
-    for name in ("annotate", "profile", "facts"):
-        part = text.partition(f"## {name}\n")[2].partition("\n## ")[0]
-        versions = re.findall(r"^### (\d+)$", part, re.MULTILINE)
-        assert versions == [str(n) for n in range(int(prompts.load(name).version), 0, -1)]
-
-
-def test_the_rules_of_prompts_name_tests_that_are_there() -> None:
-    text = (ROOT / "docs" / "reference" / "prompts.md").read_text(encoding="utf-8")
-    tests = (ROOT / "tests" / "analysts" / "test_model_analyst.py").read_text(encoding="utf-8")
-    named = re.findall(r"`(test_\w+)`", text)
-    assert len(named) > 5
-    assert [name for name in named if f"def {name}(" not in tests] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
@@ -502,9 +502,3 @@ def test_the_lint_finds_what_citus_refuses(statement: str, refused: Sequence[str
         "all owners held": select(owner.c.owner_id).order_by(owner.c.owner_id).with_for_update(),
     }
     assert refused_by_citus(made[statement]) == tuple(refused)
-
-
-def test_the_list_stands_in_the_documents() -> None:
-    page = (ROOT / "docs" / "operations" / "postgresql.md").read_text(encoding="utf-8")
-    told: Iterable[str] = re.findall(r"^\| `([\w.]+)` \|", page, re.MULTILINE)
-    assert sorted(told) == sorted([*WHOLE, *BY_TIME])

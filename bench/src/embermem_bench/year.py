@@ -2,7 +2,7 @@
 
 The script is data: `data/year.jsonl` has what was said and what was done to the memory (forgotten, corrected, pinned),
 `data/year_questions.json` what is asked at the end of it, how, and what must and must not stand in the answer. A
-question is right or wrong by its words alone: no model judges. Rules: docs/research/year.md.
+question is right or wrong by its words alone: no model judges. Rules: docs/research/bench.md.
 """
 
 from __future__ import annotations
@@ -408,7 +408,7 @@ class Report:
         return tuple(one for one in self.asked if one.wrong)
 
     def as_json(self) -> dict[str, Any]:
-        """The keys that docs/research/year.md lists."""
+        """The keys that docs/research/bench.md lists."""
         return {
             "analyst": self.analyst,
             "embedder": self.embedder,

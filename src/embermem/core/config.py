@@ -229,7 +229,7 @@ class Settings:
     recall_date: float = _number(1.0, _FITTED)
     recall_kind: float = _number(0.9, _FITTED)
     recall_document: float = _number(
-        0.5, "how near the whole document of a passage comes; docs/research/documents.md (ours)", low=0.0
+        0.5, "how near the whole document of a passage comes; docs/research/bench.md, documents (ours)", low=0.0
     )
     recall_segment: float = _number(
         0.3, "twice the fitted weight: it was fitted on segments of Eq. 1; docs/research/understanding.md"
@@ -591,7 +591,7 @@ class ExtractiveSettings:
     """Limits and thresholds. All lengths are in characters unless the name says otherwise.
 
     The continuity weights were set by hand; the two `continue_at` lie where neighbouring pages of one thread and pages
-    of different threads part best, with vectors of all-MiniLM-L6-v2; `docs/concepts/extractive.md` has the figures.
+    of different threads part best, with vectors of all-MiniLM-L6-v2.
     Another embedder needs its own values.
     """
 

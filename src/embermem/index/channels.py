@@ -1,6 +1,7 @@
 """The channels: each says one thing about every row at once. index/fusion.py normalises and adds them up.
 
-Recency and heat are not among them. docs/research/recall.md says what each is worth; the weights stand in config.py.
+Recency and heat are not among them. bench/scripts/ablate_recall.sh measures what each is worth; the weights stand in
+config.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Several pieces of evidence: the more of a conversation has been told, the less another piece of it adds.
 
 Not by similarity (MMR did harm when it was measured), but by how much of the same thread stands above: short
-messages of one talk follow each other freely, a long answer gives way to other threads. docs/research/recall.md.
+messages of one talk follow each other freely, a long answer gives way to other threads.
 """
 
 from __future__ import annotations

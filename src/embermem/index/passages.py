@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["passages", "passages_of"]
 
 _PASSAGE = 800
-"""Letters of a passage, about; docs/research/recall.md has what 400 to 1,000 give."""
+"""Letters of a passage, about."""
 _WHOLE = 1_000
 """Letters up to which a text is one passage."""
 _SLACK = 1.25

@@ -20,7 +20,7 @@ def past(
     seed: Annotated[int, typer.Option(help="Seed of the generated conversation and of the times.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare past reads with current ones; time undo, why and forget. See docs/research/past.md."""
+    """Compare past reads with current ones; time undo, why and forget. See docs/research/bench.md."""
     from embermem.reports import render
     from embermem_bench import past as runner
 

@@ -30,7 +30,7 @@ def year(
     budget: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most tokens of each recall.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Add a year of conversation to a new store, and ask what was known and true when. See docs/research/year.md.
+    """Add a year of conversation to a new store, and ask what was known and true when. See docs/research/bench.md.
 
     Exit code 1 if anything is wrong.
     """

@@ -1,7 +1,7 @@
 """What stands: the user's goals and limits that bear on a query by its theme, also when no word of it agrees.
 
 Who said weeks ago "I want to get slimmer" and now says "I'd love a burger tonight" is to be answered with both in mind.
-Which attributes stand is said in core/attributes.py; docs/research/recall.md has the figures.
+Which attributes stand is said in core/attributes.py; docs/concepts/recall.md has the rules.
 """
 
 from __future__ import annotations

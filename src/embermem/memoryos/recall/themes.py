@@ -2,7 +2,7 @@
 
 A burger bears on a wish to get slimmer, and a laptop on a budget: no vector of one short sentence is near to the
 other's. A theme has words that touch on it, and examples; a query that is near to an example is of the theme too.
-docs/research/recall.md has what it changes.
+docs/concepts/recall.md describes the rules.
 """
 
 from __future__ import annotations
