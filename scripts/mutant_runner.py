@@ -24,6 +24,8 @@ PLAN = Path(__file__).with_suffix(".json")
 RESULTS = Path(__file__).with_suffix(".log")
 """One line of JSON for each: its id, an outcome, the test that decided it, and the seconds that it took."""
 A_TEST_S = 40
+_functions_of: dict[str, list[FunctionType]] = {}
+"""The functions that are known in this process, by the file that they come from."""
 _OPTIMIZED = 0x1
 """The flag of a function's code, which the body of a class has not."""
 
@@ -32,6 +34,9 @@ def pytest_runtestloop(session: Any) -> bool:
     """Run the plan in place of the tests."""
     known = {item.nodeid: item for item in session.items}
     gc.collect()
+    for one in gc.get_objects():  # those that are frozen are not listed any more
+        if isinstance(one, FunctionType):
+            _functions_of.setdefault(one.__code__.co_filename, []).append(one)
     gc.freeze()
     for one in json.loads(PLAN.read_text(encoding="utf-8")):
         began = time.monotonic()
@@ -115,11 +120,10 @@ def _replace(file: Path, was: str, text: str) -> None:
     changed = {name: new[name] for name, code in old.items() if name in new and _differs(code, new[name])}
     if not changed:
         raise ValueError("no function differs")
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename == str(file):
-            made = changed.get(one.__code__.co_qualname)
-            if made is not None:
-                one.__code__ = made
+    for function in _functions_of.get(str(file), ()):
+        made = changed.get(function.__code__.co_qualname)
+        if made is not None:
+            function.__code__ = made
 
 
 def _functions(code: CodeType) -> Iterator[tuple[str, CodeType]]:
