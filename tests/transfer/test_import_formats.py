@@ -113,7 +113,7 @@ def test_a_damaged_archive_is_refused_with_the_file_that_cannot_be_unpacked(tmp_
             pytest.raises(InputError, match=r"chat.txt, the archive is damaged"),
             look(path, Options(me="Mara")) as found,
         ):
-            entries(found)
+            list(found)
 
 
 def test_files_of_another_format_beside_those_that_are_read_are_named(tmp_path: Path) -> None:

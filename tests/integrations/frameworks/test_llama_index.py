@@ -142,7 +142,7 @@ def test_a_recalled_text_is_not_stored_again(alice: OwnerMemory) -> None:
     run(block.aput([user(f"{shown}\nI ask again.")]))
     assert [one.text.strip() for one in alice.utterances()][1:] == ["I ask again."]
     with pytest.raises(ValueError, match="bugdet"):
-        EmberMemoryBlock(memory=alice, bugdet=5)  # type: ignore[call-arg]
+        EmberMemoryBlock(memory=alice, **{"bugdet": 5})
 
 
 def test_the_base_class_s_switch_for_short_term_memory_holds(alice: OwnerMemory) -> None:
