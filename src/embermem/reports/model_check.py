@@ -94,9 +94,10 @@ class Speed:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelCheck:
     """What was found. `form`: how the server is made to answer in a form, None if no answer showed it. `thinks`:
-    whether the model reasons before it answers, None if its answer was not waited for. `understands`: whether its answer
-    about the pages could be used, None if no answer came, in `requests` requests. `page_tokens` and `page_s` are what one page will cost, on the average of a long conversation.
-    `settings` are those to take, `notes` say in sentences what will work and what will not."""
+    whether the model reasons before it answers, None if its answer was not waited for. `understands`: whether its
+    answer about the pages could be used, in `requests` requests; None if no answer came. `page_tokens` and `page_s` are
+    what one page will cost, on the average of a long conversation. `settings` are those to take, `notes` say in
+    sentences what will work and what will not."""
 
     model: str
     seconds: float
