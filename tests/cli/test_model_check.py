@@ -73,13 +73,17 @@ def test_a_model_whose_answers_cannot_be_used_is_said_to_be_one_for_chat(model: 
     assert "could not be used (unusable" in found.notes[1]
 
 
-def test_what_no_answer_came_for_is_said_not_to_have_been_tried(tmp_path: Path, model: ModelServer) -> None:
+def test_what_no_answer_came_for_is_said_not_to_have_been_tried(
+    tmp_path: Path, model: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
     model.fail_next("http_500", times=1, after=2)  # the question about pages
     found = check(model.url)
     assert (found.understands, found.outcomes) == (None, ("HTTP 500",))
     assert found.notes[1].startswith("Understanding: not tried, as the model gave no answer about two pages (HTTP 500)")
     model.fail_next("http_500", times=1, after=2)
+    caplog.clear()
     ended = asked(tmp_path, model.url)
+    assert [record.message.partition("says: ")[2] for record in caplog.records] == ["The server had an error."]
     assert re.search(r"understands pages +not tried", ended.out), ended.out
 
 

@@ -20,11 +20,13 @@ def run(preset: str | None, *, within_s: float, write: bool, as_json: bool) -> N
     settings = config.load(preset)
     model = model_check.make_model(settings)
     render.note(f"asking {settings.model}, for {within_s:g} s at most")
-    logging.disable(logging.WARNING)  # what the model could not do stands in the report
+    reading = logging.getLogger("embermem.memoryos")
+    level = reading.level
+    reading.setLevel(logging.ERROR)  # the report says what the model could not do
     try:
         found = model_check.check(model, settings, within_s)
     finally:
-        logging.disable(logging.NOTSET)
+        reading.setLevel(level)
     taken = {name: value for name in ("model", "model_url") if (value := getattr(settings, name))} | dict(
         found.settings
     )
