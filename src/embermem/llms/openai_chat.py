@@ -27,13 +27,14 @@ from embermem.core.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.reasoning import without_thinking
 from embermem.llms import dialect as dialects
 from embermem.llms import estimate, refusals, served
 from embermem.llms.dialect import THINKING_TOKENS, Dialect
 from embermem.llms.endings import Ending, repeats
 from embermem.llms.flights import FIRST_FACTOR, Flight, Lanes
 from embermem.llms.structured import follows
-from embermem.llms.thinking import ThinkingFilter, without_thinking
+from embermem.llms.thinking import ThinkingFilter
 from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:

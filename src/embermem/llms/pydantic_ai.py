@@ -26,11 +26,12 @@ from embermem.core.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.reasoning import without_thinking
 from embermem.core.types import Role
 from embermem.llms import estimate, refusals
 from embermem.llms.dialect import with_form
 from embermem.llms.flights import FIRST_FACTOR
-from embermem.llms.thinking import ThinkingFilter, without_thinking
+from embermem.llms.thinking import ThinkingFilter
 from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:
