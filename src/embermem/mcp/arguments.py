@@ -161,6 +161,10 @@ Ended = Annotated[
     _or(False),
     _says("true in place of `text`: the fact or instruction holds no longer, and nothing replaces it."),
 ]
+ValidFrom = Annotated[
+    str, _or(""), _says("Since which day or time the new text is true. Default: as it says, else as before.")
+]
+ValidTo = Annotated[str, _or(""), _says("Until which day or time, now past, the new text was true.")]
 Instruction = Annotated[
     str,
     _says(
