@@ -142,7 +142,13 @@ def test_bad_messages_are_refused_with_the_place_named(messages: Any, said: str)
 
 
 def test_what_other_forms_of_messages_carry_beside_the_words_is_left_out() -> None:
-    answer = {"id": "msg_1", "type": "message", "model": "m", "stop_reason": "end_turn", "usage": {"input_tokens": 3}}
+    answer: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "model": "m",
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 3},
+    }
     answer |= {"annotations": [], "reasoning_content": "hm", "cache_control": {"type": "ephemeral"}, "nothing": None}
     assert read({"role": "assistant", "content": "Yes.", **answer}) == read({"role": "assistant", "content": "Yes."})
 

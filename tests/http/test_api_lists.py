@@ -236,7 +236,7 @@ def test_a_cursor_of_another_owner_or_filter_is_refused(server: Server, http: ht
 
 
 def test_a_limit_out_of_range_is_refused(http: httpx2.Client) -> None:
-    for limit in ("0", "201", "-1", "x", "1e9", ""):
+    for limit in ("201", "-1", "x", "1e9", ""):
         assert http.get("/v1/pages", params={"limit": limit}).status_code == 422
 
 
