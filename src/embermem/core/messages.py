@@ -54,7 +54,9 @@ TIME_NAMES = ("time", "timestamp", "date", "datetime", "created_at", "sent_at", 
 SPOKEN_KEYS = ("role", "content", "name", "tool_calls", "function_call", "refusal", "audio")
 """The keys of a message that say what was said, and by whom."""
 _OWN_KEYS = ("at", "metadata", "original")
-_SHOWN_KEYS = (*SPOKEN_KEYS[:3], *_OWN_KEYS, *SPOKEN_KEYS[3:])
+MESSAGE_KEYS = (*SPOKEN_KEYS[:3], *_OWN_KEYS, *SPOKEN_KEYS[3:])
+"""All keys of a message that are read."""
+"""All keys of a message that are read."""
 IGNORED_KEYS = frozenset(
     # OpenAI's chat completions and responses
     "tool_call_id annotations parsed id type object status phase weight "
@@ -332,10 +334,10 @@ def is_empty(message: Mapping[str, Any], where: str) -> bool:
 
 def _refuse_unknown(message: Mapping[str, Any], where: str) -> None:
     for key, value in message.items():
-        if value is not None and key not in _SHOWN_KEYS and key not in IGNORED_KEYS:
-            hint = did_you_mean(str(key), _SHOWN_KEYS)
+        if value is not None and key not in MESSAGE_KEYS and key not in IGNORED_KEYS:
+            hint = did_you_mean(str(key), MESSAGE_KEYS)
             raise InputError(
-                f"{where}.{str(key)[:_SHOWN_NAME]} is unknown{hint}; known: {', '.join(_SHOWN_KEYS)}; "
+                f"{where}.{str(key)[:_SHOWN_NAME]} is unknown{hint}; known: {', '.join(MESSAGE_KEYS)}; "
                 "write other values under metadata"
             )
 
