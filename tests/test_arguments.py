@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from embermem import AsyncMemory, Memory, OwnerMemory, Scope
-from embermem.core.errors import EmberError, InputError
+from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.types import Owner, OwnerId
 from embermem.system_memory import OwnerSystem
 from scripted import SMALL, Clock
@@ -119,6 +119,26 @@ def test_an_owners_methods_raise_only_errors_of_ours(memory: Memory, name: str) 
 @pytest.mark.parametrize("name", methods(Memory))
 def test_a_memorys_methods_raise_only_errors_of_ours(memory: Memory, name: str) -> None:
     assert tried(getattr(memory, name)) == []
+
+
+def test_a_limit_of_zero_lists_nothing_and_a_negative_one_is_refused(memory: Memory) -> None:
+    tried = 0
+    for face in (memory, memory.of("alice")):
+        for name in methods(type(face)):
+            method = getattr(face, name)
+            given = inspect.signature(method).parameters
+            if not (limit := next((one for one in ("limit", "most") if one in given), None)) or name == "forget":
+                continue
+            needed = {one: FILLED[one] for one, parameter in given.items() if parameter.default is parameter.empty}
+            try:
+                found = method(**{**needed, limit: 0})
+            except NotFound:
+                continue
+            assert not (found if isinstance(found, tuple) else getattr(found, "facts", ())), name
+            with pytest.raises(InputError, match=f"{limit} = -1 is not allowed"):
+                method(**{**needed, limit: -1})
+            tried += 1
+    assert tried >= 9
 
 
 @pytest.mark.parametrize("kind", [Memory, AsyncMemory])

@@ -105,7 +105,7 @@ def test_facts_are_found_by_their_state(alice: OwnerMemory, clock: Clock) -> Non
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": 0}, {"before": "x"}, {"text": 3}]
+    "wrong", [{"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": -1}, {"before": "x"}, {"text": 3}]
 )
 def test_what_is_no_condition_is_refused(alice: OwnerMemory, wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):

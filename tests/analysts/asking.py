@@ -36,6 +36,7 @@ class ScriptedAsker:
         answer: type[_Answer],
         check: Callable[[_Answer], None] = lambda _: None,
         *,
+        accept: Callable[[_Answer], bool] = lambda _: True,
         form: AnswerForm | None = None,
     ) -> _Answer:
         self.asked.append((purpose, tuple(messages)))
@@ -49,6 +50,7 @@ class ScriptedAsker:
             except ValueError as error:
                 self.faults.append(str(error))
             else:
+                accept(read)
                 return read
         raise ModelReplyError(f"no usable answer: {self.faults[-1]}", raw=str(given))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +40,8 @@ def model() -> Iterator[ModelServer]:
 
 
 def check(url: str, within_s: float = 20.0, **settings: Any) -> model_check.ModelCheck:
-    return model_check.check(config.load(model="scripted", model_url=url, **settings), within_s)
+    loaded = config.load(model="scripted", model_url=url, **settings)
+    return model_check.check(model_check.make_model(loaded), loaded, within_s)
 
 
 def asked(tmp_path: Path, url: str, *arguments: str) -> Ended:
@@ -70,6 +73,30 @@ def test_a_model_whose_answers_cannot_be_used_is_said_to_be_one_for_chat(model: 
     assert "could not be used (unusable" in found.notes[1]
 
 
+def test_what_no_answer_came_for_is_said_not_to_have_been_tried(
+    tmp_path: Path, model: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    model.fail_next("http_500", times=1, after=2)  # the question about pages
+    found = check(model.url)
+    assert (found.understands, found.outcomes) == (None, ("HTTP 500",))
+    assert found.notes[1].startswith("Understanding: not tried, as the model gave no answer about two pages (HTTP 500)")
+    model.fail_next("http_500", times=1, after=2)
+    caplog.clear()
+    ended = asked(tmp_path, model.url)
+    assert [record.message.partition("says: ")[2] for record in caplog.records] == ["The server had an error."]
+    assert re.search(r"understands pages +not tried", ended.out), ended.out
+
+
+def test_without_the_package_of_the_model_one_line_says_what_to_install_before_anything_is_tried(
+    tmp_path: Path, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    ended = asked(tmp_path, model.url)
+    assert (ended.code, ended.out, model.calls) == (1, "", 0)
+    assert ended.err.count("\n") == 1
+    assert "pip install 'embermem[openai]'" in ended.err
+
+
 def test_a_model_that_thinks_is_said_to(model: ModelServer) -> None:
     model.fail_always("think")
     found = check(model.url)
@@ -90,7 +117,7 @@ def test_a_small_context_lowers_the_limits_of_answers(model: ModelServer) -> Non
 
 def test_without_a_model_and_without_a_server_the_error_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="EMBERMEM_MODEL"):
-        model_check.check(config.load(model=""))
+        model_check.make_model(config.load(model=""))
     with pytest.raises(ModelUnreachable, match="cannot be reached"):
         check("http://127.0.0.1:9/v1")
     ended = asked(tmp_path, "http://127.0.0.1:9/v1")

@@ -240,6 +240,10 @@ def test_a_receipt_is_verified(store: Path, tmp_path: Path) -> None:
     checked = run(store, "verify", str(file))
     assert checked.code == 0, checked.out
     assert "nothing of it is left" in checked.out
+    assert checked.err == ""
+    misspelt = run(store, "--user", "defualt", "verify", str(file))
+    assert (misspelt.code, "nothing of it is left" in misspelt.out) == (0, True)
+    assert "there is no memory of defualt/default; near names: --user default --agent default" in misspelt.err
     assert run(store, "verify", "-", "--json", stdin=receipt.encode()).json["ok"]
     kept = run(store, "show", "page", "2", "--json").json["id"]
     file.write_text(receipt.replace('"pages": [', f'"pages": ["{kept}", ', 1), encoding="utf-8")

@@ -257,6 +257,7 @@ def test_the_log_is_listed_with_the_newest_last_and_every_change_says_what_it_ho
     assert all(one["holds"] for one in log)
     assert {"embedding", "annotation", "consolidation", "undo"} <= {one["cause"] for one in log}
     assert all(decision["kind"] for one in log for decision in one["decisions"])
+    assert run(store, "--user", "alice", "show", "changes", "--limit", "0", "--json").json == []
     newest = run(store, "--user", "alice", "show", "changes", "--limit", "1")
     assert "undoes change" in newest.out
     assert "embedding" not in newest.out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import run
@@ -70,6 +71,17 @@ def test_storing_alone_tells_of_nothing_that_waits(tmp_path: Path, file: Path, s
     assert (done.code, done.json["owners"][0]["waiting"], server.calls) == (0, [], 0)
 
 
+def not_borne_out(request: dict[str, Any]) -> dict[str, Any]:
+    """An answer of the form that the request asks for, of which the conversation says nothing."""
+    bread = {"summary": "Rye bread is baked on Fridays.", "keywords": ["rye bread"]}
+    found: dict[str, Any] = answers.answer(request)
+    if "pages" in found:
+        return {"pages": [page | bread for page in found["pages"]]}
+    fact = {"evidence": ["u1"], "subject": "user", "attribute": "bakes", "value": "rye", "text": "bakes rye"}
+    told = {"title": "", "summary": bread["summary"], "traits": [], "links": []} if "summary" in found else {}
+    return {"facts": [fact]} | told
+
+
 def test_cost_says_what_was_spent_on_answers_that_could_not_be_used(
     tmp_path: Path, file: Path, server: ModelServer
 ) -> None:
@@ -78,3 +90,7 @@ def test_cost_says_what_was_spent_on_answers_that_could_not_be_used(
     total = run(tmp_path / "m.db", "cost", "--json", more=model(server)).json["total"][0]
     assert total["outcomes"] == {"unusable": server.calls}
     assert total["unused_tokens"] == total["prompt_tokens"] + total["completion_tokens"] > 0
+    with ModelServer(not_borne_out) as wrong:  # of the form asked for, and about something else
+        run(tmp_path / "n.db", "ingest", str(file), more=model(wrong))
+        total = run(tmp_path / "n.db", "cost", "--json", more=model(wrong)).json["total"][0]
+        assert total["outcomes"] == {"unusable": wrong.calls}

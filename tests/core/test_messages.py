@@ -121,6 +121,12 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
         ([{"role": "user", "content": "a", "name": 7}], r"messages\[0\]\.name = 7 is not a name"),
         ([{"role": "user", "content": "a", "name": " "}], r"messages\[0\]\.name"),
         ([{"role": "user", "content": "a", "timestamp": 1.0}], r"messages\[0\]\.timestamp is not read; .* as `at`"),
+        (
+            [{"role": "user", "content": "a"}, {"role": "user", "content": "b", "Name": "Ana"}],
+            r"messages\[1\]\.Name is unknown \(did you mean name\?\); known: role, content, name, at, metadata",
+        ),
+        ([{"role": "user", "content": "a", "importance": 3}], r"messages\[0\]\.importance is unknown; known: role"),
+        ([{"role": "user", "content": "a", 7: "b"}], r"messages\[0\]\.7 is unknown; known: role"),
         ([{"role": "user", "content": "a", "at": "yesterday"}], r"messages\[0\]\.at = 'yesterday' is not a time"),
         ([{"role": "user", "content": "a\x00b"}], r"messages\[0\]\.content has a NUL character at 1"),
         ([{"role": "user", "content": "a\ud800"}], r"messages\[0\]\.content has half of a surrogate pair at 1"),
@@ -133,6 +139,18 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
 def test_bad_messages_are_refused_with_the_place_named(messages: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         inbox().openai(messages, None, "main")
+
+
+def test_what_other_forms_of_messages_carry_beside_the_words_is_left_out() -> None:
+    answer: dict[str, Any] = {
+        "id": "msg_1",
+        "type": "message",
+        "model": "m",
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 3},
+    }
+    answer |= {"annotations": [], "reasoning_content": "hm", "cache_control": {"type": "ephemeral"}, "nothing": None}
+    assert read({"role": "assistant", "content": "Yes.", **answer}) == read({"role": "assistant", "content": "Yes."})
 
 
 @pytest.mark.parametrize(
@@ -208,6 +226,32 @@ def test_ids_made_later_sort_later_and_none_comes_twice() -> None:
     assert len(set(made)) == 2000
     assert made[0][:9] <= made[-1][:9]
     assert all(len(one) == 25 and one.startswith("p") for one in made)
+
+
+def test_a_models_reasoning_is_not_part_of_what_it_said(alice: OwnerMemory) -> None:
+    code = "Write:\n```\n</think>\n```\nand go on."
+    for reply, kept in (
+        ("<think>hm</think>Plain", "Plain"),
+        ("hm.\n</think>\n\nPlain", "Plain"),
+        ("Plain\n<think>hm</think>\nand simple", "Plain\nand simple"),
+        ('<details type="reasoning" done="true">\n<summary>Thought</summary>\nhm\n</details>\nPlain', "Plain"),
+        ("```\n<think>hm</think>\n```", "```\n<think>hm</think>\n```"),
+        (code, code),
+        ("The mark `<think>` opens it.", "The mark `<think>` opens it."),
+    ):
+        messages, *_ = inbox().exchange("Hi", reply, None, "main")
+        assert [one.text for one in messages] == ["Hi", kept]
+        for content in (reply, [{"type": "text", "text": reply}]):
+            assert read({"role": "assistant", "content": content})[0].text == kept
+        assert read({"role": "user", "content": reply})[0].text == reply
+    with pytest.raises(InputError, match=r"messages\[0\] has nothing but a model's reasoning, which is not kept"):
+        read({"role": "assistant", "content": "<think>hm"})
+    calls = [{"function": {"name": "f", "arguments": "{}"}}]
+    assert read({"role": "assistant", "content": "<think>hm", "tool_calls": calls})[0].text == "[tool call: f({})]"
+    alice.add("Hi", "<think>hm</think>")
+    assert [one.text for one in alice.utterances()] == ["Hi"]
+    with pytest.raises(InputError, match="are empty"):
+        alice.add(None, "<think>hm</think>")
 
 
 def test_refusals_spoken_words_and_custom_tools_are_kept(alice: OwnerMemory) -> None:

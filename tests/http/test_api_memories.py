@@ -298,6 +298,11 @@ def test_an_unknown_field_is_named_with_those_that_are_known(http: httpx2.Client
     assert answer.status_code == 422
     assert "'infer'" in answer.json()["detail"]
     assert "messages, run_id, at" in answer.json()["detail"]
+    said = {"role": "assistant", "content": "Yes.", "reasoning_content": "hm", "id": "msg_1", "tool_call_id": None}
+    assert http.post("/v1/memories", json={"messages": [said]}).status_code == 201
+    answer = http.post("/v1/memories", json={"messages": [said, said | {"nmae": "Ana"}]})
+    assert answer.status_code == 422
+    assert ".1: 'nmae' is an unknown field (did you mean name?)" in answer.json()["detail"]
 
 
 def test_messages_of_other_tools_are_taken_as_they_are(http: httpx2.Client) -> None:

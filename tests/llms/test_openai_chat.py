@@ -295,8 +295,12 @@ def test_an_account_without_credit_is_refused_and_not_asked_to_wait() -> None:
 @pytest.mark.parametrize(
     "status", bounded([400, 401, 429, 500], proofs=[400, 401, 403, 404, 413, 418, 422, 429, 500, 503])
 )
-def test_an_error_says_model_host_and_status_and_repeats_neither_server_nor_key(status: int, read: Read) -> None:
-    text = f"BODY-TEXT about {KEY}"
+def test_an_error_says_model_host_and_status_and_repeats_neither_server_nor_key(
+    status: int, read: Read, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = (
+        f"BODY-TEXT of the disk\x1b[31m\n about {KEY}, {KEY[:6]}***, AKIAIOSFODNN7EXAMPLE and which City " + "x " * 200
+    )
     with RawServer(lambda request: Raw.refusal(text, text, status)) as server, pytest.raises(ModelError) as failed:
         read(chat(server.url), question())
     said = str(failed.value)
@@ -306,6 +310,12 @@ def test_an_error_says_model_host_and_status_and_repeats_neither_server_nor_key(
     assert "BODY-TEXT" not in said
     assert KEY not in said
     assert failed.value.__suppress_context__  # nor does a traceback
+    (line,) = [record.message for record in caplog.records if record.name == "embermem.llms.refusals"]
+    assert "BODY-TEXT of the disk" in line
+    assert line.isprintable()
+    assert len(line) < 300
+    for hidden in (KEY, KEY[:6], "AKIA", "City"):  # the question was about a city
+        assert hidden not in line
 
 
 def test_a_redirect_is_refused_and_the_key_is_not_taken_along() -> None:

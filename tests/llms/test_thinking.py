@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from embermem.llms.thinking import ThinkingFilter, without_thinking
+from embermem.core.reasoning import without_thinking
+from embermem.llms.thinking import ThinkingFilter
 
 
 @pytest.mark.parametrize(

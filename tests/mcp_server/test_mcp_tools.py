@@ -196,6 +196,13 @@ def test_a_fact_is_corrected_and_says_why(known: Memory) -> None:
         known_facts = (await told(client, "get_user_profile"))["knowledge"]
         (home,) = (one for one in known_facts if "Oslo" in one["text"])
         before = await told(client, "why", id=home["id"])
+        dates = {"valid_from": "2026-01-05", "valid_to": "2026-02-01"}
+        assert "leave valid_from and valid_to out" in await refused(
+            client, "correct_memory", id=home["id"], ended=True, **dates
+        )
+        lived = await told(client, "correct_memory", id=home["id"], text="lives in Hamar", valid_from="2026-01-05")
+        assert lived["fact"]["valid_from"].startswith("2026-01-05")
+        home = lived["fact"]
         corrected = await told(client, "correct_memory", id=home["id"], text="lives in Bergen")
         after = await told(client, "why", id=corrected["fact"]["id"])
         return before, corrected, after, await told(client, "why", id=home["id"])

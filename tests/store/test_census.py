@@ -104,7 +104,7 @@ def test_what_is_asked_wrongly_is_refused(peopled: Memory) -> None:
     by_size = peopled.find_owners(order="size")[0].position
     wrong: tuple[dict[str, Any], ...] = (
         {"order": "age"},
-        {"limit": 0},
+        {"limit": -1},
         {"after": "x"},
         {"after": "[1]"},
         {"after": by_size},

@@ -54,11 +54,13 @@ from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import (
     Annotation,
     ChainTail,
+    Fact,
     FactProposal,
     Owner,
     PageView,
     PersonaChange,
     Role,
+    Segment,
     Source,
     ThreadId,
     Utterance,
@@ -131,32 +133,43 @@ class ModelAnalyst:
         passing = prompts.load("annotate_pages").fill(language=languages_of(batch), nonce=nonce(content), pages=content)
         messages = _messages(stable, passing)
         with self._noting.asked() as asked:
-            notes = self._notes(owner, messages, shown, BatchSummaries if asked.short else BatchNotes, tokens)
-            return self._annotations(tails, shown, notes)
+            made = self._noted(owner, messages, tails, shown, BatchSummaries if asked.short else BatchNotes, tokens)
+            if made is None:
+                raise ModelReplyError(f"{self._asker.model} said little that the pages bear out", "")
+            return made
 
-    def _notes(
+    def _noted(
         self,
         owner: Owner,
         messages: Sequence[ChatMessage],
+        tails: Mapping[ThreadId, ChainTail],
         shown: Mapping[str, PageView],
         form: type[BatchNotes] | type[BatchSummaries],
         tokens: int,
-    ) -> dict[str, ToldNote]:
-        """The notes of the pages shown, in one form of the answer."""
+    ) -> tuple[Annotation, ...] | None:
+        """The annotations of the pages shown, in one form of the answer; None where too little of it is believed."""
         example: BatchNotes | BatchSummaries
         if form is BatchNotes:
             example = BatchNotes(pages=[PageNote(id=n, summary="who said what", keywords=["topic"]) for n in shown])
         else:
             example = BatchSummaries(pages=[ToldNote(id=n, summary="who said what") for n in shown])
-        answer: BatchNotes | BatchSummaries = self._asker.ask(
+        made: tuple[Annotation, ...] | None = None
+
+        def accept(answer: BatchNotes | BatchSummaries) -> bool:
+            nonlocal made
+            made = self._annotations(tails, shown, by_page(answer, shown))
+            return made is not None
+
+        self._asker.ask(
             owner,
             Purpose.ANNOTATE,
             messages,
             form,
             lambda notes: check_pages(notes, shown),
+            accept=accept,
             form=AnswerForm(tokens=tokens, example=example, ids=tuple(shown), divisible=len(shown) > 1),
         )
-        return by_page(answer, shown)
+        return made
 
     def profile(self, request: ProfileRequest) -> PersonaChange:
         """What a segment's new pages teach, from one question; nothing is asked where there are none. A server with a
@@ -215,15 +228,34 @@ class ModelAnalyst:
             title="a heading",
             summary="who said what",
         )
-        answer = self._asker.ask(
+        change = PersonaChange()
+
+        def accept(answer: SegmentNotes) -> bool:
+            nonlocal change
+            change = self._learnt(request, answer, said, known, segments)
+            return change.read_by != self._extractive.name
+
+        self._asker.ask(
             request.owner,
             Purpose.PROFILE,
             _messages(stable, passing),
             SegmentNotes,
             lambda notes: check_facts(notes.facts, said),
+            accept=accept,
             form=AnswerForm(tokens=tokens, example=example, ids=tuple(said), divisible=len(request.pages) > 1),
         )
-        read = self._read(request)
+        return change
+
+    def _learnt(
+        self,
+        request: ProfileRequest,
+        answer: SegmentNotes,
+        said: Mapping[str, Utterance],
+        known: Mapping[str, Fact],
+        segments: Mapping[str, Segment],
+    ) -> PersonaChange:
+        """What is believed of an answer in the long form, with extraction in place of the rest."""
+        reading, read = self._reading, self._read(request)
         evidence = Evidence(said, reading.evidence, read.facts)
         older_ones = {OWN: request.segment, **segments}
         beliefs = Beliefs(evidence, known, reading, self._links, older_ones, self._attributes)
@@ -262,19 +294,25 @@ class ModelAnalyst:
             passing = prompts.load("facts_pages").fill(
                 language=language_of(said.values()), nonce=nonce(content), pages=content
             )
-            answer = self._asker.ask(
+            evidence = Evidence(said, reading.evidence, read.facts)
+            beliefs = Beliefs(evidence, {}, reading, self._links, {}, self._attributes)
+            made: list[FactProposal] = []
+
+            def accept(answer: PageFacts, beliefs: Beliefs = beliefs, made: list[FactProposal] = made) -> bool:
+                made += beliefs.facts(answer.facts)
+                return beliefs.any_of(made)
+
+            self._asker.ask(
                 request.owner,
                 Purpose.PROFILE,
                 _messages(stable, passing),
                 PageFacts,
                 lambda notes, said=said: check_facts(notes.facts, said),  # type: ignore[misc]
+                accept=accept,
                 form=AnswerForm(
                     tokens=tokens, example=PageFacts(facts=[_LIKES_TEA]), ids=tuple(said), divisible=len(pages) > 1
                 ),
             )
-            evidence = Evidence(said, reading.evidence, read.facts)
-            beliefs = Beliefs(evidence, {}, reading, self._links, {}, self._attributes)
-            made = beliefs.facts(answer.facts)
             believed = believed or beliefs.any_of(made)
             parts.append(self._change(replace(request, pages=pages), beliefs, evidence, read, made))
         facts = [fact for part in parts for fact in part.facts]
@@ -321,8 +359,8 @@ class ModelAnalyst:
 
     def _annotations(
         self, tails: Mapping[ThreadId, ChainTail], shown: Mapping[str, PageView], notes: Mapping[str, ToldNote]
-    ) -> tuple[Annotation, ...]:
-        """What is believed of the notes, with extraction in place of the rest. Raises ModelReplyError."""
+    ) -> tuple[Annotation, ...] | None:
+        """What is believed of the notes, with extraction in place of the rest; None where that is too little."""
         chains = {thread: _Chain.of(tail) for thread, tail in tails.items()}
         made, believed = [], []
         for name, view in shown.items():
@@ -333,9 +371,7 @@ class ModelAnalyst:
             if share or len(_own_words(view)) >= _FEW_WORDS:
                 believed.append(share)
         logger.info("%s: %g of %d pages were believed", self.name, sum(believed), len(believed))
-        if not self._noting.believes(believed):
-            raise ModelReplyError(f"{self._asker.model} said little that the pages bear out", "")
-        return tuple(made)
+        return tuple(made) if self._noting.believes(believed) else None
 
     def _annotation(self, view: PageView, note: ToldNote | None, before: _Chain | None) -> tuple[Annotation, float]:
         """What a model says of a page, where the page bears it out; the rest is extracted. And how much is believed."""

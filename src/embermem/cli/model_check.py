@@ -18,13 +18,15 @@ def run(preset: str | None, *, within_s: float, write: bool, as_json: bool) -> N
     from embermem.reports import model_check, render
 
     settings = config.load(preset)
-    if settings.model:
-        render.note(f"asking {settings.model}, for {within_s:g} s at most")
-    logging.disable(logging.WARNING)  # what the model could not do stands in the report
+    model = model_check.make_model(settings)
+    render.note(f"asking {settings.model}, for {within_s:g} s at most")
+    reading = logging.getLogger("embermem.memoryos")
+    level = reading.level
+    reading.setLevel(logging.ERROR)  # the report says what the model could not do
     try:
-        found = model_check.check(settings, within_s)
+        found = model_check.check(model, settings, within_s)
     finally:
-        logging.disable(logging.NOTSET)
+        reading.setLevel(level)
     taken = {name: value for name in ("model", "model_url") if (value := getattr(settings, name))} | dict(
         found.settings
     )
@@ -50,8 +52,8 @@ def _rows(found: ModelCheck) -> list[tuple[str, Any]]:
         ("answer", f"{_known(speed.answer)} tokens a second"),
         ("context", "not told" if context is None else f"{context:,} tokens"),
         ("form of answers", found.form or "unknown"),
-        ("thinks", found.thinks),
-        ("understands pages", found.understands),
+        ("thinks", "unknown" if found.thinks is None else found.thinks),
+        ("understands pages", "not tried" if found.understands is None else found.understands),
         ("requests for two pages", ", ".join(found.outcomes) or "none"),
         ("a page", f"about {found.page_tokens:,} tokens, {_known(found.page_s)} s"),
         ("this check", f"{found.seconds:g} s"),

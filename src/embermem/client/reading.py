@@ -161,8 +161,6 @@ class ReadCalls(OwnerRequests):
         the oldest first: the first `limit` after an item of that list, named by its id (a page or utterance also by its
         number), or all of them; those in `scope` (links and documents take none). Raises
         InputError, and NotFound for an unknown `after`."""
-        if limit is not None:
-            messages.whole(limit, "limit", 1)
         asked = {"kind": kind, "order": order, "after": None if after is None else str(after)}
         asked["scope"] = arguments.scope_text(scope)
         found = yield from self._list("/v1/memories", asked, answers.Part, limit)

@@ -258,7 +258,8 @@ class AccessRefused(ServerError):
 class AnalystError(EmberError):
     """An analyst failed; its pages wait, or stand as extraction read them, and are retried.
 
-    Messages of this error and its subclasses never contain text from a server.
+    Messages of this error and its subclasses never contain text from a server: they are stored and shown to users. The
+    log has what a model's server said (embermem.llms.refusals).
     """
 
     tag = "analyst-error"

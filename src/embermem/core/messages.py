@@ -18,7 +18,9 @@ from embermem.core.metadata import Metadata, Value, with_texts
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts as texts_in
 from embermem.core.patterns import regex
+from embermem.core.reasoning import without_reasoning
 from embermem.core.sensitive import Finder, Redacted, redacted
+from embermem.core.text import did_you_mean
 from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId, is_of_document
 
 At = datetime | date | str | None
@@ -49,9 +51,30 @@ _ROLES = {
 }
 TIME_NAMES = ("time", "timestamp", "date", "datetime", "created_at", "sent_at", "ts")
 """What others call the time of a message, which is `at` here."""
+SPOKEN_KEYS = ("role", "content", "name", "tool_calls", "function_call", "refusal", "audio")
+"""The keys of a message that say what was said, and by whom."""
+_OWN_KEYS = ("at", "metadata", "original")
+MESSAGE_KEYS = (*SPOKEN_KEYS[:3], *_OWN_KEYS, *SPOKEN_KEYS[3:])
+"""All keys of a message that are read."""
+"""All keys of a message that are read."""
+IGNORED_KEYS = frozenset(
+    # OpenAI's chat completions and responses
+    "tool_call_id annotations parsed id type object status phase weight "
+    # Anthropic's messages
+    "model stop_reason stop_sequence stop_details container context_management usage is_error "
+    # reasoning, as DeepSeek, vLLM, Ollama, OpenRouter and others give it
+    "reasoning reasoning_content reasoning_details thinking thinking_blocks thinking_signature "
+    # marks for the provider: caches, continued answers
+    "cache_control prefix partial provider_specific_fields tool_name "
+    # frameworks' own: LangChain, LlamaIndex, Vercel's AI SDK
+    "additional_kwargs response_metadata usage_metadata invalid_tool_calls example artifact providerOptions "
+    "provider_options".split()
+)
+"""Keys that other forms of messages carry beside what was said: memory leaves them out. Any other key is refused."""
 LONGEST_KEY = 256
 """Characters of an idempotency key."""
 _LONGEST_NAME = 512
+_SHOWN_NAME = 60
 _LONGEST_URL = 300
 _LONGEST_SPACE = 64
 _SPACE = regex(r"[^\W_][\w.-]*")
@@ -124,6 +147,7 @@ class Inbox:
                 raise InputError(f"{where} is {type(message).__name__}, not a mapping with role and content")
             if misnamed := next((key for key in TIME_NAMES if message.get(key) is not None), None):
                 raise InputError(f"{where}.{misnamed} is not read; give the time of a message as `at`")
+            _refuse_unknown(message, where)
             said_at = message.get("at", at)
             own = {**labels, **self.metadata(message.get("metadata"), f"{where}.metadata")}
             own = checked_metadata(own, f"{where}.metadata with those of all messages")
@@ -193,7 +217,9 @@ class Inbox:
         if speaker is not None and (not isinstance(speaker, str) or not speaker.strip()):
             raise InputError(f"{where}.name = {speaker!r} is not a name; give a text or leave it out")
         if is_empty(message, where):
-            raise InputError(f"{where} is empty: give it a content, or leave it out")
+            thought = bool(_content(message.get("content"), f"{where}.content").strip())
+            what = "has nothing but a model's reasoning, which is not kept" if thought else "is empty"
+            raise InputError(f"{where} {what}: give it a content, or leave it out")
         text = self._text(_said(message, where), f"{where}.content")
         original = self.original(message.get("original"), f"{where}.original")
         if text is None and original is None:
@@ -285,9 +311,10 @@ class Inbox:
 
 
 def sides(query: str | None, response: str | None) -> list[tuple[Role, str, str]]:
-    """The sides of an exchange that say something: role, text, and what the caller calls it. Raises InputError where
-    neither does."""
-    given = [(Role.USER, query, "query"), (Role.ASSISTANT, response, "response")]
+    """The sides of an exchange that say something, the response without a model's reasoning: role, text, and what the
+    caller calls it. Raises InputError where neither does."""
+    said = without_reasoning(response) if isinstance(response, str) else response
+    given = [(Role.USER, query, "query"), (Role.ASSISTANT, said, "response")]
     found = [(role, text, where) for role, text, where in given if text is not None and not is_blank(text)]
     if not found:
         raise InputError("query and response are empty: there is nothing to add")
@@ -303,6 +330,16 @@ def is_empty(message: Mapping[str, Any], where: str) -> bool:
     """Whether a message in OpenAI's format says nothing as a whole: it has no words, no attachment, no call of a tool,
     and no original. Raises InputError for a content that cannot be read."""
     return is_blank(_said(message, where)) and message.get("original") is None
+
+
+def _refuse_unknown(message: Mapping[str, Any], where: str) -> None:
+    for key, value in message.items():
+        if value is not None and key not in MESSAGE_KEYS and key not in IGNORED_KEYS:
+            hint = did_you_mean(str(key), MESSAGE_KEYS)
+            raise InputError(
+                f"{where}.{str(key)[:_SHOWN_NAME]} is unknown{hint}; known: {', '.join(MESSAGE_KEYS)}; "
+                "write other values under metadata"
+            )
 
 
 def _labels_left(metadata: Metadata, left: Sequence[Redacted], place: int) -> Metadata:
@@ -408,7 +445,10 @@ def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
 
 def _said(message: Mapping[str, Any], where: str) -> str:
     """All that a message says, as text. A tool's result without output says that the tool ran."""
-    parts = [_content(message.get("content"), f"{where}.content"), *_beside(message), *_calls(message)]
+    content = _content(message.get("content"), f"{where}.content")
+    if message.get("role") == Role.ASSISTANT.value:
+        content = without_reasoning(content)
+    parts = [content, *_beside(message), *_calls(message)]
     text = "\n".join(part for part in parts if part)
     if is_blank(text) and message.get("original") is None and _ROLES.get(str(message.get("role"))) is Role.TOOL:
         return "[no output]"

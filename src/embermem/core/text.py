@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 _VARIANTS = frozenset(map(chr, (0x034F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 """Variation selectors and the grapheme joiner: not seen, and yet no format characters to Unicode."""
@@ -23,6 +25,12 @@ def bare(word: str) -> str:
     """In full case folding (straße as STRASSE), without combining marks (naïve as naive)."""
     split = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
     return unicodedata.normalize("NFC", "".join(one for one in split if not unicodedata.combining(one)))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What an error about an unknown name adds: " (did you mean at?)", or nothing where no known name is like it."""
+    near = get_close_matches(name.casefold(), known, 1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _unseen(character: str) -> bool:

@@ -147,6 +147,7 @@ class ModelAsker:
         answer: type[Answer],
         check: Callable[[Answer], None] = lambda _: None,
         *,
+        accept: Callable[[Answer], bool] = lambda _: True,
         form: AnswerForm | None = None,
     ) -> Answer:
         """See Asker.ask. A cut answer is asked for once more with twice the tokens, but not where the question is
@@ -160,7 +161,7 @@ class ModelAsker:
         while True:
             try:
                 read = partial(_read, answer=answer, check=check, in_part=doubled)
-                return self._answered(owner, purpose, request, read)
+                return self._answered(owner, purpose, request, read, accept)
             except ModelGaveWay:
                 raise
             except ModelWait:
@@ -203,7 +204,7 @@ class ModelAsker:
                             pieces.append(piece)
                             line.text += piece
                             yield piece
-                    if not pieces:
+                    if not line.text.strip():
                         raise ModelReplyError(f"{self.model} gave an empty answer", "")
                 return
             except ModelWait:
@@ -236,7 +237,12 @@ class ModelAsker:
         )
 
     def _answered(
-        self, owner: Owner, purpose: Purpose, request: ModelRequest, read: Callable[[ModelReply], Answer]
+        self,
+        owner: Owner,
+        purpose: Purpose,
+        request: ModelRequest,
+        read: Callable[[ModelReply], Answer],
+        accept: Callable[[Answer], bool],
     ) -> Answer:
         """What `read` makes of the reply; failures on the way are tried again. A limit or rest met then does not hide
         the failure. Raises _Unusable as `read` does."""
@@ -246,7 +252,9 @@ class ModelAsker:
             try:
                 with self._turn(purpose) as turn, self._line(owner, purpose, request) as line:
                     line.reply = self._whole(request, turn, line)
-                    return read(line.reply)
+                    found = read(line.reply)
+                    line.of_use = accept(found)
+                    return found
             except ModelGaveWay:
                 raise
             except ModelWait:
@@ -343,7 +351,7 @@ class ModelAsker:
         heard = False
         try:
             yield line
-            ended, heard = replace(ended, outcome="ok"), True
+            ended, heard = replace(ended, outcome="ok" if line.of_use else UNUSABLE), True
         except _ON_THE_WAY as error:
             ended = replace(ended, outcome=error.outcome)
             self._breaker.failed()
@@ -403,6 +411,7 @@ class _Line:
     def __init__(self) -> None:
         self.reply = ModelReply(text="", prompt_tokens=-1, completion_tokens=-1)
         self.text = ""
+        self.of_use = True
 
     def costs(self, call: Call) -> Call:
         """The call with its tokens: counted, if the reply came; else what was asked, and what came of an answer. What

@@ -27,13 +27,14 @@ from embermem.core.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.reasoning import without_thinking
 from embermem.llms import dialect as dialects
 from embermem.llms import estimate, refusals, served
 from embermem.llms.dialect import THINKING_TOKENS, Dialect
 from embermem.llms.endings import Ending, repeats
 from embermem.llms.flights import FIRST_FACTOR, Flight, Lanes
 from embermem.llms.structured import follows
-from embermem.llms.thinking import ThinkingFilter, without_thinking
+from embermem.llms.thinking import ThinkingFilter
 from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class OpenAIChat:
                 if data == "[DONE]":
                     came.done = True
                     break
-                if piece := came.take(self._body(data)):
+                if piece := came.take(self._body(data, request)):
                     flight.rest()  # whoever reads may take any time
                     yield piece
                     flight.heard()
@@ -234,6 +235,7 @@ class OpenAIChat:
                 return replace(dialect, context=context), room
         elif step := dialects.after_refusal(dialect, request, error.status_code, said):
             return step, None
+        refusals.log_words(f"{self._shown} (HTTP {error.status_code})", error.body, request, self._key)
         raise refusals.refusal(
             self._shown, error.status_code, error.code, said, error.response.headers
         ) from None  # its text is the server's
@@ -282,7 +284,7 @@ class OpenAIChat:
             yield "\n".join(plain)
             yield "[DONE]"
 
-    def _body(self, data: str) -> _Body:
+    def _body(self, data: str, request: ModelRequest) -> _Body:
         try:
             body = msgspec.json.decode(data.encode(), type=_Body)
         except (msgspec.DecodeError, UnicodeEncodeError) as error:
@@ -293,6 +295,7 @@ class OpenAIChat:
                 context = refusals.prompt_and_context(said)[1]
                 self._learn_context(context)
                 raise refusals.too_long(self._shown, context)
+            refusals.log_words(self._shown, body.error, request, self._key)
             raise ModelUnreachable(f"{self._shown} failed during its answer")
         return body
 

@@ -26,11 +26,12 @@ from embermem.core.errors import (
     ModelTimeout,
     ModelUnreachable,
 )
+from embermem.core.reasoning import without_thinking
 from embermem.core.types import Role
 from embermem.llms import estimate, refusals
 from embermem.llms.dialect import with_form
 from embermem.llms.flights import FIRST_FACTOR
-from embermem.llms.thinking import ThinkingFilter, without_thinking
+from embermem.llms.thinking import ThinkingFilter
 from embermem.protocols import ModelReply, ModelRequest, StructuredMode
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class PydanticAIChat:
                     raise self._late(wait_s) from None
                 wait_s = self._timeout_s
                 if isinstance(piece, Exception):
-                    raise self._ours(piece) from None
+                    raise self._ours(piece, request) from None
                 if text := thinking.feed(piece) if isinstance(piece, str) else thinking.rest():
                     texts.append(text)
                     yield text
@@ -182,12 +183,13 @@ class PydanticAIChat:
     def _late(self, waited_s: float) -> ModelTimeout:
         return ModelTimeout(f"{self._name} was silent for {waited_s:g} s; see the setting model_timeout_s")
 
-    def _ours(self, error: Exception) -> Exception:
+    def _ours(self, error: Exception, request: ModelRequest) -> Exception:
         """The package's error as one of ours; an error of another kind (a defect) as it is."""
         from pydantic_ai import exceptions as theirs
 
         status = getattr(error, "status_code", None)
         said = f"{self._name} (HTTP {status})" if status else self._name
+        refusals.log_words(said, getattr(error, "body", None), request, self._key)
         mapped: ModelError
         match error:
             case TimeoutError() | theirs.ModelTimeoutError():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from pydantic import AliasChoices, BeforeValidator, Field
+
+from embermem.core.text import did_you_mean
 
 MOST_HITS = 100
 
@@ -55,8 +56,7 @@ def refuse_unknown(tool: Tool, given: Iterable[str]) -> None:
     for name in given:
         meant = by_name.get(name)
         if meant is None:
-            near = difflib.get_close_matches(name, by_name, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
+            hint = did_you_mean(name, by_name)
             takes = ", ".join(tool.parameters["properties"]) or "none"
             raise ToolError(f"{tool.name} has no argument {name}{hint}; its arguments: {takes}")
         if meant in taken:
@@ -161,6 +161,10 @@ Ended = Annotated[
     _or(False),
     _says("true in place of `text`: the fact or instruction holds no longer, and nothing replaces it."),
 ]
+ValidFrom = Annotated[
+    str, _or(""), _says("Since which day or time the new text is true. Default: as it says, else as before.")
+]
+ValidTo = Annotated[str, _or(""), _says("Until which day or time, now past, the new text was true.")]
 Instruction = Annotated[
     str,
     _says(

@@ -56,6 +56,8 @@ from embermem.mcp.arguments import (
     Timestamp,
     UserInput,
     ValidAt,
+    ValidFrom,
+    ValidTo,
     with_short_schema,
 )
 from embermem.mcp.consent import Consent, asked
@@ -273,7 +275,14 @@ class Calls:
                 shown = replace(shown, notice=shapes.notice())
             return self._wrapped(shown)
 
-    def correct_memory(self, fact_id: FactId, text: NewText = "", ended: Ended = False) -> CallToolResult:
+    def correct_memory(
+        self,
+        fact_id: FactId,
+        text: NewText = "",
+        ended: Ended = False,
+        valid_from: ValidFrom = "",
+        valid_to: ValidTo = "",
+    ) -> CallToolResult:
         """Correct a fact that is wrong or no longer true. The new text replaces it; the old one is kept as a past fact.
 
         Call it when the user says that something you know about them is wrong, or with `ended` when a fact or a
@@ -284,9 +293,13 @@ class Calls:
                 raise InputError(
                     "give either text, the correct statement, or ended=true where nothing replaces the fact"
                 )
+            if ended and (valid_from or valid_to):
+                raise InputError("with ended=true leave valid_from and valid_to out: the fact ends now")
             owner = self._reach(Right.WRITE)
-            fact = owner.retire(fact_id) if ended else owner.correct(fact_id, text)
-            return self._fact(fact, "" if ended else fact_id)
+            if ended:
+                return self._fact(owner.retire(fact_id), "")
+            corrected = owner.correct(fact_id, text, valid_from=valid_from or None, valid_to=valid_to or None)
+            return self._fact(corrected, fact_id)
 
     def forget_memory(
         self,

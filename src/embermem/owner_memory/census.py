@@ -41,7 +41,7 @@ class Owners:
         return self._parts.admin.find_owners(
             text,
             messages.one_of(OwnerOrder, order, "order"),
-            messages.whole(limit, "limit", 1, _MOST_OWNERS),
+            messages.whole(limit, "limit", 0, _MOST_OWNERS),
             after,
             self._parts.settings.short_term_pages,
             among,

@@ -66,7 +66,7 @@ class FactLists(Reading):
         on one of these days or between them, as far as that is known. Raises NotFound for an unknown person, and
         InputError.
         """
-        messages.whole(limit, "limit", 1, MOST_FOUND)
+        messages.whole(limit, "limit", 0, MOST_FOUND)
         words = bare(fold(messages.checked(text, "text", _LONGEST_WORDS))).split()
         status = None if state is None else messages.one_of(FactStatus, state, "state")
         start = None if before is None else _order_of(before)
@@ -89,7 +89,7 @@ class FactLists(Reading):
         ids = self._ids_of(selection, _Wanted(people, wanted, words) if wanted or words else None)
         rest = ids if start is None else [one for one in ids if made_order(one) < start]
         part = self._by_ids(rest[:limit], people)
-        return FoundFacts(facts=part, total=len(ids), next=FactId(rest[limit - 1]) if len(rest) > limit else None)
+        return FoundFacts(facts=part, total=len(ids), next=FactId(rest[limit - 1]) if 0 < limit < len(rest) else None)
 
     def _ids_of(self, selection: FactSelection, wanted: _Wanted | None) -> list[FactId]:
         """The ids of the facts of a selection that are wanted, without what has expired."""

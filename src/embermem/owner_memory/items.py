@@ -153,7 +153,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining,
         """
         kind, order = _one_of(KINDS, kind, "kind"), _one_of(ORDERS, order, "order")
         if limit is not None:
-            messages.whole(limit, "limit", 1)
+            messages.whole(limit, "limit", 0)
         newest = order == "newest"
         found: Iterable[Item]
         if kind in ("page", "utterance"):

@@ -38,7 +38,7 @@ class Overseeing(Granting):
         and no more than `most`. Without `owner`, of all owners. Where there was no call, there is no sum. Raises
         InputError."""
         named = [messages.one_of(CallsBy, one, "by") for one in by]
-        limit = None if most is None else messages.whole(most, "most", 1)
+        limit = None if most is None else messages.whole(most, "most", 0)
         return self._parts.admin.call_sums(since, named, None if owner is None else owner.id, limit)
 
     def model_breaker(self) -> Breaking | None:
@@ -49,12 +49,12 @@ class Overseeing(Granting):
         """Return which owners are worked on, are due, failed or wait for the model, and which webhooks are in trouble:
         of each the first `limit`, and how many there are. Raises InputError."""
         parts = self._parts
-        return parts.admin.work_state(parts.clock(), parts.settings.short_term_pages, messages.whole(limit, "limit", 1))
+        return parts.admin.work_state(parts.clock(), parts.settings.short_term_pages, messages.whole(limit, "limit", 0))
 
     def leaving(self, *, limit: int = 50) -> Leaving:
         """Return what has expired and waits for a worker, the newest `limit` forgettings, without content, whether a
         scrub is due, and the state of the key of forgotten values. Raises InputError."""
-        return self._parts.admin.leaving(self._parts.clock(), messages.whole(limit, "limit", 1))
+        return self._parts.admin.leaving(self._parts.clock(), messages.whole(limit, "limit", 0))
 
     def scrub_due(self) -> bool:
         """Return whether forgotten content may be left in the store's files: see `Memory.scrub`."""

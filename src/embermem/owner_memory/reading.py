@@ -336,7 +336,7 @@ class Reading(Handle):
         `scope`."""
         messages.whole(after_seq, "after_seq", 0)
         if limit is not None:
-            messages.whole(limit, "limit", 1)
+            messages.whole(limit, "limit", 0)
         seen = self._in_scope(scope, NOW)
         found = self._store.utterances(self.owner.id, after_seq, limit, within=None if seen is None else seen.within)
         hidden = self._hidden().pages

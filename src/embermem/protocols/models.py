@@ -313,14 +313,16 @@ class Asker(Protocol):
         answer: type[_Answer],
         check: Callable[[_Answer], None] = lambda _: None,
         *,
+        accept: Callable[[_Answer], bool] = lambda _: True,
         form: AnswerForm | None = None,
     ) -> _Answer:
         """An answer of the type `answer` (a frozen dataclass or msgspec.Struct, whose JSON schema the model is shown).
 
         `check` raises ValueError, in words meant for the model, where the answer is of the form but wrong; the repair
-        round shows it that. Without a `form` the answer may be as long as the settings allow. Raises ModelError,
-        ModelTooLong for a prompt that does not fit the server's context among them; ModelWait, ModelGaveWay for a
-        question that made room for chat among them.
+        round shows it that. `accept` says of an answer that passed whether anything of it can be used: where nothing
+        can, the ledger calls the request "unusable", and the answer is returned all the same. Without a `form` the
+        answer may be as long as the settings allow. Raises ModelError, ModelTooLong for a prompt that does not fit the
+        server's context among them; ModelWait, ModelGaveWay for a question that made room for chat among them.
         """
 
     def stream(self, owner: Owner, purpose: Purpose, messages: Sequence[ChatMessage]) -> Iterator[str]:

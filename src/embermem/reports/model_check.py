@@ -23,7 +23,15 @@ import msgspec
 
 from embermem import bootstrap
 from embermem.core.config import Settings
-from embermem.core.errors import EmberError, ModelError, ModelMissing, ModelReplyError, ModelTimeout
+from embermem.core.errors import (
+    EmberError,
+    ModelBusy,
+    ModelError,
+    ModelMissing,
+    ModelReplyError,
+    ModelTimeout,
+    ModelUnreachable,
+)
 from embermem.core.types import Role
 from embermem.memory import Memory
 from embermem.protocols import (
@@ -39,7 +47,7 @@ from embermem.protocols import (
 from embermem.reports.estimate import ANNOTATE_ANSWER, PROFILE_ANSWER, PROFILE_BESIDE, estimate
 from embermem.transfer.items import Entry
 
-__all__ = ["ModelCheck", "Speed", "check"]
+__all__ = ["ModelCheck", "Speed", "check", "make_model"]
 
 CHECK_S = 30.0
 """Seconds that a check takes at most."""
@@ -86,9 +94,10 @@ class Speed:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelCheck:
     """What was found. `form`: how the server is made to answer in a form, None if no answer showed it. `thinks`:
-    whether the model reasons before it answers. `understands`: whether its answer about the pages could be used, in
-    `requests` requests. `page_tokens` and `page_s` are what one page will cost, on the average of a long conversation.
-    `settings` are those to take, `notes` say in sentences what will work and what will not."""
+    whether the model reasons before it answers, None if its answer was not waited for. `understands`: whether its
+    answer about the pages could be used, in `requests` requests; None if no answer came. `page_tokens` and `page_s` are
+    what one page will cost, on the average of a long conversation. `settings` are those to take, `notes` say in
+    sentences what will work and what will not."""
 
     model: str
     seconds: float
@@ -96,8 +105,8 @@ class ModelCheck:
     speed: Speed
     context_tokens: int | None
     form: Literal["grammar", "json", "prompt"] | None
-    thinks: bool
-    understands: bool
+    thinks: bool | None
+    understands: bool | None
     requests: int
     outcomes: tuple[str, ...]
     page_tokens: int
@@ -106,16 +115,21 @@ class ModelCheck:
     notes: tuple[str, ...] = ()
 
 
-def check(settings: Settings, within_s: float = CHECK_S) -> ModelCheck:
-    """Try the model that the settings name. Raises ModelMissing where they name none; ModelError where it does not
-    answer, which is told within `within_s` seconds too."""
-    begun = time.monotonic()
+def make_model(settings: Settings) -> LanguageModel:
+    """The model that the settings name; nothing is asked. Raises ModelMissing where they name none, or where its
+    package is not installed."""
     made = bootstrap.make_model(None, settings)
     if made is None:
         raise ModelMissing(
             "no model is set: set EMBERMEM_MODEL to its name and EMBERMEM_MODEL_URL to its endpoint, such as "
             "http://127.0.0.1:11434/v1 (or model and model_url in embermem.toml)"
         )
+    return made
+
+
+def check(made: LanguageModel, settings: Settings, within_s: float = CHECK_S) -> ModelCheck:
+    """Try a model. Raises ModelError where it does not answer within `within_s` seconds."""
+    begun = time.monotonic()
     model = _Bounded(made, begun + within_s)
     free = _free_answer(model, begun + _SPEED_SHARE * within_s)
     form = _form(model)
@@ -212,7 +226,7 @@ class _Bounded:
 class _Free:
     speed: Speed
     first_s: float
-    thinks: bool
+    thinks: bool | None
 
 
 def _free_answer(model: _Bounded, deadline: float) -> _Free:
@@ -237,7 +251,7 @@ def _free_answer(model: _Bounded, deadline: float) -> _Free:
         return _Free(speed=Speed(prompt=None, answer=_rate(reply, ended - begun)), first_s=ended - begun, thinks=True)
     asked = reply.prompt_tokens - reply.cached_tokens if reply else len(prompt) // 4
     answered = pieces
-    thinks = reply is not None and reply.completion_tokens > 2 * pieces + 8
+    thinks = None if reply is None else reply.completion_tokens > 2 * pieces + 8
     took = last_at - first_at
     return _Free(
         speed=Speed(
@@ -278,8 +292,13 @@ def _form(model: _Bounded) -> Literal["grammar", "json", "prompt"] | None:
             return "prompt"
 
 
-def _pages(model: _Bounded, settings: Settings) -> tuple[int, tuple[str, ...], bool]:
-    """Requests about two pages of a conversation, how each ended, and whether the model's answer could be used."""
+_NO_ANSWER = frozenset({ModelTimeout.outcome, ModelUnreachable.outcome, ModelBusy.outcome, ModelError.outcome})
+"""Outcomes of requests to which no answer came; so are those of an HTTP status."""
+
+
+def _pages(model: _Bounded, settings: Settings) -> tuple[int, tuple[str, ...], bool | None]:
+    """Requests about two pages of a conversation, how each ended, and whether the model's answer could be used; None
+    where no answer came."""
     since = datetime.now(UTC)
     with tempfile.TemporaryDirectory() as folder:
         memory = Memory(
@@ -300,8 +319,10 @@ def _pages(model: _Bounded, settings: Settings) -> tuple[int, tuple[str, ...], b
                 someone.settle()
             calls = memory.calls(since)
             analysts = {change.analyst for change in someone.changes()}
+    outcomes = tuple(call.outcome for call in calls)
     understood = any(name.startswith("model:") for name in analysts)
-    return len(calls), tuple(call.outcome for call in calls), understood
+    tried = any(one not in _NO_ANSWER and not one.startswith("HTTP ") for one in outcomes)
+    return len(calls), outcomes, understood if understood or tried else None
 
 
 # --------------------------------------------------------------------------------------------------- what comes of it
@@ -344,15 +365,20 @@ def _notes(found: ModelCheck, late: bool) -> tuple[str, ...]:
     notes = ["Chat: works."]
     if found.understands:
         notes.append("Understanding: the model's answer about two pages could be used.")
-    elif late:
+    elif found.understands is None and late:
         notes.append(
-            "Understanding: not tried to its end, as the time of the check was over. Pages that the model cannot read "
-            "in time are left to the extractive analyst."
+            "Understanding: not tried, as the time of the check was over; give --seconds more. Pages that the model "
+            "cannot read in time are left to the extractive analyst."
+        )
+    elif found.understands is None:
+        notes.append(
+            "Understanding: not tried, as the model gave no answer about two pages "
+            f"({', '.join(found.outcomes) or 'nothing was asked'}). Run the check again."
         )
     else:
         notes.append(
             "Understanding: the model's answer about two pages could not be used "
-            f"({', '.join(found.outcomes) or 'nothing was asked'}). Such pages are left to the extractive analyst."
+            f"({', '.join(found.outcomes)}). Such pages are left to the extractive analyst."
         )
     forms = {
         "grammar": "Form: the server has a grammar for the form of an answer.",

@@ -224,7 +224,7 @@ def changes(owner: OwnerMemory, limit: int | None, as_json: bool) -> None:
     """The log of what was derived, the newest last: the numbers are those that `undo` takes."""
     log = owner.changes()
     texts = {d.fact_id: d.text for change in log for d in change.decisions if isinstance(d, FactAdded)}
-    told = log if limit is None else log[-limit:]
+    told = log if limit is None else log[max(0, len(log) - limit) :]
     if as_json:
         render.print_json([_change_data(one, texts) for one in told])
         return

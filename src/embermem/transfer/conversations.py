@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from embermem import languages
 from embermem.core.errors import InputError
-from embermem.core.messages import TIME_NAMES, is_blank
+from embermem.core.messages import IGNORED_KEYS, SPOKEN_KEYS, TIME_NAMES, is_blank
 from embermem.core.metadata import checked
 from embermem.core.types import Role
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
@@ -30,11 +30,14 @@ NAME_CHARS = 60
 _NAMED = re.compile(rf"(?P<name>[^:：{{\[\"][^:：]{{0,{NAME_CHARS - 1}}}?)\s*(?::(?:\s+|$)|：)(?P<text>.*)", re.DOTALL)
 _ROLE_NAMES = languages.merged(lambda one: one.talk.parts)
 _ROLES = (*Role, "developer", "function")
-_PASSED_ON = ("tool_calls", "tool_call_id", "function_call", "refusal", "audio", "annotations")
+_PASSED_ON = tuple(key for key in SPOKEN_KEYS if key not in ("role", "content", "name"))
 TIMES = ("at", *TIME_NAMES)
 THREADS = ("thread", "thread_id", "conversation", "conversation_id", "channel", "chat", "chat_id", "session_id")
 """Keys under which files keep a message's time and its thread."""
-_READ = frozenset(("role", "content", "name", "metadata", "query", "response", *_PASSED_ON, *TIMES, *THREADS))
+_READ = (
+    frozenset(("role", "content", "name", "metadata", "query", "response", *_PASSED_ON, *TIMES, *THREADS))
+    | IGNORED_KEYS
+)
 LINES_SHOWN = 16
 """Lines with something in them that show a file's format, as many as are stored at once at least."""
 
@@ -194,7 +197,7 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
     if role not in _ROLES:
         return BadLine(place=place, what=f"role is {role!r}", advice=f"allowed: {', '.join(_ROLES)}")
     more = {key: value[key] for key in _PASSED_ON if value.get(key) is not None}
-    if not (isinstance(content, (str, list)) or (content is None and more)):
+    if not (isinstance(content, (str, list)) or (content is None and (more or role in ("tool", "function")))):
         return BadLine(place=place, what=f"content is {_kind(content)}", advice="write a text or a list of parts")
     given = [[key for key in keys if value.get(key) is not None] for keys in (TIMES, THREADS)]
     for keys in given:

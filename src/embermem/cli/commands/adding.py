@@ -162,6 +162,8 @@ def _ingest_one(
     settle: bool,
     size: int | None,
 ) -> dict[str, Any]:
+    from embermem.core.messages import MESSAGE_KEYS
+    from embermem.core.text import did_you_mean
     from embermem.reports import render
     from embermem.transfer.ingest import ingest as store
 
@@ -183,8 +185,8 @@ def _ingest_one(
         render.note(f"left out: {where}, {bad}", style="yellow")
     for key, (count, place) in result.unread.items():
         render.note(
-            f"left out: {where}, {count} values of the key {key!r}, the first at {place}; no message has a place for "
-            "it; write it under metadata",
+            f"left out: {where}, {count} values of the key {key!r}{did_you_mean(key, MESSAGE_KEYS)}, the first at "
+            f"{place}; no message has a place for it; write it under metadata",
             style="yellow",
         )
     new = owner.stats().utterances - before

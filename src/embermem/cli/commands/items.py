@@ -41,7 +41,7 @@ def items(
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="page, utterance, fact, segment, chain, link or document.")
     ],
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=0, metavar="N", help="At most so many.")] = 50,
     after: Annotated[str | None, typer.Option(metavar="ID", help="Begin after this item.")] = None,
     oldest: Annotated[bool, typer.Option("--oldest", help="The oldest first.")] = False,
     scope: ScopeOption = None,

@@ -19,7 +19,7 @@ from embermem.cli.commands.common import (
     text_of,
     time_of,
 )
-from embermem.core.errors import InputError
+from embermem.core.errors import InputError, NotFound
 
 _KeepOption = Annotated[bool, typer.Option("--dry-run", help="Print what would be archived; change nothing.")]
 
@@ -174,6 +174,10 @@ def verify(
     told, session = _read(receipt), session_of(ctx)
     with session.for_reading() as memory:  # of an owner who may be forgotten whole
         found = session.owner(memory).verify(told)
+        try:
+            session.known_owner(memory)
+        except NotFound as error:  # also of an owner who was forgotten whole
+            render.note(str(error), style="yellow")
     if as_json:
         render.print_json(found)
     elif found.ok:

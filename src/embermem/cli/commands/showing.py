@@ -172,7 +172,7 @@ def show(
     person: Annotated[
         str | None, typer.Option(metavar="NAME", help="With `long`: one person's profile and facts.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Most rows.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="Most rows.")] = None,
     scope: ScopeOption = None,
     in_thread: InThreadOption = None,
     where: WhereOption = None,

@@ -29,6 +29,8 @@ from pydantic_core import PydanticCustomError
 from embermem.core import metadata
 from embermem.core.config import Preset
 from embermem.core.errors import InputError
+from embermem.core.messages import IGNORED_KEYS
+from embermem.core.text import did_you_mean
 from embermem.core.types import About, Forgotten, Scope, Tier
 
 LONGEST_NAME = 512  # as the core takes them
@@ -69,8 +71,12 @@ class Body(BaseModel):
                 if name not in known:
                     raise PydanticCustomError(
                         "unknown_field",
-                        "{name} is an unknown field; known fields: {known}",
-                        {"name": ascii(name)[:_SHOWN], "known": ", ".join(known)},
+                        "{name} is an unknown field{hint}; known fields: {known}",
+                        {
+                            "name": ascii(name)[:_SHOWN],
+                            "hint": did_you_mean(str(name), known),
+                            "known": ", ".join(known),
+                        },
                     )
         return given
 
@@ -223,6 +229,12 @@ class Message(Body):
     metadata: Labels | None = None
     original: Original = None
     annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _said(cls, given: object) -> object:
+        left_out = IGNORED_KEYS.difference(cls.model_fields)
+        return {k: v for k, v in given.items() if k not in left_out} if isinstance(given, Mapping) else given
 
 
 def _form(given: object) -> str:

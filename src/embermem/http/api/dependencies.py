@@ -38,7 +38,7 @@ SpaceQuery = Annotated[
     str | None, text_query("A shared space in place of the user's own memory, as it was granted.", bodies.LONGEST_SPACE)
 ]
 RunQuery = Annotated[str | None, text_query("Only this thread.")]
-Limit = Annotated[int, Query(ge=1, le=bodies.MOST_RESULTS, description="Most items.")]
+Limit = Annotated[int, Query(ge=0, le=bodies.MOST_RESULTS, description="Most items.")]
 Cursor = Annotated[str | None, text_query("The `next_cursor` of the previous page.", bodies.LONGEST_CURSOR)]
 AsOf = Annotated[str | None, time_query("Read what was known at this time or day.")]
 ScopeQuery = Annotated[

@@ -208,7 +208,10 @@ def _part(
     into: type[_List],
     listing: str,
 ) -> _List:
-    """The first things, as many as were asked for and as fit, and a cursor if there are more."""
+    """The first things, as many as were asked for and as fit, and a cursor if there are more. Where none was asked for,
+    the list can go on where it would have begun."""
+    if asked.limit == 0:
+        return into(results=(), next_cursor=asked.cursor)
     shown: list[object] = []
     left, last = asked.most_bytes, ""
     for thing in things:

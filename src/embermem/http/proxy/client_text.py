@@ -1,5 +1,5 @@
-"""What nobody said of what stands in messages: a client's own prompts, the context that coding agents add to the user's
-words, and reasoning within replies. Pure functions over messages in the form of chat completions.
+"""What nobody said of what stands in messages: a client's own prompts, and the context that coding agents add to the
+user's words. Pure functions over messages in the form of chat completions.
 
 All of it is recognised by marks that clients write; text within code is never one. What is not recognised counts as
 said.
@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from embermem.core.elements import elements, without
 from embermem.http.proxy.replies import Message
-from embermem.llms.thinking import MARKS, without_thinking
 
 __all__ = ["asks", "is_client_request", "said", "spoken", "words"]
 
@@ -66,23 +66,7 @@ _SYSTEM = re.compile(
 )
 """How the system prompts begin that have the user's words named or summarised."""
 
-_FENCE = r"^(?P<fence>```+|~~~+)"
-_TAGS_AHEAD = 64
-"""How many tags are read ahead for the end of an element that has others of its name within."""
-
-
-def _elements(names: Iterable[str]) -> re.Pattern[str]:
-    named = "|".join(map(re.escape, names))
-    return re.compile(rf"{_FENCE}|(?<![`'\"])<(?P<name>{named})(?:\s[^<>\n]*)?>", re.MULTILINE)
-
-
-_CONTEXT_ELEMENTS, _REMINDERS = _elements(_CONTEXT), _elements(["system-reminder"])
-_REASONING = re.compile(
-    rf"{_FENCE}|^<(?P<name>{'|'.join(mark[1:-1] for mark in MARKS if re.fullmatch('<[a-z:]+>', mark))})>"
-    r"|^<(?P<details>details) type=\"(?:reasoning|tool_calls|code_interpreter)\"[^<>\n]*>",
-    re.MULTILINE,
-)
-"""Reasoning after the reply's beginning, and what Open WebUI shows of reasoning and of tools."""
+_CONTEXT_ELEMENTS, _REMINDERS = elements(_CONTEXT), elements(["system-reminder"])
 
 
 def spoken(messages: Iterable[Message]) -> Iterator[Message]:
@@ -113,10 +97,8 @@ def said(message: Message) -> Message:
         return {**message, "role": "tool", "content": _changed(content, _without_context)}
     if role == "user":
         return {**message, "content": words(content)}
-    if role == "assistant":
-        return {**message, "content": _changed(content, _without_reasoning)}
     if role in ("tool", "function"):
-        return {**message, "content": _changed(content, lambda text: _without(text, _REMINDERS))}
+        return {**message, "content": _changed(content, lambda text: without(text, _REMINDERS))}
     return message
 
 
@@ -187,43 +169,7 @@ def _without_context(text: str) -> str:
         return text.rpartition("\n</context>")[2].strip()
     if "# AGENTS.md" in text:
         text = _AGENTS_FILE.sub("", text)
-    return _without(text, _CONTEXT_ELEMENTS)
-
-
-def _without_reasoning(text: str) -> str:
-    return _without(without_thinking(_without(text, _REASONING)), _REASONING)
-
-
-def _without(text: str, elements: re.Pattern[str]) -> str:
-    """A text without elements, where they are closed and not within a block of code. Time is linear in the length."""
-    kept, upto, at, unclosed = list[str](), 0, 0, set[str]()
-    while "<" in text and (found := elements.search(text, at)) is not None:
-        at = found.end()
-        mark = found[found.lastgroup or 0]
-        if mark in unclosed:
-            continue
-        end = text.find(f"\n{mark}", at) if found.lastgroup == "fence" else _end(text, mark, at)
-        if end < 0:
-            unclosed.add(mark)
-        elif found.lastgroup == "fence":
-            at = end + 1 + len(mark)
-        else:
-            kept.append(text[upto : found.start()])
-            upto = at = end
-    return "".join((*kept, text[upto:])).strip() if kept else text
-
-
-def _end(text: str, name: str, at: int) -> int:
-    """Where an element ends: at its own closing tag, or where no tag is known to be that, at the first."""
-    depth, first = 1, -1
-    for number, tag in enumerate(re.compile(rf"<(/?){re.escape(name)}(?:\s[^<>\n]*)?>[ \t]*\n?").finditer(text, at)):
-        depth += -1 if tag[1] else 1
-        first = tag.end() if tag[1] and first < 0 else first
-        if depth == 0:
-            return tag.end()
-        if number >= _TAGS_AHEAD and first >= 0:
-            break
-    return first
+    return without(text, _CONTEXT_ELEMENTS)
 
 
 # -------------------------------------------------------------------------------------------------------- contents

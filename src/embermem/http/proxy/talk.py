@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 _READ_AT_ONCE = 2000
 _MOST_PARALLEL = 32
 """Calls of one reply that are put together again."""
-_NOT_KEPT = ("at", "metadata", *messages.TIME_NAMES)
-"""Of a message: times are ours, and metadata are those of the request."""
 
 
 @dataclass(slots=True)
@@ -287,7 +285,7 @@ class Talk:
         """A message as it would be stored; None for one that is not: of the system, empty, or nothing but ours."""
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
-        clean = {name: _storable(value) for name, value in message.items() if name not in _NOT_KEPT}
+        clean = {name: _storable(value) for name, value in message.items() if name in messages.SPOKEN_KEYS}
         if clean["role"] == "assistant" and isinstance(content := clean.get("content"), str):
             clean["content"] = self._without_cut(content)
         inbox = messages.Inbox(
