@@ -48,9 +48,12 @@ def test_the_list_is_what_facts_gives_newest_first(alice: OwnerMemory) -> None:
     assert all(by_id[one.id] == one for one in alice.find_facts().facts)
 
 
-@pytest.mark.parametrize("text", ["CRÈME", "creme BRULEE", "brûl crè", "ｃreme"])
-def test_words_are_found_whatever_their_case_accents_and_width(alice: OwnerMemory, text: str) -> None:
-    assert attributes(alice, text) == ["likes"]
+def test_words_are_found_whatever_their_case_accents_and_width(alice: OwnerMemory) -> None:
+    assert {
+        text: got
+        for text in ["CRÈME", "creme BRULEE", "brûl crè", "ｃreme"]
+        if (got := attributes(alice, text)) != ["likes"]
+    } == {}
 
 
 def test_words_are_found_in_chinese_and_in_the_name_of_the_person(alice: OwnerMemory) -> None:
@@ -104,12 +107,18 @@ def test_facts_are_found_by_their_state(alice: OwnerMemory, clock: Clock) -> Non
     assert "likes" not in attributes(alice)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": 0}, {"before": "x"}, {"text": 3}]
-)
-def test_what_is_no_condition_is_refused(alice: OwnerMemory, wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        alice.find_facts(**wrong)
+def test_what_is_no_condition_is_refused(alice: OwnerMemory) -> None:
+    cases: list[dict[str, Any]] = [
+        {"state": "gone"},
+        {"origin": "rumour"},
+        {"about": "cat"},
+        {"limit": 0},
+        {"before": "x"},
+        {"text": 3},
+    ]
+    for wrong in cases:
+        with pytest.raises(InputError):
+            alice.find_facts(**wrong)
 
 
 def test_a_list_goes_on_after_its_last_fact_though_newer_ones_came_and_it_was_forgotten(alice: OwnerMemory) -> None:

@@ -168,10 +168,10 @@ def test_a_user_may_have_any_name(opened: Opener, user: str) -> None:
     assert {owner.user for owner in memory.owners()} == {user, "other"}
 
 
-@pytest.mark.parametrize("user", ["", "  ", None, 7, "x" * 513, "a\x00", "\ud800"])
-def test_what_is_no_name_is_refused(memory: Memory, user: str) -> None:
-    with pytest.raises(InputError, match="user"):
-        memory.of(user)
+def test_what_is_no_name_is_refused(memory: Memory) -> None:
+    for user in ["", "  ", None, 7, "x" * 513, "a\x00", "\ud800"]:
+        with pytest.raises(InputError, match="user"):
+            memory.of(user)
 
 
 def test_an_empty_memory_recalls_nothing_and_says_so(memory: Memory) -> None:

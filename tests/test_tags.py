@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import msgspec
-import pytest
 from typer.main import get_command
 
 import embermem
@@ -308,9 +307,8 @@ def test_a_stored_decision_is_read_by_its_tag() -> None:
     assert decisions_from(kept, [changes.FactPinned]) == (pinned,)
 
 
-@pytest.mark.parametrize("kind", PARTS, ids=lambda kind: kind.__name__)
-def test_the_parts_of_what_is_stored_have_these_fields(kind: type[Any]) -> None:
-    assert names(kind) == PARTS[kind]
+def test_the_parts_of_what_is_stored_have_these_fields() -> None:
+    assert [(kind, got) for kind in PARTS if (got := names(kind)) != PARTS[kind]] == []
 
 
 def test_a_recording_has_these_fields() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,12 +54,13 @@ def test_a_short_answer_continues() -> None:
     assert goes_on(page("I planted tomatoes.", "In pots?"), page("Yes!", no=2, minutes=1))
 
 
-@pytest.mark.parametrize("cue", ["By the way, my garden tomatoes", "Anyway, the garden", "对了，tomatoes"])
-def test_a_word_that_turns_away_breaks_the_chain(cue: str) -> None:
-    first = page("I planted tomatoes in the garden near the shed today.", "Tomatoes need sun.")
-    assert not goes_on(
-        first, page(f"{cue} and my cousin's wedding in Spain next summer, flights, hotels", no=2, minutes=1)
-    )
+def test_a_word_that_turns_away_breaks_the_chain() -> None:
+    cases = ["By the way, my garden tomatoes", "Anyway, the garden", "对了，tomatoes"]
+    for cue in cases:
+        first = page("I planted tomatoes in the garden near the shed today.", "Tomatoes need sun.")
+        assert not goes_on(
+            first, page(f"{cue} and my cousin's wedding in Spain next summer, flights, hotels", no=2, minutes=1)
+        )
 
 
 def test_a_long_silence_breaks_the_chain() -> None:
@@ -168,9 +168,8 @@ def test_there_are_ninety_dimensions_in_three_categories() -> None:
     assert dimensions() is known
 
 
-@pytest.mark.parametrize(
-    ("text", "dimension", "positive"),
-    [
+def test_plain_taste_is_evidence_for_a_trait() -> None:
+    cases = [
         ("I love hiking.", "outdoors", True),
         ("I really enjoy playing the piano.", "music", True),
         ("My hobby is photography.", "photography", True),
@@ -179,14 +178,13 @@ def test_there_are_ninety_dimensions_in_three_categories() -> None:
         ("I'm an introvert.", "extraversion", False),
         ("我喜欢露营。", "camping", True),
         ("我讨厌跑步。", "fitness", False),
-    ],
-)
-def test_plain_taste_is_evidence_for_a_trait(text: str, dimension: str, positive: bool) -> None:
-    (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
-    found = {t.dimension: t for t in note.traits}
-    assert (found[dimension].level > 0) is positive
-    assert -1.0 <= found[dimension].level <= 1.0
-    assert found[dimension].sources
+    ]
+    for text, dimension, positive in cases:
+        (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
+        found = {t.dimension: t for t in note.traits}
+        assert (found[dimension].level > 0) is positive
+        assert -1.0 <= found[dimension].level <= 1.0
+        assert found[dimension].sources
 
 
 def test_disliking_one_kind_says_nothing_of_the_whole() -> None:
@@ -251,9 +249,8 @@ def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: st
             assert 0 <= source.start < source.end <= lengths[source.utterance_id]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
+def test_a_hundred_thousand_characters_take_no_seconds() -> None:
+    cases = [
         "a",
         "I ",
         "I'm a ",
@@ -277,10 +274,9 @@ def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: st
         "last ",
         "Ab. ",
         "很",
-    ],
-)
-def test_a_hundred_thousand_characters_take_no_seconds(unit: str) -> None:
-    text = (unit * 100_000)[:100_000]
-    start = time.process_time()
-    ANALYST.annotate(OWNER, {}, [page(text, text), page(text, text, no=2, minutes=1)])
-    assert time.process_time() - start < 2.0
+    ]
+    for unit in bounded(cases[::3], proofs=cases):
+        text = (unit * 100_000)[:100_000]
+        start = time.process_time()
+        ANALYST.annotate(OWNER, {}, [page(text, text), page(text, text, no=2, minutes=1)])
+        assert time.process_time() - start < 2.0

@@ -49,9 +49,8 @@ def test_a_file_is_found_by_argument_then_by_environment(tmp_path: Path, monkeyp
     assert load(config=tmp_path / "one.toml").tau == 1.0
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "allowed"),
-    [
+def test_a_bad_argument_names_the_setting_what_is_allowed_and_where_it_came_from() -> None:
+    cases: list[tuple[str, Any, str]] = [
         ("short_term_pages", 0, "a whole number from 1 to 1000"),
         ("short_term_pages", 7.5, "a whole number"),
         ("short_term_pages", "seven", "a whole number"),
@@ -69,16 +68,13 @@ def test_a_file_is_found_by_argument_then_by_environment(tmp_path: Path, monkeyp
         ("facts_when", 1, "one of: read, promoted"),
         ("timezone", "Mars/Olympus", "an IANA time zone such as Europe/Paris"),
         ("embedder", 7, "a text"),
-    ],
-)
-def test_a_bad_argument_names_the_setting_what_is_allowed_and_where_it_came_from(
-    setting: str, value: Any, allowed: str
-) -> None:
-    with pytest.raises(ConfigError) as refused:
-        load(None, **{setting: value})
-    assert str(refused.value).startswith(f"{setting} = ")
-    assert allowed in str(refused.value)
-    assert "(from argument)" in str(refused.value)
+    ]
+    for setting, value, allowed in cases:
+        with pytest.raises(ConfigError) as refused:
+            load(None, **{setting: value})
+        assert str(refused.value).startswith(f"{setting} = ")
+        assert allowed in str(refused.value)
+        assert "(from argument)" in str(refused.value)
 
 
 def test_a_bad_environment_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,12 +92,13 @@ def test_a_bad_value_in_a_file_names_the_file(tmp_path: Path) -> None:
         load(config=file)
 
 
-@pytest.mark.parametrize("content", ['preset = "fast"', 'preset = ["paper"]', "preset = 1", "sped = 1", "alpha = [1]"])
-def test_what_a_file_may_not_say_is_refused(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(content)
-    with pytest.raises(ConfigError, match=r"mine\.toml"):
-        load(config=file)
+def test_what_a_file_may_not_say_is_refused(tmp_path: Path) -> None:
+    cases = ['preset = "fast"', 'preset = ["paper"]', "preset = 1", "sped = 1", "alpha = [1]"]
+    for content in cases:
+        file = tmp_path / "mine.toml"
+        file.write_text(content)
+        with pytest.raises(ConfigError, match=r"mine\.toml"):
+            load(config=file)
 
 
 def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:

@@ -222,15 +222,14 @@ def test_a_kind_with_an_entry_of_its_own_is_in_the_table() -> None:
     assert table([Dreamt], [dreamt()]).keys() == {Dreamt}
 
 
-@pytest.mark.parametrize("left_out", ["forgotten", "undone", "moves", "told", "heading"])
-def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: str) -> None:
-    with pytest.raises(TypeError, match=left_out):
-        dreamt(**{left_out: None})
+def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told() -> None:
+    for left_out in ["forgotten", "undone", "moves", "told", "heading"]:
+        with pytest.raises(TypeError, match=left_out):
+            dreamt(**{left_out: None})
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
+def test_an_entry_that_would_keep_what_is_forgotten_is_refused() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"forgotten": Stays(), "ids": {}}, "holds words or sources"),
         ({"forgotten": Stays(), "texts": (), "sources": ()}, "names what may be forgotten"),
         ({"forgotten": Falls(("page_id",))}, "holds words or sources"),
@@ -239,28 +238,27 @@ def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: 
         ({"forgotten": Rests(("text",))}, "none of its ids"),
         ({"ids": {"page_id": Sort.PAGE, "chain_id": Sort.CHAIN}}, "no field chain_id"),
         ({"about": "text"}, "none of its ids"),
-    ],
-)
-def test_an_entry_that_would_keep_what_is_forgotten_is_refused(said: dict[str, Any], why: str) -> None:
-    with pytest.raises(TypeError, match=why):
-        dreamt(**said)
+    ]
+    for said, why in cases:
+        with pytest.raises(TypeError, match=why):
+            dreamt(**said)
 
 
-@pytest.mark.parametrize("said", [{}, {"sets": (Item.NOTE, ("page_id",))}], ids=["sets nothing", "unset by nothing"])
-def test_an_entry_that_an_undoing_could_not_take_back_is_refused(said: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="an undoing could not take it back"):
-        dreamt(undone=Undoing.RESTORED, **said)
+def test_an_entry_that_an_undoing_could_not_take_back_is_refused() -> None:
+    for said in [{}, {"sets": (Item.NOTE, ("page_id",))}]:
+        with pytest.raises(TypeError, match="an undoing could not take it back"):
+            dreamt(undone=Undoing.RESTORED, **said)
 
 
-@pytest.mark.parametrize("entry", [one for one in KINDS.values() if one.unset], ids=lambda entry: entry.of.tag)
-def test_what_takes_away_an_item_is_a_decision_of_the_same_item(entry: Kind[Any]) -> None:
-    assert entry.sets is not None
-    item, fields_of = entry.sets
-    names = tuple({"whose": "user", "relation": "is"}.get(name, name) for name in fields_of)
-    taken = unset(item, names, None)
-    assert taken is not None
-    assert (ended_by(taken) or set_by(taken)) == (item, names)
-    assert texts(taken) in ((), ("", ""), names[1:])
+def test_what_takes_away_an_item_is_a_decision_of_the_same_item() -> None:
+    for entry in [one for one in KINDS.values() if one.unset]:
+        assert entry.sets is not None
+        item, fields_of = entry.sets
+        names = tuple({"whose": "user", "relation": "is"}.get(name, name) for name in fields_of)
+        taken = unset(item, names, None)
+        assert taken is not None
+        assert (ended_by(taken) or set_by(taken)) == (item, names)
+        assert texts(taken) in ((), ("", ""), names[1:])
 
 
 def test_a_kind_without_an_entry_is_refused() -> None:

@@ -31,20 +31,18 @@ def text(content: Any, **more: Any) -> str:
     return read({"role": "user", "content": content, **more})[0].text
 
 
-@pytest.mark.parametrize(
-    ("role", "kept", "speaker"),
-    [
+def test_each_role_of_openai_is_known_and_has_a_speaker() -> None:
+    cases: list[tuple[str, Role, str]] = [
         ("user", Role.USER, "alice"),
         ("assistant", Role.ASSISTANT, "assistant"),
         ("system", Role.SYSTEM, "system"),
         ("developer", Role.SYSTEM, "system"),
         ("tool", Role.TOOL, "tool"),
         ("function", Role.TOOL, "tool"),
-    ],
-)
-def test_each_role_of_openai_is_known_and_has_a_speaker(role: str, kept: Role, speaker: str) -> None:
-    (message,) = read({"role": role, "content": "Hello"})
-    assert (message.role, message.speaker, message.text) == (kept, speaker, "Hello")
+    ]
+    for role, kept, speaker in cases:
+        (message,) = read({"role": role, "content": "Hello"})
+        assert (message.role, message.speaker, message.text) == (kept, speaker, "Hello")
 
 
 def test_a_name_is_the_speaker_and_an_agent_speaks_in_its_own() -> None:
@@ -101,9 +99,8 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
     assert read({"role": "assistant", "content": [*thought, {"type": "text", "text": "Yes."}]})[0].text == "Yes."
 
 
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
+def test_bad_messages_are_refused_with_the_place_named() -> None:
+    cases: list[tuple[Any, str]] = [
         ("Hello", "messages must be a list of mappings"),
         ({"role": "user"}, "messages must be a list of mappings"),
         (None, "messages must be a list of mappings"),
@@ -128,37 +125,33 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
             [{"role": "user", "content": "a" * 1001}],
             r"messages\[0\]\.content has 1,001 characters, more than the 1,000",
         ),
-    ],
-)
-def test_bad_messages_are_refused_with_the_place_named(messages: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        inbox().openai(messages, None, "main")
+    ]
+    for messages, said in cases:
+        with pytest.raises(InputError, match=said):
+            inbox().openai(messages, None, "main")
 
 
-@pytest.mark.parametrize(
-    ("query", "response", "said"),
-    [
+def test_a_bad_exchange_is_refused_with_the_side_named() -> None:
+    cases: list[tuple[Any, Any, str]] = [
         (None, None, "query and response are empty"),
         (7, None, "query is int, not text"),
         ("a", b"b", "response is bytes, not text"),
         ("a\x00", None, "query has a NUL"),
         ("a" * 1001, None, "query has 1,001"),
-    ],
-)
-def test_a_bad_exchange_is_refused_with_the_side_named(query: Any, response: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        inbox().exchange(query, response, None, "main")
+    ]
+    for query, response, said in cases:
+        with pytest.raises(InputError, match=said):
+            inbox().exchange(query, response, None, "main")
 
 
-@pytest.mark.parametrize("thread", ["", "  ", None, 7, "a\x00", "x" * 600])
-def test_a_bad_thread_is_refused(thread: Any) -> None:
-    with pytest.raises(InputError, match="thread"):
-        inbox().exchange("Hello", None, None, thread)
+def test_a_bad_thread_is_refused() -> None:
+    for thread in ["", "  ", None, 7, "a\x00", "x" * 600]:
+        with pytest.raises(InputError, match="thread"):
+            inbox().exchange("Hello", None, None, thread)
 
 
-@pytest.mark.parametrize(
-    ("at", "meant"),
-    [
+def test_a_time_has_its_zone_or_takes_the_owner_s() -> None:
+    cases: list[tuple[At, datetime]] = [
         (None, NOW),
         ("2025-01-05T10:00:00+02:00", datetime(2025, 1, 5, 8, tzinfo=UTC)),
         ("2025-01-05T10:00:00Z", datetime(2025, 1, 5, 10, tzinfo=UTC)),
@@ -170,20 +163,18 @@ def test_a_bad_thread_is_refused(thread: Any) -> None:
         (datetime(2025, 7, 5, 10, tzinfo=timezone(timedelta(hours=-5))), datetime(2025, 7, 5, 15, tzinfo=UTC)),
         ("1931-02-03T04:05:06+00:00", datetime(1931, 2, 3, 4, 5, 6, tzinfo=UTC)),
         ("9999-12-31T23:59:59+00:00", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
-    ],
-)
-def test_a_time_has_its_zone_or_takes_the_owner_s(at: At, meant: datetime) -> None:
-    moment = inbox().moment(at, "at")
-    assert moment == meant
-    assert moment.utcoffset() is not None
+    ]
+    for at, meant in cases:
+        moment = inbox().moment(at, "at")
+        assert moment == meant
+        assert moment.utcoffset() is not None
 
 
-@pytest.mark.parametrize(
-    "at", ["soon", "", 1714644000, "2025-13-01", "0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"]
-)
-def test_what_is_no_time_or_cannot_be_stored_is_refused(at: Any) -> None:
-    with pytest.raises(InputError, match="at = "):
-        inbox().moment(at, "at")
+def test_what_is_no_time_or_cannot_be_stored_is_refused() -> None:
+    cases: list[Any] = ["soon", "", 1714644000, "2025-13-01", "0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"]
+    for at in cases:
+        with pytest.raises(InputError, match="at = "):
+            inbox().moment(at, "at")
 
 
 def test_the_digest_is_of_what_was_given_not_of_when_it_came() -> None:

@@ -22,9 +22,8 @@ def met(wanted: Any, metadata: Any) -> bool:
     return matches(checked_filter(wanted, "filter"), checked(metadata, "metadata"))
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
+def test_what_is_no_metadata_is_refused_with_its_place() -> None:
+    cases: list[tuple[Any, str]] = [
         ([1], "metadata is list"),
         ({"": 1}, "metadata has the name ''"),
         ({"$a": 1}, "metadata has the name '$a'"),
@@ -41,12 +40,11 @@ def met(wanted: Any, metadata: Any) -> bool:
         ({"a": ["x"] * 33}, "metadata.a has 33 items"),
         ({f"n{i}": 1 for i in range(33)}, "metadata has 33 names"),
         ({f"n{i}": "x" * 500 for i in range(9)}, "metadata has 4,"),
-    ],
-)
-def test_what_is_no_metadata_is_refused_with_its_place(value: Any, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        checked(value, "metadata")
-    assert str(refused.value).startswith(said)
+    ]
+    for value, said in cases:
+        with pytest.raises(InputError) as refused:
+            checked(value, "metadata")
+        assert str(refused.value).startswith(said)
 
 
 def test_lists_become_tuples_and_none_becomes_nothing() -> None:
@@ -54,9 +52,8 @@ def test_lists_become_tuples_and_none_becomes_nothing() -> None:
     assert checked(None, "metadata") == {}
 
 
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
+def test_what_is_no_filter_is_refused_with_its_place() -> None:
+    cases: list[tuple[Any, str]] = [
         (["a"], "filter is list"),
         ({"$eq": 1}, "filter.$eq is not known"),
         ({"$and": {}}, "filter.$and is not a list of filters"),
@@ -70,12 +67,11 @@ def test_lists_become_tuples_and_none_becomes_nothing() -> None:
         ({"a": {"$gt": True}}, "filter.a.$gt = True"),
         ({"a": {"$exists": 1}}, "filter.a.$exists = 1"),
         ({"a": {"$in": list(range(65))}}, "filter has 65 conditions"),
-    ],
-)
-def test_what_is_no_filter_is_refused_with_its_place(wanted: Any, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        checked_filter(wanted, "filter")
-    assert str(refused.value).startswith(said)
+    ]
+    for wanted, said in cases:
+        with pytest.raises(InputError) as refused:
+            checked_filter(wanted, "filter")
+        assert str(refused.value).startswith(said)
 
 
 def test_a_filter_nested_without_end_is_refused() -> None:
@@ -86,9 +82,8 @@ def test_a_filter_nested_without_end_is_refused() -> None:
         checked_filter(wanted, "filter")
 
 
-@pytest.mark.parametrize(
-    ("wanted", "metadata", "expected"),
-    [
+def test_filters() -> None:
+    cases: list[tuple[Any, Any, bool]] = [
         ({}, {}, True),
         ({"a": 1}, {"a": 1}, True),
         ({"a": 1}, {"a": 1.0}, True),
@@ -109,10 +104,12 @@ def test_a_filter_nested_without_end_is_refused() -> None:
         ({"$and": [{"a": 1}, {"b": 2}]}, {"b": 2}, False),
         ({"$not": {"a": 1}}, {"a": 2}, True),
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, False),
-    ],
-)
-def test_filters(wanted: Any, metadata: Any, expected: bool) -> None:
-    assert met(wanted, metadata) is expected
+    ]
+    assert [
+        (wanted, metadata, expected, got)
+        for wanted, metadata, expected in cases
+        if (got := met(wanted, metadata)) is not expected
+    ] == []
 
 
 @given(LABELS, VALUES)
@@ -128,9 +125,8 @@ def test_metadata_are_the_same_after_json(metadata: Any) -> None:
     assert checked(json.loads(json.dumps(stored)), "metadata") == stored
 
 
-@pytest.mark.parametrize(
-    ("several", "expected"),
-    [
+def test_what_derives_from_several_has_what_they_agree_on_and_all_of_their_texts() -> None:
+    cases: list[tuple[Any, Any]] = [
         ([], {}),
         ([{"a": 1}, {}], {"a": 1}),
         ([{"a": 1}, {"a": 1.0}], {"a": 1}),
@@ -142,9 +138,8 @@ def test_metadata_are_the_same_after_json(metadata: Any) -> None:
         ([{"a": "x"}, {"a": ["y", "x"]}], {"a": ("x", "y")}),
         ([{"a": ["x"]}, {"a": ["x"]}], {"a": ("x",)}),
         ([{"a": "x"}, {"a": 1}], {}),
-    ],
-)
-def test_what_derives_from_several_has_what_they_agree_on_and_all_of_their_texts(several: Any, expected: Any) -> None:
-    found = inherited([checked(one, "metadata") for one in several])
-    assert found == expected
-    assert [type(one) for one in found.values()] == [type(one) for one in expected.values()]
+    ]
+    for several, expected in cases:
+        found = inherited([checked(one, "metadata") for one in several])
+        assert found == expected
+        assert [type(one) for one in found.values()] == [type(one) for one in expected.values()]

@@ -41,9 +41,8 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_a_wrong_scope_is_refused_with_its_place() -> None:
+    cases: list[tuple[Any, str]] = [
         ({"threads": "s1"}, "scope.threads is str"),
         ({"threads": [1]}, "scope.threads holds 1"),
         ({"threads": [""]}, "scope.threads holds ''"),
@@ -56,12 +55,11 @@ WHOLE = {
         ({"before_seq": -1}, "scope.before_seq = -1"),
         ({"before_seq": True}, "scope.before_seq = True"),
         ({"thread": ["s1"]}, "scope.thread is not known"),
-    ],
-)
-def test_a_wrong_scope_is_refused_with_its_place(given: Any, said: str) -> None:
-    with pytest.raises(InputError) as refused:
-        Scope.from_dict(given)
-    assert str(refused.value).startswith(said)
+    ]
+    for given, said in cases:
+        with pytest.raises(InputError) as refused:
+            Scope.from_dict(given)
+        assert str(refused.value).startswith(said)
 
 
 def test_a_span_that_ends_before_it_begins_is_refused() -> None:
@@ -92,9 +90,8 @@ def test_a_scope_goes_through_json_pickle_and_copies() -> None:
     assert not scope.is_whole
 
 
-@pytest.mark.parametrize(
-    ("scope", "expected"),
-    [
+def test_which_utterances_are_in_scope() -> None:
+    cases: list[tuple[Scope, bool]] = [
         (Scope(), True),
         (Scope(threads=["s1", "s2"]), True),
         (Scope(threads=[]), False),
@@ -111,10 +108,10 @@ def test_a_scope_goes_through_json_pickle_and_copies() -> None:
         (Scope(until=date(2026, 5, 2)), True),
         (Scope(until=datetime(2026, 5, 2, 22, 30, tzinfo=UTC)), True),
         (Scope(until=datetime(2026, 5, 2, 22, 29, tzinfo=UTC)), False),
-    ],
-)
-def test_which_utterances_are_in_scope(scope: Scope, expected: bool) -> None:
-    assert scope.admits(SAID, Tier.MID) is expected
+    ]
+    assert [
+        (scope, expected, got) for scope, expected in cases if (got := scope.admits(SAID, Tier.MID)) is not expected
+    ] == []
 
 
 def test_days_are_days_of_the_owners_zone() -> None:

@@ -81,11 +81,11 @@ def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
     assert embedder.embed([]).shape == (0, embedder.dim)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t \u3000"])
-def test_a_text_with_nothing_in_it_is_a_zero_vector_and_leaves_the_others_alone(embedder: Embedder, text: str) -> None:
-    vectors = embedder.embed([TEXTS[0], text, TEXTS[1]])
-    assert not vectors[1].any()
-    np.testing.assert_allclose(vectors[[0, 2]], embedder.embed(TEXTS[:2]), atol=2e-6)
+def test_a_text_with_nothing_in_it_is_a_zero_vector_and_leaves_the_others_alone(embedder: Embedder) -> None:
+    for text in ["", "   ", "\n\t \u3000"]:
+        vectors = embedder.embed([TEXTS[0], text, TEXTS[1]])
+        assert not vectors[1].any()
+        np.testing.assert_allclose(vectors[[0, 2]], embedder.embed(TEXTS[:2]), atol=2e-6)
 
 
 def test_a_text_of_a_hundred_thousand_characters_is_embedded(embedder: Embedder) -> None:
@@ -94,9 +94,11 @@ def test_a_text_of_a_hundred_thousand_characters_is_embedded(embedder: Embedder)
     np.testing.assert_allclose(vectors[3], embedder.embed(TEXTS[:1])[0], atol=2e-6)
 
 
-@pytest.mark.parametrize("text", ["half an emoji \ud83d here", "nul \x00 and bell \x07 here", "\u202eright to left"])
-def test_odd_characters_do_no_harm(embedder: Embedder, text: str) -> None:
-    assert np.linalg.norm(embedder.embed([text])) == pytest.approx(1.0, abs=1e-6)
+def test_odd_characters_do_no_harm(embedder: Embedder) -> None:
+    cases = ["half an emoji \ud83d here", "nul \x00 and bell \x07 here", "\u202eright to left"]
+    assert {
+        text: got for text in cases if (got := np.linalg.norm(embedder.embed([text]))) != pytest.approx(1.0, abs=1e-6)
+    } == {}
 
 
 def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: Embedder) -> None:

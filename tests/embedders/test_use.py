@@ -79,19 +79,15 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path) -> None:
         UseMultilingual(tmp_path).embed(["a"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "said", "else_said"),
-    [
+def test_a_question_finds_its_answer_in_another_language(ours: UseMultilingual) -> None:
+    cases = [
         ("Où habite ma sœur ?", "My sister lives in Porto.", "The train leaves at seven."),
         ("Which pet do you have?", "我养了一只猫，叫米卡。", "明天下午三点开会。"),
         ("妹は何の楽器を弾きますか。", "Meine Schwester spielt Cello.", "Der Reifendruck beträgt zwei Bar."),
-    ],
-)
-def test_a_question_finds_its_answer_in_another_language(
-    ours: UseMultilingual, asked: str, said: str, else_said: str
-) -> None:
-    question, answer, other = ours.embed([asked, said, else_said])
-    assert question @ answer > question @ other + 0.1
+    ]
+    for asked, said, else_said in cases:
+        question, answer, other = ours.embed([asked, said, else_said])
+        assert question @ answer > question @ other + 0.1
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from embermem import languages
 from embermem.languages.questions import (
     asked_attributes,
@@ -80,19 +78,16 @@ Ich wohne auf dem Mond. War nur Spaß!
 """
 
 
-@pytest.mark.parametrize(("text", "expected"), rows(STATED))
-def test_a_german_statement_gives_facts(text: str, expected: list[str]) -> None:
-    assert told("de", text) == expected
+def test_a_german_statement_gives_facts() -> None:
+    assert {text: got for text, expected in rows(STATED) if (got := told("de", text)) != expected} == {}
 
 
-@pytest.mark.parametrize("text", NOTHING.strip().splitlines())
-def test_what_is_no_german_statement_of_the_speaker_gives_nothing(text: str) -> None:
-    assert told("de", text) == []
+def test_what_is_no_german_statement_of_the_speaker_gives_nothing() -> None:
+    assert {text: got for text in NOTHING.strip().splitlines() if (got := told("de", text)) != []} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
+def test_a_german_date_is_those_days() -> None:
+    cases = [
         ("Wir haben uns gestern gesehen.", "2026-11-20"),
         ("Das war vorgestern, glaube ich.", "2026-11-19"),
         ("Wir fahren am 12. März 2027 mit ihnen.", "2027-03-12"),
@@ -113,10 +108,8 @@ def test_what_is_no_german_statement_of_the_speaker_gives_nothing(text: str) -> 
         ("Morgen Abend gehe ich ins Kino.", "2026-11-22"),
         ("Guten Morgen, ich laufe jeden Montag.", ""),
         ("Ich bin vom 3. bis 7. Mai 2027 dort.", "2027-05-03..2027-05-07"),
-    ],
-)
-def test_a_german_date_is_those_days(text: str, days: str) -> None:
-    assert dated(text) == days
+    ]
+    assert {text: got for text, days in cases if (got := dated(text)) != days} == {}
 
 
 def test_german_words_match_whatever_their_endings_and_umlauts() -> None:

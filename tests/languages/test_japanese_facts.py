@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from embermem.analysts.screening import screen
 from embermem.languages.facts.finding import Finding
 from embermem.languages.ja import LANGUAGE
@@ -23,9 +21,8 @@ def told(text: str) -> set[tuple[str, str, str]]:
     return {(one.subject, "-" * one.retracts + one.attribute, one.value) for one in found(text)}
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_a_statement_gives_a_fact_of_its_speaker() -> None:
+    cases = [
         ("初めまして、石原直人といいます。", "name", "石原直人"),
         ("名前は三浦由美です。", "name", "三浦由美"),
         ("私は今年で36歳になります。", "age", "36"),
@@ -58,16 +55,14 @@ def told(text: str) -> set[tuple[str, str, str]]:
         ("いつか自分の店を持ちたいと思っています。", "", ""),
         ("通訳になりたいと思っています。", "would_like_to", "通訳になりたい"),
         ("妹がいます。", "has_relative", "妹"),
-    ],
-)
-def test_a_statement_gives_a_fact_of_its_speaker(text: str, attribute: str, value: str) -> None:
-    assert ({("user", attribute, value)} if attribute else set()) <= told(text)
-    assert bool(told(text)) is bool(attribute)
+    ]
+    for text, attribute, value in cases:
+        assert ({("user", attribute, value)} if attribute else set()) <= told(text)
+        assert bool(told(text)) is bool(attribute)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_statement_about_somebody_else_is_theirs_or_nobodys() -> None:
+    cases: list[tuple[str, set[tuple[str, str, str]]]] = [
         ("妹の美咲は高松に住んでる。", {("user", "has_relative", "妹の美咲"), ("妹の美咲", "lives_in", "高松")}),
         ("姉は高松に住んでて、看護師をしてる。", {("姉", "lives_in", "高松"), ("姉", "works_as", "看護師")}),
         ("夫は消防士です。", {("夫", "works_as", "消防士")}),
@@ -79,55 +74,45 @@ def test_a_statement_gives_a_fact_of_its_speaker(text: str, attribute: str, valu
         ("姉の結婚式が楽しみ。", set()),
         ("彼は弁護士です。", set()),
         ("田中さんは京都に住んでいます。", set()),
-    ],
-)  # fmt: skip
-def test_a_statement_about_somebody_else_is_theirs_or_nobodys(text: str, expected: set[tuple[str, str, str]]) -> None:
-    assert told(text) == expected
+    ]
+    assert {text: got for text, expected in cases if (got := told(text)) != expected} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value", "label"),
-    [
+def test_an_event_has_the_time_that_its_clause_names() -> None:
+    cases = [
         ("先月、右足を骨折しました。", "did", "右足を骨折した", "2026年10月"),
         ("去年の夏に司法書士の試験に合格した。", "did", "司法書士の試験に合格した", "2025年6月〜8月"),
         ("三年前に離婚しました。", "did", "離婚した", "2023年"),
         ("先月金沢に引っ越しました。", "lives_in", "金沢", "2026年10月"),
-    ],
-)
-def test_an_event_has_the_time_that_its_clause_names(text: str, attribute: str, value: str, label: str) -> None:
-    (event,) = found(text)
-    assert event.when is not None
-    assert (event.attribute, event.value, event.when.label, event.until) == (attribute, value, label, None)
+    ]
+    for text, attribute, value, label in cases:
+        (event,) = found(text)
+        assert event.when is not None
+        assert (event.attribute, event.value, event.when.label, event.until) == (attribute, value, label, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "until"),
-    [
+def test_a_plan_with_a_date_ends_after_it() -> None:
+    cases: list[tuple[str, str, datetime]] = [
         ("来月沖縄に行きます。", "沖縄に行く", datetime(2027, 1, 1, tzinfo=UTC)),
         ("来週の水曜、検査を受けます。", "検査を受ける", datetime(2026, 11, 26, tzinfo=UTC)),
         ("来年の6月に結婚することになりました。", "結婚する", datetime(2027, 7, 1, tzinfo=UTC)),
-    ],
-)
-def test_a_plan_with_a_date_ends_after_it(text: str, value: str, until: datetime) -> None:
-    (plan,) = found(text)
-    assert (plan.attribute, plan.value, plan.until) == ("plans", value, until)
+    ]
+    for text, value, until in cases:
+        (plan,) = found(text)
+        assert (plan.attribute, plan.value, plan.until) == ("plans", value, until)
 
 
-@pytest.mark.parametrize(
-    ("text", "ended"),
-    [
+def test_what_ended_is_taken_back() -> None:
+    cases: list[tuple[str, tuple[str, str, str]]] = [
         ("先週会社を辞めました。", ("user", "-works_at", "")),
         ("うちの犬のポチが死んじゃった。", ("user", "-has_pet", "犬のポチ")),
         ("大津から引っ越しました。", ("user", "-lives_in", "大津")),
-    ],
-)
-def test_what_ended_is_taken_back(text: str, ended: tuple[str, str, str]) -> None:
-    assert told(text) == {ended}
+    ]
+    assert {text: got for text, ended in cases if (got := told(text)) != {ended}} == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_asked_supposed_reported_denied_or_past_is_no_fact() -> None:
+    cases = [
         "神戸に住んでるの？",
         "小麦アレルギーはありますか？",
         "姉が札幌に引っ越したらしい。",
@@ -148,15 +133,12 @@ def test_what_ended_is_taken_back(text: str, ended: tuple[str, str, str]) -> Non
         "看護師になればよかった。",
         "カレーが食べたい。",
         "週末はよく釣りに行きます。",
-    ],
-)
-def test_what_is_asked_supposed_reported_denied_or_past_is_no_fact(text: str) -> None:
-    assert told(text) == set()
+    ]
+    assert {text: got for text in cases if (got := told(text)) != set()} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_a_standing_instruction_is_kept() -> None:
+    cases = [
         ("敬語はやめて", "instruction_formality", "敬語はやめて"),
         ("ため口でいいよ", "instruction_formality", "ため口でいい"),
         ("短く答えてください。", "instruction_length", "短く答えて"),
@@ -166,25 +148,21 @@ def test_what_is_asked_supposed_reported_denied_or_past_is_no_fact(text: str) ->
         ("ミホって呼んで", "nickname", "ミホ"),
         ("母の話はしないで。", "instruction", "母の話をしない"),
         ("もう敬語使っていいよ", "-instruction_formality", ""),
-    ],
-)
-def test_a_standing_instruction_is_kept(text: str, attribute: str, value: str) -> None:
-    (one,) = LANGUAGE.instructions(text, SAID)
-    assert ("-" * one.retracts + one.attribute, one.value) == (attribute, value)
+    ]
+    for text, attribute, value in cases:
+        (one,) = LANGUAGE.instructions(text, SAID)
+        assert ("-" * one.retracts + one.attribute, one.value) == (attribute, value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_order_of_the_moment_is_no_instruction() -> None:
+    cases = [
         "このメールを短くまとめて。",
         "もっと詳しく説明して",
         "今日は短くして",
         "友達に敬語やめてって言われた",
         "塩を取ってください",
-    ],
-)
-def test_an_order_of_the_moment_is_no_instruction(text: str) -> None:
-    assert list(LANGUAGE.instructions(text, SAID)) == []
+    ]
+    assert {text: got for text in cases if (got := list(LANGUAGE.instructions(text, SAID))) != []} == {}
 
 
 def test_an_instruction_may_hold_up_to_a_day() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,10 +30,10 @@ def told(text: str) -> list[tuple[str, str]]:
     return [("-" * one.retracts + one.attribute, one.value) for one in found(text) if is_instruction(one.attribute)]
 
 
-@pytest.mark.parametrize(("text", "name"), [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")])
-def test_who_is_not_to_be_called_by_a_name_has_it_no_longer(text: str, name: str) -> None:
-    (_, taken_back) = found(text)
-    assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
+def test_who_is_not_to_be_called_by_a_name_has_it_no_longer() -> None:
+    for text, name in [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")]:
+        (_, taken_back) = found(text)
+        assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
 
 
 ENGLISH = [
@@ -92,14 +91,14 @@ CHINESE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), [*ENGLISH, *CHINESE])
-def test_an_order_that_lasts_is_an_instruction(text: str, attribute: str, value: str) -> None:
-    assert told(text) == [(attribute, value)]
+def test_an_order_that_lasts_is_an_instruction() -> None:
+    assert {
+        text: got for text, attribute, value in [*ENGLISH, *CHINESE] if (got := told(text)) != [(attribute, value)]
+    } == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_order_to_the_agent_or_does_not_last_is_none() -> None:
+    cases = [
         # of one answer, or of a thing at hand
         "Answer in French, please.",
         "Write it in bullet points.",
@@ -163,15 +162,12 @@ def test_an_order_that_lasts_is_an_instruction(text: str, attribute: str, value:
         "以后再说吧。",
         "别再说了。",
         "别叫我起床了。",
-    ],
-)
-def test_what_is_no_order_to_the_agent_or_does_not_last_is_none(text: str) -> None:
-    assert told(text) == []
+    ]
+    assert {text: got for text in cases if (got := told(text)) != []} == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_others_words_give_no_instruction() -> None:
+    cases = [
         "She told me to always answer in French.",
         "My boss always wants short answers.",
         "My teacher says: always answer in full sentences.",
@@ -194,10 +190,8 @@ def test_what_is_no_order_to_the_agent_or_does_not_last_is_none(text: str) -> No
         "老师让我以后用英文回答。",
         "下面这段文字：以后请用英文回答。",
         "“以后请用英文回答。”",
-    ],
-)
-def test_others_words_give_no_instruction(text: str) -> None:
-    assert told(text) == []
+    ]
+    assert {text: got for text in cases if (got := told(text)) != []} == {}
 
 
 def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
@@ -206,9 +200,8 @@ def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
     assert told(" ".join([*orders, "Always give me sources."])) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_an_instruction_is_taken_back() -> None:
+    cases = [
         ("You can call me Bob again.", "-instruction", "never call them Bob"),
         ("It's fine to mention my ex again.", "-instruction", "never mention their ex"),
         ("Stop answering in French.", "-instruction_language", "answer in French"),
@@ -219,24 +212,20 @@ def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
         ("可以提我前男友了。", "-instruction", "不要提我前男友"),
         ("不用再用法语回答了。", "-instruction_language", "用法语回答"),
         ("不用再简短了。", "-instruction_length", ""),
-    ],
-)
-def test_an_instruction_is_taken_back(text: str, attribute: str, value: str) -> None:
-    assert told(text) == [(attribute, value)]
+    ]
+    assert {text: got for text, attribute, value in cases if (got := told(text)) != [(attribute, value)]} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "until"),
-    [
+def test_an_instruction_with_a_date_ends_after_it() -> None:
+    cases: list[tuple[str, datetime]] = [
         ("Until Friday, please answer in German.", datetime(2026, 11, 28, tzinfo=UTC)),
         ("Please answer in German until 5 June.", datetime(2027, 6, 6, tzinfo=UTC)),
         ("For the next two weeks, reply in Italian.", datetime(2026, 12, 8, tzinfo=UTC)),
         ("12月5日之前请用英文回答。", datetime(2026, 12, 6, tzinfo=UTC)),
-    ],
-)
-def test_an_instruction_with_a_date_ends_after_it(text: str, until: datetime) -> None:
-    (one,) = found(text)
-    assert (one.attribute, one.until) == ("instruction_language", until)
+    ]
+    for text, until in cases:
+        (one,) = found(text)
+        assert (one.attribute, one.until) == ("instruction_language", until)
 
 
 def test_positions_are_those_of_the_text() -> None:
@@ -245,9 +234,8 @@ def test_positions_are_those_of_the_text() -> None:
     assert text[one.start : one.end] == "Always answer in metric units"
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_a_callers_words_have_a_matter_too() -> None:
+    cases = [
         ("Always answer in metric units.", "instruction_units", "use metric units"),
         ("Answer in French", "instruction_language", "answer in French"),
         ("Please keep your answers short.", "instruction_length", "keep answers short"),
@@ -255,10 +243,12 @@ def test_positions_are_those_of_the_text() -> None:
         ("Ask before you book anything.", "instruction", "ask before you book anything"),
         ("请用中文回答", "instruction_language", "用中文回答"),
         ("先问我再预订", "instruction", "先问我再预订"),
-    ],
-)
-def test_a_callers_words_have_a_matter_too(text: str, attribute: str, value: str) -> None:
-    assert languages.by_signs(text).instruction(text) == (attribute, value)
+    ]
+    assert {
+        text: got
+        for text, attribute, value in cases
+        if (got := languages.by_signs(text).instruction(text)) != (attribute, value)
+    } == {}
 
 
 WORDS = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from embermem.languages import named
 from embermem.languages.questions import (
     asks_for_advice,
@@ -25,9 +23,8 @@ from embermem.languages.questions import (
 )
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_it_asks_for_a_time() -> None:
+    cases = [
         "When did Ann move?",
         "Since when does she ski?",
         "What year was that?",
@@ -43,23 +40,24 @@ from embermem.languages.questions import (
         "星期几上课",
         "多久以前的事？",
         "几点见面？",
-    ],
-)
-def test_it_asks_for_a_time(query: str) -> None:
-    assert asks_for_time(query)
+    ]
+    assert [query for query in cases if not asks_for_time(query)] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["What does she do when it rains?", "Where is he?", "有几点建议？", "小时候住在哪里", "他哪里不舒服？", "谁养猫？"],
-)
-def test_it_asks_for_no_time(query: str) -> None:
-    assert not asks_for_time(query)
+def test_it_asks_for_no_time() -> None:
+    cases = [
+        "What does she do when it rains?",
+        "Where is he?",
+        "有几点建议？",
+        "小时候住在哪里",
+        "他哪里不舒服？",
+        "谁养猫？",
+    ]
+    assert [query for query in cases if asks_for_time(query)] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_it_asks_for_a_number() -> None:
+    cases = [
         "How many cats has he?",
         "How old is she?",
         "多少钱？",
@@ -71,23 +69,25 @@ def test_it_asks_for_no_time(query: str) -> None:
         "他有多高？",
         "那座山多高？",
         "十几岁？几十个人？",
-    ],
-)
-def test_it_asks_for_a_number(query: str) -> None:
-    assert asks_for_number(query)
+    ]
+    assert [query for query in cases if not asks_for_number(query)] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["Where is he?", "前几天我说了什么？", "这几个人是谁？", "好几次失败的原因", "她多高兴呀", "几乎忘了", "几号走？"],
-)
-def test_it_asks_for_no_number(query: str) -> None:
-    assert not asks_for_number(query)
+def test_it_asks_for_no_number() -> None:
+    cases = [
+        "Where is he?",
+        "前几天我说了什么？",
+        "这几个人是谁？",
+        "好几次失败的原因",
+        "她多高兴呀",
+        "几乎忘了",
+        "几号走？",
+    ]
+    assert [query for query in cases if asks_for_number(query)] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_number_is_said() -> None:
+    cases = [
         "I have two dogs.",
         "It cost 30 euros.",
         "考了三百八十二分",
@@ -100,15 +100,12 @@ def test_it_asks_for_no_number(query: str) -> None:
         "二十多个人",
         "等了半个小时",
         "百分之五",
-    ],
-)
-def test_a_number_is_said(text: str) -> None:
-    assert says_number(text)
+    ]
+    assert [text for text in cases if not says_number(text)] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_no_number_is_said() -> None:
+    cases = [
         "I have a dog.",
         "找个一样的",
         "我们一起去",
@@ -118,90 +115,83 @@ def test_a_number_is_said(text: str) -> None:
         "第二天就走了",
         "想养一只猫",
         "百度一下",
-    ],
-)
-def test_no_number_is_said(text: str) -> None:
-    assert not says_number(text)
+    ]
+    assert [text for text in cases if says_number(text)] == []
 
 
-@pytest.mark.parametrize(
-    "query", ["Which books has she read?", "How many?", "哪些书？", "去过哪几个地方", "所有的爱好", "列出来"]
-)
-def test_it_asks_for_several(query: str) -> None:
-    assert asks_for_several(query)
+def test_it_asks_for_several() -> None:
+    cases = ["Which books has she read?", "How many?", "哪些书？", "去过哪几个地方", "所有的爱好", "列出来"]
+    assert [query for query in cases if not asks_for_several(query)] == []
 
 
-@pytest.mark.parametrize("query", ["Where does she live?", "谁养猫？", "他住在哪里"])
-def test_it_asks_for_one(query: str) -> None:
-    assert not asks_for_several(query)
+def test_it_asks_for_one() -> None:
+    assert [query for query in ["Where does she live?", "谁养猫？", "他住在哪里"] if asks_for_several(query)] == []
 
 
-@pytest.mark.parametrize("query", ["What was my first job?", "How did it look at the beginning?", "我第一次去是哪里？"])
-def test_it_asks_for_the_first(query: str) -> None:
-    assert asks_for_first(query)
+def test_it_asks_for_the_first() -> None:
+    cases = ["What was my first job?", "How did it look at the beginning?", "我第一次去是哪里？"]
+    assert [query for query in cases if not asks_for_first(query)] == []
 
 
-@pytest.mark.parametrize("query", ["What is her first name?", "Who gave first aid?", "他姓什么？"])
-def test_a_first_name_is_not_the_first_of_several(query: str) -> None:
-    assert not asks_for_first(query)
+def test_a_first_name_is_not_the_first_of_several() -> None:
+    assert [
+        query for query in ["What is her first name?", "Who gave first aid?", "他姓什么？"] if asks_for_first(query)
+    ] == []
 
 
-@pytest.mark.parametrize("query", ["When did she last climb?", "What is my latest recipe?", "上次见面聊了什么？"])
-def test_it_asks_for_the_last(query: str) -> None:
-    assert asks_for_last(query)
+def test_it_asks_for_the_last() -> None:
+    cases = ["When did she last climb?", "What is my latest recipe?", "上次见面聊了什么？"]
+    assert [query for query in cases if not asks_for_last(query)] == []
 
 
-@pytest.mark.parametrize("query", ["What did we do last week?", "Where did I go last summer?", "上周做了什么？"])
-def test_a_date_is_not_the_last_of_several(query: str) -> None:
-    assert not asks_for_last(query)
+def test_a_date_is_not_the_last_of_several() -> None:
+    cases = ["What did we do last week?", "Where did I go last summer?", "上周做了什么？"]
+    assert [query for query in cases if asks_for_last(query)] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_it_asks_for_an_order() -> None:
+    cases = [
         "Which came first, the fair or the exam?",
         "In which order did I visit the three museums?",
         "Did I buy the kayak before I sold the bike?",
         "What did I plant earlier, the roses or the beans?",
         "我先学的法语还是先学的德语？",
-    ],
-)
-def test_it_asks_for_an_order(query: str) -> None:
-    assert asks_for_order(query)
+    ]
+    assert [query for query in cases if not asks_for_order(query)] == []
 
 
-@pytest.mark.parametrize("query", ["How many times did I swim?", "How often was she ill?", "我一共去过几次医院？"])
-def test_it_asks_for_a_count(query: str) -> None:
-    assert asks_for_count(query)
+def test_it_asks_for_a_count() -> None:
+    cases = ["How many times did I swim?", "How often was she ill?", "我一共去过几次医院？"]
+    assert [query for query in cases if not asks_for_count(query)] == []
 
 
-@pytest.mark.parametrize("query", ["How many hours does the trip take?", "How old is she?", "他多高？"])
-def test_an_amount_is_not_a_count(query: str) -> None:
-    assert not asks_for_count(query)
+def test_an_amount_is_not_a_count() -> None:
+    assert [
+        query
+        for query in ["How many hours does the trip take?", "How old is she?", "他多高？"]
+        if asks_for_count(query)
+    ] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_it_asks_to_compare() -> None:
+    cases = [
         "Is the flat cheaper than the house?",
         "What is the difference between the two plans?",
         "Which is warmer, the tent or the hut?",
         "新房子比旧房子大吗？",
-    ],
-)
-def test_it_asks_to_compare(query: str) -> None:
-    assert asks_to_compare(query)
+    ]
+    assert [query for query in cases if not asks_to_compare(query)] == []
 
 
-@pytest.mark.parametrize("query", ["What should I cook on Sunday?", "Any ideas for her birthday?", "晚饭吃什么好？"])
-def test_it_asks_for_advice(query: str) -> None:
-    assert asks_for_advice(query)
+def test_it_asks_for_advice() -> None:
+    cases = ["What should I cook on Sunday?", "Any ideas for her birthday?", "晚饭吃什么好？"]
+    assert [query for query in cases if not asks_for_advice(query)] == []
 
 
-@pytest.mark.parametrize("query", ["Where does she live?", "When did Ann move?", "他住在哪里"])
-def test_a_plain_question_asks_for_nothing_of_this(query: str) -> None:
-    kinds = (asks_for_first, asks_for_last, asks_for_order, asks_for_count, asks_to_compare, asks_for_advice)
-    assert not any(kind(query) for kind in kinds)
+def test_a_plain_question_asks_for_nothing_of_this() -> None:
+    for query in ["Where does she live?", "When did Ann move?", "他住在哪里"]:
+        kinds = (asks_for_first, asks_for_last, asks_for_order, asks_for_count, asks_to_compare, asks_for_advice)
+        assert not any(kind(query) for kind in kinds)
 
 
 def test_the_parts_of_a_question_are_what_it_names_beside_each_other() -> None:
@@ -218,24 +208,25 @@ def test_what_a_question_names_as_the_beginning_or_the_end_of_a_time() -> None:
     assert happened_after("Where does she live?") is None
 
 
-@pytest.mark.parametrize(
-    ("field", "queries"),
-    [
+def test_a_question_needs_more_than_one_turn_in_french_spanish_and_german() -> None:
+    cases: list[tuple[str, tuple[str, ...]]] = [
         ("first", ("Était-ce la première fois ?", "¿Fue la primera vez?", "War das das erste Mal?")),
         ("last", ("Quelle était la dernière fois ?", "¿Cuándo fue la última vez?", "Wo war ich zuletzt?")),
         ("order", ("Dans quel ordre ?", "¿En qué orden lo hice?", "In welcher Reihenfolge war das?")),
         ("count", ("Combien de fois ai-je couru ?", "¿Cuántas veces he corrido?", "Wie oft bin ich gelaufen?")),
         ("compare", ("Laquelle est la plus chère ?", "¿Cuál es más caro?", "Welches kostet mehr?")),
-    ],
-)  # fmt: skip
-def test_a_question_needs_more_than_one_turn_in_french_spanish_and_german(field: str, queries: tuple[str, ...]) -> None:
-    for code, query in zip(("fr", "es", "de"), queries, strict=True):
-        assert re.search(getattr(named(code).questions, field), query, re.IGNORECASE), query
+    ]
+    for field, queries in cases:
+        for code, query in zip(("fr", "es", "de"), queries, strict=True):
+            assert re.search(getattr(named(code).questions, field), query, re.IGNORECASE), query
 
 
-@pytest.mark.parametrize(
-    ("code", "query"),
-    [("fr", "Combien de jours ai-je marché ?"), ("es", "¿Cuántos días fueron?"), ("de", "Wie viele Tage waren es?")],
-)
-def test_an_amount_of_a_unit_counts_no_cases(code: str, query: str) -> None:
-    assert not re.search(named(code).questions.count, query, re.IGNORECASE)
+def test_an_amount_of_a_unit_counts_no_cases() -> None:
+    cases = [
+        ("fr", "Combien de jours ai-je marché ?"),
+        ("es", "¿Cuántos días fueron?"),
+        ("de", "Wie viele Tage waren es?"),
+    ]
+    assert [
+        (code, query) for code, query in cases if re.search(named(code).questions.count, query, re.IGNORECASE)
+    ] == []

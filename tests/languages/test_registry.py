@@ -41,9 +41,8 @@ def test_a_language_that_is_not_there_is_refused_with_those_that_are() -> None:
         languages.named("xx")
 
 
-@pytest.mark.parametrize(
-    ("text", "mostly", "anywhere"),
-    [
+def test_a_text_is_of_the_language_that_most_of_it_is_written_in() -> None:
+    cases = [
         ("I met her in Lyon", "en", "en"),
         ("I met 王小明 in Lyon and we talked", "en", "zh"),
         ("我在 Lyon 见过王小明", "zh", "zh"),
@@ -54,16 +53,14 @@ def test_a_language_that_is_not_there_is_refused_with_those_that_are() -> None:
         ("我最近在看鬼灭の刃特别好看", "zh", "zh"),
         ("어제 정원에 갔어요", "zh", "zh"),
         ("", "en", "en"),
-    ],
-)
-def test_a_text_is_of_the_language_that_most_of_it_is_written_in(text: str, mostly: str, anywhere: str) -> None:
-    assert languages.of(text).code == mostly
-    assert languages.by_signs(text).code == anywhere
+    ]
+    for text, mostly, anywhere in cases:
+        assert languages.of(text).code == mostly
+        assert languages.by_signs(text).code == anywhere
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
+def test_a_model_is_told_which_language_to_answer_in() -> None:
+    cases: list[tuple[str, str | None]] = [
         ("What did I tell you about the garden?", "English"),
         ("我昨天去了花园", "Chinese"),
         ("昨日は庭に行きました", "Japanese"),
@@ -72,10 +69,8 @@ def test_a_text_is_of_the_language_that_most_of_it_is_written_in(text: str, most
         ("J'étais hier dans le jardin", "French"),
         ("Ayer estuve en el jardín", "Spanish"),
         ("", None),
-    ],
-)
-def test_a_model_is_told_which_language_to_answer_in(text: str, name: str | None) -> None:
-    assert name_of(text) == name
+    ]
+    assert {text: got for text, name in cases if (got := name_of(text)) != name} == {}
 
 
 SHORT = {
@@ -99,10 +94,10 @@ SHORT = {
 }
 
 
-@pytest.mark.parametrize("code", SHORT)
-def test_a_short_message_tells_its_language(code: str) -> None:
-    wrong = [text.strip() for line in SHORT[code].splitlines() for text in line.split("|")]
-    assert [text for text in wrong if languages.spelled(text).code != code] == []
+def test_a_short_message_tells_its_language() -> None:
+    for code in SHORT:
+        wrong = [text.strip() for line in SHORT[code].splitlines() for text in line.split("|")]
+        assert [text for text in wrong if languages.spelled(text).code != code] == []
 
 
 def test_each_part_of_a_mixed_text_is_cut_by_its_own_language() -> None:
@@ -209,14 +204,15 @@ _TEXTS = (
 )
 
 
-@pytest.mark.parametrize("part", _ASKED_PARTS)
-def test_a_pattern_of_any_of_occurs_where_that_of_either_does(part: str) -> None:
-    def of(language: Language) -> str:
-        return str(getattr(language.questions, part))
+def test_a_pattern_of_any_of_occurs_where_that_of_either_does() -> None:
+    for part in _ASKED_PARTS:
 
-    one, other = languages.either(of), languages.any_of(of)
-    for text in (*_TEXTS, *(text.upper() for text in _TEXTS)):
-        assert (one.search(text) is None) == (other.search(text) is None), text
+        def of(language: Language, part: str = part) -> str:
+            return str(getattr(language.questions, part))
+
+        one, other = languages.either(of), languages.any_of(of)
+        for text in (*_TEXTS, *(text.upper() for text in _TEXTS)):
+            assert (one.search(text) is None) == (other.search(text) is None), text
 
 
 def test_alternatives_in_groups_and_sets_stay_together() -> None:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from embermem import languages
 from embermem.languages.questions import (
     asked_attributes,
@@ -76,19 +74,16 @@ Vivo en la Luna. ¡Es broma!
 """
 
 
-@pytest.mark.parametrize(("text", "expected"), rows(STATED))
-def test_a_spanish_statement_gives_facts(text: str, expected: list[str]) -> None:
-    assert told("es", text) == expected
+def test_a_spanish_statement_gives_facts() -> None:
+    assert {text: got for text, expected in rows(STATED) if (got := told("es", text)) != expected} == {}
 
 
-@pytest.mark.parametrize("text", NOTHING.strip().splitlines())
-def test_what_is_no_spanish_statement_of_the_speaker_gives_nothing(text: str) -> None:
-    assert told("es", text) == []
+def test_what_is_no_spanish_statement_of_the_speaker_gives_nothing() -> None:
+    assert {text: got for text in NOTHING.strip().splitlines() if (got := told("es", text)) != []} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
+def test_a_spanish_date_is_those_days() -> None:
+    cases = [
         ("Nos vimos ayer.", "2026-11-20"),
         ("Fue anteayer, creo.", "2026-11-19"),
         ("Nos vamos el 12 de marzo de 2027 con ellos.", "2027-03-12"),
@@ -108,10 +103,8 @@ def test_what_is_no_spanish_statement_of_the_speaker_gives_nothing(text: str) ->
         ("Mañana por la noche voy al cine.", "2026-11-22"),
         ("Corro por la mañana y todos los martes.", ""),
         ("Estoy allí del 3 al 7 de mayo de 2027.", "2027-05-03..2027-05-07"),
-    ],
-)
-def test_a_spanish_date_is_those_days(text: str, days: str) -> None:
-    assert dated(text) == days
+    ]
+    assert {text: got for text, days in cases if (got := dated(text)) != days} == {}
 
 
 def test_spanish_words_match_whatever_their_endings_and_accents() -> None:

@@ -172,13 +172,14 @@ def test_the_first_piece_may_be_five_times_as_late_as_another() -> None:
         assert Asking(server.url, timeout_s=0.3).ask() == READ
 
 
-@pytest.mark.parametrize("comments", [False, True], ids=["silent", "with comments"])
-def test_silence_within_an_answer_ends_it_and_the_setting_is_named(comments: bool) -> None:
-    with RawServer(lambda request: events(*PIECES[:2], pause_s=2.0, comments=comments)) as server:
-        began = time.monotonic()
-        with pytest.raises(ModelTimeout, match=r"silent for 0\.3 s .*model_timeout_s"):
-            Asking(server.url, timeout_s=0.3).ask()
-        assert time.monotonic() - began < 1.5
+def test_silence_within_an_answer_ends_it_and_the_setting_is_named() -> None:
+    for comments in [False, True]:
+        silent = events(*PIECES[:2], pause_s=2.0, comments=comments)
+        with RawServer(lambda request, silent=silent: silent) as server:
+            began = time.monotonic()
+            with pytest.raises(ModelTimeout, match=r"silent for 0\.3 s .*model_timeout_s"):
+                Asking(server.url, timeout_s=0.3).ask()
+            assert time.monotonic() - began < 1.5
 
 
 def test_a_long_silence_is_not_tried_again_at_once(server: ModelServer) -> None:
@@ -321,9 +322,8 @@ def test_with_a_grammar_the_prompt_is_as_it_was_made(server: ModelServer) -> Non
 # ------------------------------------------------------------------------------------------------------------- context
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "context"),
-    [
+def test_a_prompt_that_does_not_fit_is_told_apart_and_teaches_the_context() -> None:
+    cases: list[tuple[dict[str, Any], int, int | None]] = [
         (
             {
                 "error": {
@@ -372,20 +372,17 @@ def test_with_a_grammar_the_prompt_is_as_it_was_made(server: ModelServer) -> Non
             4096,
         ),
         ({"error": {"message": "Payload too large"}}, 413, None),
-    ],
-    ids=["llama.cpp", "llama.cpp, newer", "vLLM", "OpenAI", "Ollama", "LM Studio", "413"],
-)
-def test_a_prompt_that_does_not_fit_is_told_apart_and_teaches_the_context(
-    body: dict[str, Any], status: int, context: int | None
-) -> None:
-    with RawServer(lambda request: Raw.json(body, status)) as server:
-        one = Asking(server.url)
-        with pytest.raises(ModelTooLong):
-            one.ask()
-        assert len(server.requests) == 1
-        assert one.asker.context_tokens == context
-    assert one.ledger.outcomes == ["too long"]
-    assert one.calls[0].prompt_tokens == 0
+    ]
+    for body, status, context in cases:
+        refusal = Raw.json(body, status)
+        with RawServer(lambda request, refusal=refusal: refusal) as server:
+            one = Asking(server.url)
+            with pytest.raises(ModelTooLong):
+                one.ask()
+            assert len(server.requests) == 1
+            assert one.asker.context_tokens == context
+        assert one.ledger.outcomes == ["too long"]
+        assert one.calls[0].prompt_tokens == 0
 
 
 def test_an_overflow_that_comes_as_an_event_is_one_too() -> None:
@@ -475,18 +472,18 @@ def test_thinking_without_end_is_ended_at_a_limit_of_its_own() -> None:
     assert server.requests[1]["reasoning_effort"] == "none"
 
 
-@pytest.mark.parametrize(
-    "message", ["property 'chat_template_kwargs' is unsupported", "Extra inputs are not permitted"]
-)
-def test_a_server_that_refuses_to_turn_thinking_off_is_asked_without(message: str) -> None:
-    def answer(request: dict[str, Any]) -> Raw:
-        return Raw.refusal(message) if "chat_template_kwargs" in request else events(*PIECES)
+def test_a_server_that_refuses_to_turn_thinking_off_is_asked_without() -> None:
+    cases = ["property 'chat_template_kwargs' is unsupported", "Extra inputs are not permitted"]
+    for message in cases:
 
-    with RawServer(answer) as server:
-        one = Asking(server.url)
-        assert one.ask() == one.ask() == READ
-    assert "chat_template_kwargs" not in server.requests[-1]
-    assert "chat_template_kwargs" not in server.requests[-2]
+        def answer(request: dict[str, Any], message: str = message) -> Raw:
+            return Raw.refusal(message) if "chat_template_kwargs" in request else events(*PIECES)
+
+        with RawServer(answer) as server:
+            one = Asking(server.url)
+            assert one.ask() == one.ask() == READ
+        assert "chat_template_kwargs" not in server.requests[-1]
+        assert "chat_template_kwargs" not in server.requests[-2]
 
 
 # --------------------------------------------------------------------------------------------------------- breaking off
@@ -564,13 +561,11 @@ def cost_of(faults: tuple[tuple[str, dict[str, Any]], ...]) -> tuple[str, ...]:
         return str(len(one.calls)), *tokens, comes
 
 
-@pytest.mark.parametrize(("habit", "faults"), HABITS, ids=[habit for habit, _ in HABITS])
-def test_each_habit_costs_what_the_documentation_says(
-    habit: str, faults: tuple[tuple[str, dict[str, Any]], ...]
-) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "model-habits.md").read_text(encoding="utf-8")
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
-    ]
-    told = {row[0]: tuple(row[1:]) for row in rows}
-    assert told[habit] == cost_of(faults)
+def test_each_habit_costs_what_the_documentation_says() -> None:
+    for habit, faults in HABITS:
+        page = (Path(__file__).parents[2] / "docs" / "reference" / "model-habits.md").read_text(encoding="utf-8")
+        rows = [
+            [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+        ]
+        told = {row[0]: tuple(row[1:]) for row in rows}
+        assert told[habit] == cost_of(faults)

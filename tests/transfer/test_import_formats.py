@@ -92,11 +92,11 @@ MADE: dict[str, Callable[[Path], Path]] = {
 }
 
 
-@pytest.mark.parametrize("name", MADE)
-def test_a_format_is_found_from_what_is_in_the_file(name: str, tmp_path: Path) -> None:
-    path = MADE[name](tmp_path)
-    assert name_of(path) == name
-    assert entries(read(path)) or facts(read(path))
+def test_a_format_is_found_from_what_is_in_the_file(tmp_path: Path) -> None:
+    for name in MADE:
+        path = MADE[name](tmp_path)
+        assert name_of(path) == name
+        assert entries(read(path)) or facts(read(path))
 
 
 def test_an_archive_is_read_as_its_files_are(tmp_path: Path) -> None:
@@ -123,11 +123,11 @@ def test_files_of_another_format_beside_those_that_are_read_are_named(tmp_path: 
         assert found.left_out["files that are not of ChatGPT's export: chat.txt"] == 1
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"nothing": 1}', "no names here", "\x00\x01"])
-def test_a_file_of_no_known_format_is_refused_with_what_to_do(content: str, tmp_path: Path) -> None:
-    (tmp_path / "f").write_text(content)
-    with pytest.raises(InputError, match=r"--format|nothing in it"):
-        name_of(tmp_path / "f")
+def test_a_file_of_no_known_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    for content in ["", "[]", '{"nothing": 1}', "no names here", "\x00\x01"]:
+        (tmp_path / "f").write_text(content)
+        with pytest.raises(InputError, match=r"--format|nothing in it"):
+            name_of(tmp_path / "f")
 
 
 def test_a_format_that_is_not_known_is_refused_with_those_that_are(tmp_path: Path) -> None:
@@ -285,28 +285,28 @@ def history_db(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("as_database", [False, True])
-def test_mem0_facts_come_with_their_history(as_database: bool, tmp_path: Path) -> None:
-    exports.write_json(tmp_path / "all.json", exports.mem0_memories())
-    if as_database:
-        history_db(tmp_path / "history.db")
-    else:
-        exports.write_json(tmp_path / "history.json", exports.mem0_events())
-    items = read(tmp_path)
-    first, changed = (datetime.fromisoformat(f"2024-0{n}-01T10:00:00-08:00") for n in (2, 3))
-    told = {one.text: (one.since, one.until) for one in facts(items)}
-    assert told == {
-        "Likes white bread": (first, changed),
-        "Likes rye bread": (changed, None),
-        "Works as a baker": (datetime.fromisoformat("2024-02-05T10:00:00-08:00"), None),
-        "Owns a moped": (first, changed),
-    }
-    rye = next(one for one in facts(items) if one.text == "Likes rye bread")
-    assert (rye.user, rye.metadata) == ("ana", {"category": "food", "source": "mem0", "mem0_id": "m-1"})
-    assert bad(items) == []
-    assert [(one.content, one.user) for one in entries(items)] == (
-        [("I bake rye bread.", "ana")] if as_database else []
-    )
+def test_mem0_facts_come_with_their_history(tmp_path: Path) -> None:
+    for as_database in [False, True]:
+        exports.write_json(tmp_path / "all.json", exports.mem0_memories())
+        if as_database:
+            history_db(tmp_path / "history.db")
+        else:
+            exports.write_json(tmp_path / "history.json", exports.mem0_events())
+        items = read(tmp_path)
+        first, changed = (datetime.fromisoformat(f"2024-0{n}-01T10:00:00-08:00") for n in (2, 3))
+        told = {one.text: (one.since, one.until) for one in facts(items)}
+        assert told == {
+            "Likes white bread": (first, changed),
+            "Likes rye bread": (changed, None),
+            "Works as a baker": (datetime.fromisoformat("2024-02-05T10:00:00-08:00"), None),
+            "Owns a moped": (first, changed),
+        }
+        rye = next(one for one in facts(items) if one.text == "Likes rye bread")
+        assert (rye.user, rye.metadata) == ("ana", {"category": "food", "source": "mem0", "mem0_id": "m-1"})
+        assert bad(items) == []
+        assert [(one.content, one.user) for one in entries(items)] == (
+            [("I bake rye bread.", "ana")] if as_database else []
+        )
 
 
 def test_a_name_that_no_memory_can_have_leaves_out_only_its_item(tmp_path: Path) -> None:
@@ -424,11 +424,14 @@ def test_an_episode_of_graphiti_whose_speaker_has_a_line_alone_is_a_document(tmp
     assert document.text == content
 
 
-@pytest.mark.parametrize("wrong", [[], {}, 5])
-def test_a_tree_of_chatgpt_whose_links_are_no_texts_is_told_and_not_fatal(wrong: object, tmp_path: Path) -> None:
-    path = tmp_path / "conversations.json"
-    linked = {"a": exports.node("a", None, exports.said("user", 1.0, "Hello")), "b": {"parent": wrong, "message": None}}
-    path.write_text(json.dumps([{"mapping": linked, "current_node": "a"}]), encoding="utf-8")
-    assert [one.content for one in entries(read(path))] == ["Hello"]
-    path.write_text(json.dumps([{"mapping": linked, "current_node": wrong or ["a"]}]), encoding="utf-8")
-    assert any(isinstance(one, BadLine) for one in read(path))
+def test_a_tree_of_chatgpt_whose_links_are_no_texts_is_told_and_not_fatal(tmp_path: Path) -> None:
+    for wrong in [[], {}, 5]:
+        path = tmp_path / "conversations.json"
+        linked = {
+            "a": exports.node("a", None, exports.said("user", 1.0, "Hello")),
+            "b": {"parent": wrong, "message": None},
+        }
+        path.write_text(json.dumps([{"mapping": linked, "current_node": "a"}]), encoding="utf-8")
+        assert [one.content for one in entries(read(path))] == ["Hello"]
+        path.write_text(json.dumps([{"mapping": linked, "current_node": wrong or ["a"]}]), encoding="utf-8")
+        assert any(isinstance(one, BadLine) for one in read(path))
