@@ -45,10 +45,7 @@ def test_a_reindex_names_what_it_makes_again(place: Place) -> None:
 
 def test_a_store_on_a_server_or_in_a_file_is_not_one_in_memory() -> None:
     cases = [
-        (":memory:", True),
-        ("sqlite:///:memory:", True),
-        ("memory.db", False),
-        ("postgresql://host/memory", False),
+        (":memory:", True), ("sqlite:///:memory:", True), ("memory.db", False), ("postgresql://host/memory", False),
         ("postgres://host/memory", False),
-    ]
+    ]  # fmt: skip
     assert {place: got for place, expected in cases if (got := in_memory(place)) is not expected} == {}

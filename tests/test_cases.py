@@ -70,12 +70,9 @@ def test_a_case_passes_where_the_context_rests_on_what_is_expected_and_on_nothin
 
 def test_a_case_that_says_nothing_is_refused_with_its_reason(alice: OwnerMemory) -> None:
     cases: list[tuple[dict[str, Any], str]] = [
-        ({"expected": []}, "at least one utterance"),
-        ({"expected": "u1"}, "such as a list"),
-        ({"note": "x" * 2001}, "note"),
-        ({"budget": 0}, "budget"),
-        ({"at": "soon"}, "at"),
-    ]
+        ({"expected": []}, "at least one utterance"), ({"expected": "u1"}, "such as a list"),
+        ({"note": "x" * 2001}, "note"), ({"budget": 0}, "budget"), ({"at": "soon"}, "at"),
+    ]  # fmt: skip
     for given, told in cases:
         with pytest.raises(InputError, match=told):
             alice.add_case("Who?", **{"expected": [said(alice, "heron")], **given})

@@ -22,11 +22,8 @@ from scripted import Clock, Opener
 LEVELS = ["A1", "A2", "B1", "B2", "C1", "C2"]
 LEVEL = Field("level", type="choice", choices=LEVELS)
 TUTOR = (
-    LEVEL,
-    Field("exam_date", type="date", aliases=["exam"]),
-    Field("native_language"),
-    Field("weak_topics", many=True),
-)
+    LEVEL, Field("exam_date", type="date", aliases=["exam"]), Field("native_language"), Field("weak_topics", many=True),
+)  # fmt: skip
 SAID = (
     ("2026-01-02T10:00:00+00:00", "My level is A2."),
     ("2026-02-02T10:00:00+00:00", "My level is B1. My exam is on 12 March 2027. My native language is Spanish."),
@@ -102,11 +99,9 @@ def test_a_profile_takes_values_of_a_field_s_own_type(opened: Opener) -> None:
     assert lines(alice) == {"premium": "yes", "weight": "62", "exam_date": "2027-05-02"}
     wrong: list[tuple[str, Any, str]] = [
         ("weight", True, "weight = True is not allowed; a number"),
-        ("premium", 1.5, "premium = 1.5 is not allowed; yes or no"),
-        ("exam_date", 3, "a date such as"),
-        ("home", True, "home is bool; give a text or a whole number"),
-        ("home", 1.5, "home is float; give a text"),
-    ]
+        ("premium", 1.5, "premium = 1.5 is not allowed; yes or no"), ("exam_date", 3, "a date such as"),
+        ("home", True, "home is bool; give a text or a whole number"), ("home", 1.5, "home is float; give a text"),
+    ]  # fmt: skip
     for name, value, said in wrong:
         with pytest.raises(InputError, match=said):
             alice.set_profile(**{name: value})

@@ -109,13 +109,8 @@ def test_facts_are_found_by_their_state(alice: OwnerMemory, clock: Clock) -> Non
 
 def test_what_is_no_condition_is_refused(alice: OwnerMemory) -> None:
     cases: list[dict[str, Any]] = [
-        {"state": "gone"},
-        {"origin": "rumour"},
-        {"about": "cat"},
-        {"limit": 0},
-        {"before": "x"},
-        {"text": 3},
-    ]
+        {"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": 0}, {"before": "x"}, {"text": 3},
+    ]  # fmt: skip
     for wrong in cases:
         with pytest.raises(InputError):
             alice.find_facts(**wrong)

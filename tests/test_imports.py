@@ -19,32 +19,12 @@ import embermem_bench
 ROOT = Path(embermem.__file__).parent
 
 ROOMS = (
-    ("core", "telemetry"),
-    ("changes", "errors", "types"),
-    ("protocols", "wire"),
-    ("languages",),
-    ("documents",),
-    ("prompts",),
-    ("index",),
-    ("memoryos",),
-    ("baselines",),
-    ("analysts", "embedders", "llms"),
-    ("store",),
-    ("bootstrap",),
-    ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"),
-    ("owner_memory",),
-    ("memory", "system_memory"),
-    ("aio", "client"),
-    ("__init__",),
-    ("demo", "testing"),
-    ("transfer",),
-    ("compat", "integrations"),
-    ("reports",),
-    ("mcp",),
-    ("http",),
-    ("cli",),
-    ("__main__",),
-)
+    ("core", "telemetry"), ("changes", "errors", "types"), ("protocols", "wire"), ("languages",), ("documents",),
+    ("prompts",), ("index",), ("memoryos",), ("baselines",), ("analysts", "embedders", "llms"), ("store",),
+    ("bootstrap",), ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"), ("owner_memory",),
+    ("memory", "system_memory"), ("aio", "client"), ("__init__",), ("demo", "testing"), ("transfer",),
+    ("compat", "integrations"), ("reports",), ("mcp",), ("http",), ("cli",), ("__main__",),
+)  # fmt: skip
 """Rooms on one line stand side by side, and do not import each other."""
 CLIENT = {"core", "wire", "client"}
 """The client needs no store, no index and no model."""

@@ -70,11 +70,8 @@ def test_a_fact_is_updated_in_one_change_and_stays_answerable_by_date(lived: Own
     made = lived.update(before.id, "likes pears", value="pears", pinned=True, expires_at="2999-01-01", key="k")
     assert isinstance(made, Fact)
     assert (made.text[-11:], made.value, made.pinned, made.expires_at is not None) == (
-        "likes pears",
-        "pears",
-        True,
-        True,
-    )
+        "likes pears", "pears", True, True,
+    )  # fmt: skip
     assert len(lived.changes()) == changes + 1
     assert before in lived.facts(as_of=then)
     assert lived.update(before.id, "likes pears", value="pears", pinned=True, expires_at="2999-01-01", key="k") == made
@@ -140,11 +137,8 @@ def test_many_items_are_added_and_each_is_answered(memory: Memory) -> None:
     ]
     done = alice.add_many(items, thread="b")
     assert [(one.index, one.added is not None, one.error_kind) for one in done] == [
-        (0, True, ""),
-        *((index, False, "input-error") for index in (1, 2, 3)),
-        (4, False, "key-reused"),
-        (5, True, ""),
-    ]
+        (0, True, ""), *((index, False, "input-error") for index in (1, 2, 3)), (4, False, "key-reused"), (5, True, ""),
+    ]  # fmt: skip
     assert "items[1]: messages[1]" in done[1].error
     assert "items[2]: unknown: words" in done[2].error
     assert [(one.text, one.thread) for one in alice.utterances()] == [

@@ -46,37 +46,18 @@ def lived(memory: Memory, clock: Clock) -> Results:
     context = alice.recall("Where do I live?")
     segment = next(one for one in alice.segments() if one.embedding is not None)
     return {
-        "Added": alice.add_messages([{"role": "user", "content": "Hello"}]),
-        "Call": memory.calls(NOW),
-        "Chain": alice.chains()[0],
-        "Change": alice.changes()[0],
-        "Conflict": alice.conflicts(),
-        "Context": context,
-        "Diff": alice.diff(first),
-        "Explanation": context.explain(context.hits[0]),
-        "Fact": corrected,
-        "Faded": alice.fade(dry_run=True),
-        "Finding": memory.check()[0],
-        "Forgotten": alice.forget(page=alice.pages()[0].id),
-        "Heat": alice.heat(segment),
-        "Hit": context.hits[0],
-        "Link": link,
-        "Owner": alice.owner,
-        "OwnerState": alice.state(),
-        "OwnerStats": alice.stats(),
-        "Page": alice.pages()[0],
-        "Persona": alice.persona(),
-        "ProfileField": alice.profile()[0],
-        "Retention": alice.retention()[0],
-        "Scope": embermem.Scope(before_seq=3),
-        "Segment": segment,
-        "Stats": memory.stats(),
-        "Trait": alice.traits(),
-        "UndoPlan": alice.undo_plan(correction),
-        "Utterance": alice.utterances()[0],
-        "Verified": alice.verify(alice.forget(page=alice.pages()[0].id)),
+        "Added": alice.add_messages([{"role": "user", "content": "Hello"}]), "Call": memory.calls(NOW),
+        "Chain": alice.chains()[0], "Change": alice.changes()[0], "Conflict": alice.conflicts(), "Context": context,
+        "Diff": alice.diff(first), "Explanation": context.explain(context.hits[0]), "Fact": corrected,
+        "Faded": alice.fade(dry_run=True), "Finding": memory.check()[0],
+        "Forgotten": alice.forget(page=alice.pages()[0].id), "Heat": alice.heat(segment), "Hit": context.hits[0],
+        "Link": link, "Owner": alice.owner, "OwnerState": alice.state(), "OwnerStats": alice.stats(),
+        "Page": alice.pages()[0], "Persona": alice.persona(), "ProfileField": alice.profile()[0],
+        "Retention": alice.retention()[0], "Scope": embermem.Scope(before_seq=3), "Segment": segment,
+        "Stats": memory.stats(), "Trait": alice.traits(), "UndoPlan": alice.undo_plan(correction),
+        "Utterance": alice.utterances()[0], "Verified": alice.verify(alice.forget(page=alice.pages()[0].id)),
         "Why": alice.why(facts[0].id),
-    }
+    }  # fmt: skip
 
 
 NAMES = (

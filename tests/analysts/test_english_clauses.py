@@ -330,20 +330,8 @@ def test_a_value_has_no_content_word_of_its_own() -> None:
         stem = named("en").stem
         spoken = {stem(word.strip(".,?!'\"").lower()) for word in text.replace("'s", " 's").split()}
         told_otherwise = {
-            "they",
-            "them",
-            "their",
-            "themself",
-            "is",
-            "are",
-            "has",
-            "does",
-            "not",
-            "a",
-            "some",
-            "cannot",
-            "it",
-        }
+            "they", "them", "their", "themself", "is", "are", "has", "does", "not", "a", "some", "cannot", "it",
+        }  # fmt: skip
         for one in found(text):
             if one.attribute in ("did", "does", "plans", "would_like_to"):
                 words = {stem(word.strip(".,?!'\"").lower()) for word in one.value.replace("'s", " 's").split()}
@@ -352,17 +340,11 @@ def test_a_value_has_no_content_word_of_its_own() -> None:
 
 def test_verbs_are_inflected() -> None:
     cases = [
-        ("go", "goes", "went", "going"),
-        ("study", "studies", "studied", "studying"),
-        ("stop", "stops", "stopped", "stopping"),
-        ("make", "makes", "made", "making"),
-        ("lie", "lies", "lay", "lying"),
-        ("visit", "visits", "visited", "visiting"),
-        ("have", "has", "had", "having"),
-        ("see", "sees", "saw", "seeing"),
-        ("play", "plays", "played", "playing"),
-        ("teach", "teaches", "taught", "teaching"),
-    ]
+        ("go", "goes", "went", "going"), ("study", "studies", "studied", "studying"),
+        ("stop", "stops", "stopped", "stopping"), ("make", "makes", "made", "making"), ("lie", "lies", "lay", "lying"),
+        ("visit", "visits", "visited", "visiting"), ("have", "has", "had", "having"), ("see", "sees", "saw", "seeing"),
+        ("play", "plays", "played", "playing"), ("teach", "teaches", "taught", "teaching"),
+    ]  # fmt: skip
     assert {
         base: got
         for base, third, past, gerund in cases
@@ -372,13 +354,9 @@ def test_verbs_are_inflected() -> None:
 
 def test_a_form_leads_to_its_base() -> None:
     cases = [
-        ("went", "go"),
-        ("found", "find"),
-        ("cancelled", "cancel"),
-        ("running", "run"),
-        ("baked", "bake"),
+        ("went", "go"), ("found", "find"), ("cancelled", "cancel"), ("running", "run"), ("baked", "bake"),
         ("felt", "feel"),
-    ]
+    ]  # fmt: skip
     for form, base in cases:
         known = verbs.verb(form)
         assert known is not None

@@ -170,15 +170,11 @@ def test_there_are_ninety_dimensions_in_three_categories() -> None:
 
 def test_plain_taste_is_evidence_for_a_trait() -> None:
     cases = [
-        ("I love hiking.", "outdoors", True),
-        ("I really enjoy playing the piano.", "music", True),
-        ("My hobby is photography.", "photography", True),
-        ("I have a cat named Luna.", "pets", True),
-        ("I hate reading.", "reading", False),
-        ("I'm an introvert.", "extraversion", False),
-        ("我喜欢露营。", "camping", True),
-        ("我讨厌跑步。", "fitness", False),
-    ]
+        ("I love hiking.", "outdoors", True), ("I really enjoy playing the piano.", "music", True),
+        ("My hobby is photography.", "photography", True), ("I have a cat named Luna.", "pets", True),
+        ("I hate reading.", "reading", False), ("I'm an introvert.", "extraversion", False),
+        ("我喜欢露营。", "camping", True), ("我讨厌跑步。", "fitness", False),
+    ]  # fmt: skip
     for text, dimension, positive in cases:
         (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
         found = {t.dimension: t for t in note.traits}
@@ -211,10 +207,8 @@ def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
     pages = (page("I live in Oslo."), page("I live in Oslo and I love jazz.", no=2))
     change = ANALYST.profile(ProfileRequest(owner=OWNER, segment=segment(), pages=pages, persona=Persona(), nearest=()))
     assert [(f.attribute, f.value, len(f.sources)) for f in change.facts] == [
-        ("lives_in", "Oslo", 2),
-        ("likes", "jazz", 1),
-        ("dislikes", "jazz", 1),
-    ]
+        ("lives_in", "Oslo", 2), ("likes", "jazz", 1), ("dislikes", "jazz", 1),
+    ]  # fmt: skip
     assert [f.retracts for f in change.facts] == [False, False, True]
     assert change.segment_summary is None  # it is made of sentences of its pages already
 
@@ -251,30 +245,9 @@ def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: st
 
 def test_a_hundred_thousand_characters_take_no_seconds() -> None:
     cases = [
-        "a",
-        "I ",
-        "I'm a ",
-        "my ",
-        '"',
-        "'",
-        "`",
-        "```",
-        " ",
-        "\n",
-        "我",
-        "我在",
-        "Bo: ",
-        "I love a ",
-        "A ",
-        ",",
-        ", a",
-        "<",
-        "and I ",
-        "1. ",
-        "last ",
-        "Ab. ",
-        "很",
-    ]
+        "a", "I ", "I'm a ", "my ", '"', "'", "`", "```", " ", "\n", "我", "我在", "Bo: ", "I love a ", "A ", ",",
+        ", a", "<", "and I ", "1. ", "last ", "Ab. ", "很",
+    ]  # fmt: skip
     for unit in bounded(cases[::3], proofs=cases):
         text = (unit * 100_000)[:100_000]
         start = time.process_time()

@@ -168,10 +168,8 @@ def test_an_assistant_is_only_heard_about_its_name_its_role_and_its_limits() -> 
     found = facts("Hi", reply)
     assert {f.about for f in found} == {About.AGENT}
     assert [(f.subject, f.attribute, f.value) for f in found] == [
-        ("agent", "name", "Ember"),
-        ("agent", "role", "your French tutor"),
-        ("agent", "cannot", "browse the web"),
-    ]
+        ("agent", "name", "Ember"), ("agent", "role", "your French tutor"), ("agent", "cannot", "browse the web"),
+    ]  # fmt: skip
 
 
 def test_between_two_named_people_the_second_speaks_of_herself() -> None:
@@ -217,15 +215,10 @@ def test_what_turns_out_dies_or_is_learned_changes_what_holds() -> None:
 
 def test_what_only_sounds_like_a_turn_is_left() -> None:
     cases = [
-        "I'm not allergic to nuts, after all the tests they made.",
-        "I learned to swim when I was five.",
-        "I learned to live with it.",
-        "Translate this, please: I live in Lyon.",
-        "Act as a translator. I live in Lyon.",
-        "我搬家了，他现在住在成都。",
-        "我朋友搬家了，现在住在成都。",
-        "我换工作了，现在在想你。",
-    ]
+        "I'm not allergic to nuts, after all the tests they made.", "I learned to swim when I was five.",
+        "I learned to live with it.", "Translate this, please: I live in Lyon.", "Act as a translator. I live in Lyon.",
+        "我搬家了，他现在住在成都。", "我朋友搬家了，现在住在成都。", "我换工作了，现在在想你。",
+    ]  # fmt: skip
     assert {text: got for text in cases if (got := facts(text)) != ()} == {}
 
 

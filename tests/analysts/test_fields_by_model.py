@@ -22,13 +22,10 @@ from .test_extractive import segment
 
 LEVEL = Field("level", type="choice", choices=["A1", "B1", "B2"], description="CEFR", examples=["B1"])
 FIELDS = (
-    LEVEL,
-    Field("exam_date", type="date", aliases=["exam"]),
-    Field("weak_topics", many=True),
-    Field("customer_no", set_by="caller"),
-    Field("coach", set_by="user"),
+    LEVEL, Field("exam_date", type="date", aliases=["exam"]), Field("weak_topics", many=True),
+    Field("customer_no", set_by="caller"), Field("coach", set_by="user"),
     Field("native_language", type="choice", choices=["Spanish", "French"]),
-)
+)  # fmt: skip
 
 
 def fact(attribute: str, value: str, text: str = "", evidence: tuple[str, ...] = ("u1",)) -> dict[str, Any]:

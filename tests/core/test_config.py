@@ -51,24 +51,15 @@ def test_a_file_is_found_by_argument_then_by_environment(tmp_path: Path, monkeyp
 
 def test_a_bad_argument_names_the_setting_what_is_allowed_and_where_it_came_from() -> None:
     cases: list[tuple[str, Any, str]] = [
-        ("short_term_pages", 0, "a whole number from 1 to 1000"),
-        ("short_term_pages", 7.5, "a whole number"),
-        ("short_term_pages", "seven", "a whole number"),
-        ("short_term_pages", True, "a whole number"),
-        ("short_term_pages", float("inf"), "a whole number"),
-        ("user_facts", float("nan"), "a whole number from 1"),
-        ("theta", 2.5, "a number from -1 to 2"),
-        ("mu", 0, "a number above 0"),
-        ("mu", float("nan"), "a number above 0"),
-        ("mu", 10**400, "a number above 0"),
-        ("tau", "", "a number from 0"),
-        ("lease_s", 1e300, "a number above 0 to 1e+09"),
-        ("background", "perhaps", "true or false"),
-        ("token_counter", "letters", "one of: approx, words"),
-        ("facts_when", 1, "one of: read, promoted"),
-        ("timezone", "Mars/Olympus", "an IANA time zone such as Europe/Paris"),
-        ("embedder", 7, "a text"),
-    ]
+        ("short_term_pages", 0, "a whole number from 1 to 1000"), ("short_term_pages", 7.5, "a whole number"),
+        ("short_term_pages", "seven", "a whole number"), ("short_term_pages", True, "a whole number"),
+        ("short_term_pages", float("inf"), "a whole number"), ("user_facts", float("nan"), "a whole number from 1"),
+        ("theta", 2.5, "a number from -1 to 2"), ("mu", 0, "a number above 0"),
+        ("mu", float("nan"), "a number above 0"), ("mu", 10**400, "a number above 0"), ("tau", "", "a number from 0"),
+        ("lease_s", 1e300, "a number above 0 to 1e+09"), ("background", "perhaps", "true or false"),
+        ("token_counter", "letters", "one of: approx, words"), ("facts_when", 1, "one of: read, promoted"),
+        ("timezone", "Mars/Olympus", "an IANA time zone such as Europe/Paris"), ("embedder", 7, "a text"),
+    ]  # fmt: skip
     for setting, value, allowed in cases:
         with pytest.raises(ConfigError) as refused:
             load(None, **{setting: value})

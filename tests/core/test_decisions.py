@@ -54,13 +54,9 @@ from embermem.protocols import Trail
 from proofs import bounded
 
 SORTS: dict[Any, Sort] = {
-    PageId: Sort.PAGE,
-    ChainId: Sort.CHAIN,
-    SegmentId: Sort.SEGMENT,
-    FactId: Sort.FACT,
-    LinkId: Sort.LINK,
+    PageId: Sort.PAGE, ChainId: Sort.CHAIN, SegmentId: Sort.SEGMENT, FactId: Sort.FACT, LinkId: Sort.LINK,
     CaseId: Sort.CASE,
-}
+}  # fmt: skip
 ANY = st.one_of([records(kind) for kind in KINDS])
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 quickly = hypothesis.settings(max_examples=bounded(60, proofs=300), suppress_health_check=[*hypothesis.HealthCheck])
@@ -206,15 +202,10 @@ class Dreamt:
 def dreamt(**said: Any) -> Kind[Dreamt]:
     """An entry of it; what is given takes the place of what would be right."""
     right: dict[str, Any] = {
-        "ids": {"page_id": Sort.PAGE},
-        "sources": ("sources",),
-        "texts": ("text",),
-        "forgotten": Rests(("page_id",)),
-        "heading": Heading.BOOKKEEPING,
-        "undone": Undoing.NOTHING,
-        "moves": Moves.NOTHING,
+        "ids": {"page_id": Sort.PAGE}, "sources": ("sources",), "texts": ("text",), "forgotten": Rests(("page_id",)),
+        "heading": Heading.BOOKKEEPING, "undone": Undoing.NOTHING, "moves": Moves.NOTHING,
         "told": lambda one, say: ("dreamt", one.text),
-    }
+    }  # fmt: skip
     return Kind(of=Dreamt, **{name: value for name, value in {**right, **said}.items() if value is not None})
 
 

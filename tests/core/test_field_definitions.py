@@ -28,20 +28,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_definition_that_cannot_be_used_says_what_is_wrong() -> None:
     cases: list[tuple[dict[str, Any], str]] = [
         ({"type": "colour"}, "type = 'colour' is not allowed; one of: text, number, date, boolean, choice"),
-        ({"set_by": "me"}, "one of: model, user, caller"),
-        ({"many": 1}, "many = 1 is not allowed; true or false"),
-        ({"type": "choice"}, "give the list of choices"),
-        ({"choices": ["a"]}, "type = 'choice' alone has choices"),
+        ({"set_by": "me"}, "one of: model, user, caller"), ({"many": 1}, "many = 1 is not allowed; true or false"),
+        ({"type": "choice"}, "give the list of choices"), ({"choices": ["a"]}, "type = 'choice' alone has choices"),
         ({"type": "choice", "choices": ["a", "A"]}, "choices has 'a' twice"),
-        ({"examples": "a"}, "must be a list of texts"),
-        ({"examples": [""]}, "examples[0] = ''"),
+        ({"examples": "a"}, "must be a list of texts"), ({"examples": [""]}, "examples[0] = ''"),
         ({"type": "number", "examples": ["many"]}, "examples[0] = 'many' is not allowed; a number"),
         ({"type": "date", "examples": ["12 March"]}, "a date such as 2026-03-12"),
-        ({"units": ["kg"]}, "units belong to type = 'number'"),
-        ({"was": "level"}, "was = 'level' is its name"),
-        ({"was": "Level!"}, "was = 'Level!' is no name"),
-        ({"description": 3}, "description must be a text"),
-    ]
+        ({"units": ["kg"]}, "units belong to type = 'number'"), ({"was": "level"}, "was = 'level' is its name"),
+        ({"was": "Level!"}, "was = 'Level!' is no name"), ({"description": 3}, "description must be a text"),
+    ]  # fmt: skip
     for entries, said in cases:
         with pytest.raises(ConfigError) as refused:
             Field("level", **entries)
@@ -60,15 +55,13 @@ def test_fields_that_cannot_be_told_apart_are_refused() -> None:
     cases: list[tuple[list[Field], str]] = [
         ([Field("level"), Field("level")], "there are 2 fields 'level'"),
         ([Field("home")], "belongs to the built-in attribute lives_in; call it lives_in"),
-        ([Field("likes")], "holds many values"),
-        ([Field("lives_in", many=True)], "holds one value"),
+        ([Field("likes")], "holds many values"), ([Field("lives_in", many=True)], "holds one value"),
         ([Field("age", type="number")], "type = 'text' or 'choice'"),
         ([Field("instruction")], "kept for built-in attributes"),
-        ([Field("favorite_pen")], "kept for built-in attributes"),
-        ([Field("other")], "kept for built-in attributes"),
+        ([Field("favorite_pen")], "kept for built-in attributes"), ([Field("other")], "kept for built-in attributes"),
         ([Field("level"), Field("grade", was="level")], "was = 'level' is another field"),
         ([Field("level", was="old"), Field("grade", was="old")], "two fields were 'old'"),
-    ]
+    ]  # fmt: skip
     for fields, said in cases:
         with pytest.raises(ConfigError) as refused:
             load(fields=fields)
@@ -88,34 +81,21 @@ LEVEL = Field("level", type="choice", choices=["A1", "B1"])
 
 def test_values_have_one_written_form() -> None:
     cases: list[tuple[Field, object, str | None]] = [
-        (Field("n", type="number"), 0, "0"),
-        (Field("n", type="number"), -0.0, "0"),
-        (Field("n", type="number"), 1.5, "1.5"),
-        (Field("n", type="number"), "007", "7"),
-        (Field("n", type="number"), "1,234.50", "1234.5"),
-        (Field("n", type="number"), "12,34", None),
-        (Field("n", type="number"), "1e5", None),
-        (Field("n", type="number"), float("nan"), None),
-        (Field("n", type="number"), True, None),
-        (Field("n", type="number"), "3 kg", None),
+        (Field("n", type="number"), 0, "0"), (Field("n", type="number"), -0.0, "0"),
+        (Field("n", type="number"), 1.5, "1.5"), (Field("n", type="number"), "007", "7"),
+        (Field("n", type="number"), "1,234.50", "1234.5"), (Field("n", type="number"), "12,34", None),
+        (Field("n", type="number"), "1e5", None), (Field("n", type="number"), float("nan"), None),
+        (Field("n", type="number"), True, None), (Field("n", type="number"), "3 kg", None),
         (Field("n", type="number", units=["kg", "€"]), "3 KG", "3 kg"),
         (Field("n", type="number", units=["kg", "€"]), "€3", "3 €"),
         (Field("d", type="date"), date(2026, 3, 12), "2026-03-12"),
         (Field("d", type="date"), datetime(2026, 3, 12, 10), "2026-03-12"),
-        (Field("d", type="date"), "2026-02-30", None),
-        (Field("d", type="date"), 20260312, None),
-        (Field("b", type="boolean"), True, "yes"),
-        (Field("b", type="boolean"), "False", "no"),
-        (Field("b", type="boolean"), 1, None),
-        (LEVEL, "b1", "B1"),
-        (LEVEL, "C1", None),
-        (LEVEL, "", None),
-        (Field("t"), "  a  b ", "a b"),
-        (Field("t"), "", None),
-        (Field("t"), "x" * 101, None),
-        (Field("t"), 3, None),
+        (Field("d", type="date"), "2026-02-30", None), (Field("d", type="date"), 20260312, None),
+        (Field("b", type="boolean"), True, "yes"), (Field("b", type="boolean"), "False", "no"),
+        (Field("b", type="boolean"), 1, None), (LEVEL, "b1", "B1"), (LEVEL, "C1", None), (LEVEL, "", None),
+        (Field("t"), "  a  b ", "a b"), (Field("t"), "", None), (Field("t"), "x" * 101, None), (Field("t"), 3, None),
         (Field("t", examples=["Spanish"]), "spanish", "Spanish"),
-    ]
+    ]  # fmt: skip
     for field, value, written in cases:
         if written is not None:
             assert field.value(value) == written

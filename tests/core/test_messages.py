@@ -33,13 +33,9 @@ def text(content: Any, **more: Any) -> str:
 
 def test_each_role_of_openai_is_known_and_has_a_speaker() -> None:
     cases: list[tuple[str, Role, str]] = [
-        ("user", Role.USER, "alice"),
-        ("assistant", Role.ASSISTANT, "assistant"),
-        ("system", Role.SYSTEM, "system"),
-        ("developer", Role.SYSTEM, "system"),
-        ("tool", Role.TOOL, "tool"),
-        ("function", Role.TOOL, "tool"),
-    ]
+        ("user", Role.USER, "alice"), ("assistant", Role.ASSISTANT, "assistant"), ("system", Role.SYSTEM, "system"),
+        ("developer", Role.SYSTEM, "system"), ("tool", Role.TOOL, "tool"), ("function", Role.TOOL, "tool"),
+    ]  # fmt: skip
     for role, kept, speaker in cases:
         (message,) = read({"role": role, "content": "Hello"})
         assert (message.role, message.speaker, message.text) == (kept, speaker, "Hello")
@@ -56,21 +52,13 @@ def test_a_list_content_keeps_its_texts_and_names_what_is_no_text() -> None:
         {"type": "image_url", "image_url": {"url": "https://example.org/heron.jpg"}},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
         {"type": "input_audio", "input_audio": {"data": "AAAA", "transcript": "a heron"}},
-        {"type": "file", "file": {"filename": "birds.pdf"}},
-        {"type": "refusal", "refusal": "I cannot."},
-        {"type": "poll", "options": ["heron", "crane"]},
-        "plain",
-    ]
+        {"type": "file", "file": {"filename": "birds.pdf"}}, {"type": "refusal", "refusal": "I cannot."},
+        {"type": "poll", "options": ["heron", "crane"]}, "plain",
+    ]  # fmt: skip
     assert text(content).split("\n") == [
-        "What is this?",
-        "[image: https://example.org/heron.jpg]",
-        "[image]",
-        "[audio: a heron]",
-        "[file: birds.pdf]",
-        "I cannot.",
-        '[poll: {"type": "poll", "options": ["heron", "crane"]}]',
-        "plain",
-    ]
+        "What is this?", "[image: https://example.org/heron.jpg]", "[image]", "[audio: a heron]", "[file: birds.pdf]",
+        "I cannot.", '[poll: {"type": "poll", "options": ["heron", "crane"]}]', "plain",
+    ]  # fmt: skip
 
 
 def test_tool_calls_are_kept_as_text() -> None:
@@ -101,10 +89,8 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
 
 def test_bad_messages_are_refused_with_the_place_named() -> None:
     cases: list[tuple[Any, str]] = [
-        ("Hello", "messages must be a list of mappings"),
-        ({"role": "user"}, "messages must be a list of mappings"),
-        (None, "messages must be a list of mappings"),
-        ([], "messages is empty"),
+        ("Hello", "messages must be a list of mappings"), ({"role": "user"}, "messages must be a list of mappings"),
+        (None, "messages must be a list of mappings"), ([], "messages is empty"),
         (["Hello"], r"messages\[0\] is str, not a mapping"),
         (
             [{"role": "user", "content": "a"}, {"content": "b"}],
@@ -125,7 +111,7 @@ def test_bad_messages_are_refused_with_the_place_named() -> None:
             [{"role": "user", "content": "a" * 1001}],
             r"messages\[0\]\.content has 1,001 characters, more than the 1,000",
         ),
-    ]
+    ]  # fmt: skip
     for messages, said in cases:
         with pytest.raises(InputError, match=said):
             inbox().openai(messages, None, "main")
@@ -133,12 +119,10 @@ def test_bad_messages_are_refused_with_the_place_named() -> None:
 
 def test_a_bad_exchange_is_refused_with_the_side_named() -> None:
     cases: list[tuple[Any, Any, str]] = [
-        (None, None, "query and response are empty"),
-        (7, None, "query is int, not text"),
-        ("a", b"b", "response is bytes, not text"),
-        ("a\x00", None, "query has a NUL"),
+        (None, None, "query and response are empty"), (7, None, "query is int, not text"),
+        ("a", b"b", "response is bytes, not text"), ("a\x00", None, "query has a NUL"),
         ("a" * 1001, None, "query has 1,001"),
-    ]
+    ]  # fmt: skip
     for query, response, said in cases:
         with pytest.raises(InputError, match=said):
             inbox().exchange(query, response, None, "main")
@@ -216,11 +200,8 @@ def test_refusals_spoken_words_and_custom_tools_are_kept(alice: OwnerMemory) -> 
     )
     (page,) = alice.pages()
     assert [u.text for u in page.utterances] == [
-        "Sing it.",
-        "I would rather not.",
-        "La la la.",
-        "[tool call: grep(heron)]",
-    ]
+        "Sing it.", "I would rather not.", "La la la.", "[tool call: grep(heron)]",
+    ]  # fmt: skip
 
 
 def test_what_ember_put_into_a_prompt_is_taken_out_of_metadata_too() -> None:

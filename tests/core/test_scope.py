@@ -28,34 +28,22 @@ SAID = Utterance(
     metadata={"ticket": "T-1"},
 )
 WHOLE = {
-    "threads": ["s1"],
-    "not_threads": ["s2"],
-    "metadata": {"ticket": {"$in": ["T-1"]}},
-    "speakers": ["Ann"],
-    "people": ["Bob"],
-    "kinds": ["fact", "message"],
-    "tiers": ["mid", "short"],
-    "since": "2026-05-01",
-    "until": "2026-05-02T23:00:00+02:00",
-    "before_seq": 9,
-}
+    "threads": ["s1"], "not_threads": ["s2"], "metadata": {"ticket": {"$in": ["T-1"]}}, "speakers": ["Ann"],
+    "people": ["Bob"], "kinds": ["fact", "message"], "tiers": ["mid", "short"], "since": "2026-05-01",
+    "until": "2026-05-02T23:00:00+02:00", "before_seq": 9,
+}  # fmt: skip
 
 
 def test_a_wrong_scope_is_refused_with_its_place() -> None:
     cases: list[tuple[Any, str]] = [
-        ({"threads": "s1"}, "scope.threads is str"),
-        ({"threads": [1]}, "scope.threads holds 1"),
-        ({"threads": [""]}, "scope.threads holds ''"),
-        ({"not_threads": 3}, "scope.not_threads is int"),
+        ({"threads": "s1"}, "scope.threads is str"), ({"threads": [1]}, "scope.threads holds 1"),
+        ({"threads": [""]}, "scope.threads holds ''"), ({"not_threads": 3}, "scope.not_threads is int"),
         ({"metadata": {"a": {"$like": 1}}}, "scope.metadata.a.$like is not an operator"),
-        ({"kinds": ["facts"]}, "scope.kinds holds 'facts'"),
-        ({"tiers": ["long"]}, "scope.tiers holds 'long'"),
-        ({"since": "yesterday"}, "scope.since = 'yesterday' is not a time"),
-        ({"until": 3}, "scope.until is int"),
-        ({"before_seq": -1}, "scope.before_seq = -1"),
-        ({"before_seq": True}, "scope.before_seq = True"),
+        ({"kinds": ["facts"]}, "scope.kinds holds 'facts'"), ({"tiers": ["long"]}, "scope.tiers holds 'long'"),
+        ({"since": "yesterday"}, "scope.since = 'yesterday' is not a time"), ({"until": 3}, "scope.until is int"),
+        ({"before_seq": -1}, "scope.before_seq = -1"), ({"before_seq": True}, "scope.before_seq = True"),
         ({"thread": ["s1"]}, "scope.thread is not known"),
-    ]
+    ]  # fmt: skip
     for given, said in cases:
         with pytest.raises(InputError) as refused:
             Scope.from_dict(given)
@@ -92,23 +80,14 @@ def test_a_scope_goes_through_json_pickle_and_copies() -> None:
 
 def test_which_utterances_are_in_scope() -> None:
     cases: list[tuple[Scope, bool]] = [
-        (Scope(), True),
-        (Scope(threads=["s1", "s2"]), True),
-        (Scope(threads=[]), False),
-        (Scope(not_threads={"s1"}), False),
-        (Scope(metadata={"ticket": "T-1"}), True),
-        (Scope(metadata={"ticket": "T-2"}), False),
-        (Scope(speakers=["Bob"]), False),
-        (Scope(tiers=["mid"]), True),
-        (Scope(tiers=["short"]), False),
-        (Scope(before_seq=5), False),
-        (Scope(before_seq=6), True),
-        (Scope(since=date(2026, 5, 2)), True),
-        (Scope(since=date(2026, 5, 3)), False),
-        (Scope(until=date(2026, 5, 2)), True),
-        (Scope(until=datetime(2026, 5, 2, 22, 30, tzinfo=UTC)), True),
+        (Scope(), True), (Scope(threads=["s1", "s2"]), True), (Scope(threads=[]), False),
+        (Scope(not_threads={"s1"}), False), (Scope(metadata={"ticket": "T-1"}), True),
+        (Scope(metadata={"ticket": "T-2"}), False), (Scope(speakers=["Bob"]), False), (Scope(tiers=["mid"]), True),
+        (Scope(tiers=["short"]), False), (Scope(before_seq=5), False), (Scope(before_seq=6), True),
+        (Scope(since=date(2026, 5, 2)), True), (Scope(since=date(2026, 5, 3)), False),
+        (Scope(until=date(2026, 5, 2)), True), (Scope(until=datetime(2026, 5, 2, 22, 30, tzinfo=UTC)), True),
         (Scope(until=datetime(2026, 5, 2, 22, 29, tzinfo=UTC)), False),
-    ]
+    ]  # fmt: skip
     assert [
         (scope, expected, got) for scope, expected in cases if (got := scope.admits(SAID, Tier.MID)) is not expected
     ] == []

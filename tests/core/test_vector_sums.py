@@ -37,11 +37,8 @@ def test_a_sum_that_was_stored_is_not_changed_by_being_stored_again(data: st.Dat
 
 def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_smaller_unless_it_is_long() -> None:
     cases = [
-        (5, SECOND_SHARE**0.5, 2 * 384 + 256),
-        (5, 1.0, 2 * 896),
-        (50, SECOND_SHARE**0.5, 2 * 896),
-        (50, 1.0, 2 * 896),
-    ]
+        (5, SECOND_SHARE**0.5, 2 * 384 + 256), (5, 1.0, 2 * 896), (50, SECOND_SHARE**0.5, 2 * 896), (50, 1.0, 2 * 896),
+    ]  # fmt: skip
     assert [
         (pages, second, length)
         for pages, second, length in cases

@@ -147,13 +147,11 @@ def test_text_that_is_no_text_is_refused_and_line_ends_are_one() -> None:
 
 def test_bytes_that_are_no_text_are_refused_whatever_the_name_with_what_can_be_read() -> None:
     cases = [
-        (docx_of(""), "begins as a ZIP archive"),
-        (b"%PDF-1.4\n%%EOF", "begins as a PDF"),
+        (docx_of(""), "begins as a ZIP archive"), (b"%PDF-1.4\n%%EOF", "begins as a PDF"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "begins as a PNG picture"),
         (b"\x00\x00\x00\x18ftypheic\x00", "begins as a film, a sound or a HEIC picture"),
-        (b"\x00\x01\x02\x03", "holds the character U+0000"),
-        (b"one\x02two", "holds the character U+0002"),
-    ]
+        (b"\x00\x01\x02\x03", "holds the character U+0000"), (b"one\x02two", "holds the character U+0002"),
+    ]  # fmt: skip
     for name in ["a.xlsx", "a.bin", "a", "a.md", "a.txt", "a.html"]:
         for data, what in cases:
             with pytest.raises(InputError, match=f"{name} is no text: it .*Formats: text and Markdown.*pdf") as refused:

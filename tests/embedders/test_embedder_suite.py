@@ -19,13 +19,9 @@ from embermem.protocols import Embedder
 
 TEXTS = [
     "I moved to Lyon last spring.",
-    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.",
-    "ok",
-    "我昨天在上海吃了小笼包。",
-    "🎉🎂",
-    "Où est le café ?",
-    "The train leaves at 7:45, platform 3.",
-]
+    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.", "ok",
+    "我昨天在上海吃了小笼包。", "🎉🎂", "Où est le café ?", "The train leaves at 7:45, platform 3.",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["minilm+use", "use", "minilm", "hashed", "openai"])

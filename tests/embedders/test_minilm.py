@@ -147,13 +147,9 @@ def test_a_folder_without_a_vocabulary_is_an_error_of_ours(tmp_path: Path) -> No
 
 def test_damaged_weights_are_an_error_of_ours(weights: Path, tmp_path: Path) -> None:
     cases = [
-        b"",
-        b"\x10",
-        struct.pack("<Q", 2**40) + b"{}",
-        struct.pack("<Q", 2) + b"[]",
-        struct.pack("<Q", 4) + b"nope",
+        b"", b"\x10", struct.pack("<Q", 2**40) + b"{}", struct.pack("<Q", 2) + b"[]", struct.pack("<Q", 4) + b"nope",
         struct.pack("<Q", 2) + b"{}",
-    ]
+    ]  # fmt: skip
     for damaged in cases:
         shutil.copy(weights / VOCABULARY, tmp_path)
         (tmp_path / MODEL).write_bytes(damaged)

@@ -40,14 +40,10 @@ ROOM = MAX_PIECES - 2
 
 TEXTS = [
     "I moved to Lyon last spring.",
-    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.",
-    "ok",
-    "",
-    "我昨天在上海吃了小笼包。",
-    "🎉🎂",
-    "Unbelievable! Où est le café ?",
+    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.", "ok", "",
+    "我昨天在上海吃了小笼包。", "🎉🎂", "Unbelievable! Où est le café ?",
     "One sentence after another, and so on. " * 60,
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +95,10 @@ def test_the_texts_vectors_are_those_of_embed(minilm: MiniLM) -> None:
 def test_each_token_stands_in_its_word(minilm: MiniLM) -> None:
     cases = [
         ("I like Café Zoë.", "i like cafe zoe ."),
-        ("Embeddings, yes!", "embeddings embeddings embeddings embeddings , yes !"),
-        ("我住在上海。", "我 上 海 。"),
-        ("don't 7:45", "don ' t 7 : 45"),
-        ("🎉 party 🎂", "party"),
-        ("[SEP] [UNK]", "[ sep ] [ unk unk ]"),
+        ("Embeddings, yes!", "embeddings embeddings embeddings embeddings , yes !"), ("我住在上海。", "我 上 海 。"),
+        ("don't 7:45", "don ' t 7 : 45"), ("🎉 party 🎂", "party"), ("[SEP] [UNK]", "[ sep ] [ unk unk ]"),
         ("x" * 101 + " end", "end"),
-    ]
+    ]  # fmt: skip
     for text, words in cases:
         _, (found,) = minilm.embed_tokens([text])
         assert " ".join(found.words) == words

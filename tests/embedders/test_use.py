@@ -20,16 +20,11 @@ TEXTS = [
     "I moved to Lyon last spring, and my sister Ana plays the cello.",
     "Où est le café ? L’été dernier, j’ai mangé des cœurs d’artichaut à Nîmes.",
     "Die Straßenbahn fährt über die Brücke; ein Donaudampfschifffahrtskapitän grüßt.",
-    "¿Dónde está el niño? ¡Qué año más largo!",
-    "我昨天在上海吃了小笼包，花了５０元。",
-    "昨日、ﾄｳｷｮｳﾀﾜｰでプロポーズされた。ガギグゲゴ",
-    "저는 어제 부산에서 회를 먹었어요.",
-    "Вчера я ходил в музей.",
-    "🎉🎂 ﬁne … ½ ™ e\u0301a\u0308 \u1112\u1161\u11ab ｶﾞ",
-    "  two   spaces\tand\nlines \u3000",
-    "https://example.org/a?b=c&d=1,234.56",
-    "x" * 60,
-]
+    "¿Dónde está el niño? ¡Qué año más largo!", "我昨天在上海吃了小笼包，花了５０元。",
+    "昨日、ﾄｳｷｮｳﾀﾜｰでプロポーズされた。ガギグゲゴ", "저는 어제 부산에서 회를 먹었어요.", "Вчера я ходил в музей.",
+    "🎉🎂 ﬁne … ½ ™ e\u0301a\u0308 \u1112\u1161\u11ab ｶﾞ", "  two   spaces\tand\nlines \u3000",
+    "https://example.org/a?b=c&d=1,234.56", "x" * 60,
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

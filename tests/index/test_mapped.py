@@ -157,7 +157,5 @@ def test_a_column_on_a_file_grows_in_the_room_behind_it_and_then_in_a_copy() -> 
 
 def test_a_file_keeps_every_field_of_a_segment_but_its_pages_and_vector() -> None:
     assert {one.name for one in fields(Segment)} - set(SegmentRow.__struct_fields__) == {
-        "page_ids",
-        "sources",
-        "embedding",
-    }
+        "page_ids", "sources", "embedding",
+    }  # fmt: skip

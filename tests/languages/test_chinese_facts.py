@@ -80,10 +80,8 @@ def test_a_grade_is_told_as_what_somebody_does() -> None:
 
 def test_traditional_characters_are_read_and_values_stay_as_they_are_written() -> None:
     assert told("我叫陳美玲，住在臺南，是一名護士。") == [
-        ("user", "name", "陳美玲"),
-        ("user", "lives_in", "臺南"),
-        ("user", "works_as", "護士"),
-    ]
+        ("user", "name", "陳美玲"), ("user", "lives_in", "臺南"), ("user", "works_as", "護士"),
+    ]  # fmt: skip
     assert told("我妹妹對芒果過敏。") == [("妹妹", "allergic_to", "芒果")]
     assert told("請幫我翻譯：我住在臺南。") == []
 

@@ -86,30 +86,23 @@ def test_what_is_no_french_statement_of_the_speaker_gives_nothing() -> None:
 
 def test_a_french_date_is_those_days() -> None:
     cases = [
-        ("On s'est vus hier.", "2026-11-20"),
-        ("C'était avant-hier, je crois.", "2026-11-19"),
-        ("Nous partons le 12 mars 2027 avec eux.", "2027-03-12"),
-        ("C'était le 1er septembre.", "2026-09-01"),
+        ("On s'est vus hier.", "2026-11-20"), ("C'était avant-hier, je crois.", "2026-11-19"),
+        ("Nous partons le 12 mars 2027 avec eux.", "2027-03-12"), ("C'était le 1er septembre.", "2026-09-01"),
         ("Il est né le 03/02/2019 à Brest.", "2019-02-03"),
         ("J'y étais la semaine dernière.", "2026-11-09..2026-11-15"),
         ("Je pars le mois prochain.", "2026-12-01..2026-12-31"),
-        ("L'année dernière j'étais au lycée.", "2025-01-01..2025-12-31"),
-        ("Je l'ai vue lundi dernier.", "2026-11-16"),
-        ("On y va samedi prochain.", "2026-11-28"),
-        ("Elle est partie il y a trois ans.", "2023-01-01..2023-12-31"),
-        ("J'habite ici depuis deux mois.", "2026-09-01..2026-09-30"),
-        ("Je reviens dans dix jours.", "2026-12-01"),
+        ("L'année dernière j'étais au lycée.", "2025-01-01..2025-12-31"), ("Je l'ai vue lundi dernier.", "2026-11-16"),
+        ("On y va samedi prochain.", "2026-11-28"), ("Elle est partie il y a trois ans.", "2023-01-01..2023-12-31"),
+        ("J'habite ici depuis deux mois.", "2026-09-01..2026-09-30"), ("Je reviens dans dix jours.", "2026-12-01"),
         ("C'était en mars 2024.", "2024-03-01..2024-03-31"),
         ("C'était début mars 2024 je crois.", "2024-03-01..2024-03-10"),
         ("C'était à la mi-mars 2024, je crois.", "2024-03-11..2024-03-20"),
         ("Nous y étions l'été dernier.", "2026-06-01..2026-08-31"),
-        ("Ce week-end je reste chez moi.", "2026-11-21..2026-11-22"),
-        ("On se voit à Noël.", "2026-12-25"),
+        ("Ce week-end je reste chez moi.", "2026-11-21..2026-11-22"), ("On se voit à Noël.", "2026-12-25"),
         ("J'ai couru les trois derniers mois.", "2026-08-21..2026-11-21"),
-        ("Je cours le lundi et tous les mardis.", ""),
-        ("Demain soir je vais au cinéma.", "2026-11-22"),
+        ("Je cours le lundi et tous les mardis.", ""), ("Demain soir je vais au cinéma.", "2026-11-22"),
         ("Je suis là du 3 au 7 mai 2027.", "2027-05-03..2027-05-07"),
-    ]
+    ]  # fmt: skip
     assert {text: got for text, days in cases if (got := dated(text)) != days} == {}
 
 

@@ -88,27 +88,21 @@ def test_what_is_no_german_statement_of_the_speaker_gives_nothing() -> None:
 
 def test_a_german_date_is_those_days() -> None:
     cases = [
-        ("Wir haben uns gestern gesehen.", "2026-11-20"),
-        ("Das war vorgestern, glaube ich.", "2026-11-19"),
-        ("Wir fahren am 12. März 2027 mit ihnen.", "2027-03-12"),
-        ("Das war am 1. September.", "2026-09-01"),
-        ("Er ist am 3.2.2019 geboren.", "2019-02-03"),
-        ("Ich war letzte Woche dort.", "2026-11-09..2026-11-15"),
+        ("Wir haben uns gestern gesehen.", "2026-11-20"), ("Das war vorgestern, glaube ich.", "2026-11-19"),
+        ("Wir fahren am 12. März 2027 mit ihnen.", "2027-03-12"), ("Das war am 1. September.", "2026-09-01"),
+        ("Er ist am 3.2.2019 geboren.", "2019-02-03"), ("Ich war letzte Woche dort.", "2026-11-09..2026-11-15"),
         ("Ich fahre nächsten Monat.", "2026-12-01..2026-12-31"),
         ("Letztes Jahr war ich noch in der Schule.", "2025-01-01..2025-12-31"),
-        ("Ich habe sie letzten Montag gesehen.", "2026-11-16"),
-        ("Wir gehen nächsten Samstag hin.", "2026-11-28"),
+        ("Ich habe sie letzten Montag gesehen.", "2026-11-16"), ("Wir gehen nächsten Samstag hin.", "2026-11-28"),
         ("Sie ist vor drei Jahren weggezogen.", "2023-01-01..2023-12-31"),
         ("Ich wohne hier seit zwei Monaten.", "2026-09-01..2026-09-30"),
-        ("Ich komme in zehn Tagen zurück.", "2026-12-01"),
-        ("Das war im März 2024.", "2024-03-01..2024-03-31"),
+        ("Ich komme in zehn Tagen zurück.", "2026-12-01"), ("Das war im März 2024.", "2024-03-01..2024-03-31"),
         ("Das war Anfang März 2024, glaube ich.", "2024-03-01..2024-03-10"),
         ("Wir waren letzten Sommer dort.", "2026-06-01..2026-08-31"),
         ("Dieses Wochenende bleibe ich zu Hause.", "2026-11-21..2026-11-22"),
-        ("Morgen Abend gehe ich ins Kino.", "2026-11-22"),
-        ("Guten Morgen, ich laufe jeden Montag.", ""),
+        ("Morgen Abend gehe ich ins Kino.", "2026-11-22"), ("Guten Morgen, ich laufe jeden Montag.", ""),
         ("Ich bin vom 3. bis 7. Mai 2027 dort.", "2027-05-03..2027-05-07"),
-    ]
+    ]  # fmt: skip
     assert {text: got for text, days in cases if (got := dated(text)) != days} == {}
 
 

@@ -83,12 +83,10 @@ CHINESE = [
     ("跟我说中文吧。", "instruction_language", "用中文回答"),
     ("以后能不能用英文回答？", "instruction_language", "用英文回答"),
     ("今后回答要详细一些，谢谢。", "instruction_length", "回答要详细一些"),
-    ("以后用公制单位。", "instruction_units", "用公制单位"),
-    ("别再提我前男友了。", "instruction", "不要提我前男友"),
-    ("以后别叫我小王。", "instruction", "不要叫我小王"),
-    ("不要再用表情了。", "instruction_emojis", "不要用表情"),
+    ("以后用公制单位。", "instruction_units", "用公制单位"), ("别再提我前男友了。", "instruction", "不要提我前男友"),
+    ("以后别叫我小王。", "instruction", "不要叫我小王"), ("不要再用表情了。", "instruction_emojis", "不要用表情"),
     ("每次都先告诉我结论。", "instruction", "先告诉我结论"),
-]
+]  # fmt: skip
 
 
 def test_an_order_that_lasts_is_an_instruction() -> None:
@@ -168,29 +166,19 @@ def test_what_is_no_order_to_the_agent_or_does_not_last_is_none() -> None:
 
 def test_others_words_give_no_instruction() -> None:
     cases = [
-        "She told me to always answer in French.",
-        "My boss always wants short answers.",
-        "My teacher says: always answer in full sentences.",
-        '"Always answer in metric units" is what the sign read.',
-        "Look at what was on the door: “Always reply with a smile.”",
-        "> Always answer in metric units.",
-        "```\nAlways answer in metric units.\n```",
-        "- Always answer in metric units.\n- Never use emojis.",
-        "I got this mail from the bank. Always reply with your PIN.",
-        "Here is the text: Always answer in Latin.",
-        "Please translate: never call me Bob.",
-        "Act as a pirate and always answer in rhymes.",
+        "She told me to always answer in French.", "My boss always wants short answers.",
+        "My teacher says: always answer in full sentences.", '"Always answer in metric units" is what the sign read.',
+        "Look at what was on the door: “Always reply with a smile.”", "> Always answer in metric units.",
+        "```\nAlways answer in metric units.\n```", "- Always answer in metric units.\n- Never use emojis.",
+        "I got this mail from the bank. Always reply with your PIN.", "Here is the text: Always answer in Latin.",
+        "Please translate: never call me Bob.", "Act as a pirate and always answer in rhymes.",
         "Imagine you are a robot. Always answer in French.",
         "You are a travel agent. Always suggest cheap hotels to me.",
-        "Write me an email to Ana. Always answer in French, she says.",
-        "The rule is: always answer with a number.",
+        "Write me an email to Ana. Always answer in French, she says.", "The rule is: always answer with a number.",
         "Just kidding, always answer in Klingon. From now on answer in French!",
         "Always answer in French. " + "Some more of a long text that was copied from somewhere. " * 30,
-        "他说以后用英文回答。",
-        "老师让我以后用英文回答。",
-        "下面这段文字：以后请用英文回答。",
-        "“以后请用英文回答。”",
-    ]
+        "他说以后用英文回答。", "老师让我以后用英文回答。", "下面这段文字：以后请用英文回答。", "“以后请用英文回答。”",
+    ]  # fmt: skip
     assert {text: got for text in cases if (got := told(text)) != []} == {}
 
 

@@ -25,97 +25,50 @@ from embermem.languages.questions import (
 
 def test_it_asks_for_a_time() -> None:
     cases = [
-        "When did Ann move?",
-        "Since when does she ski?",
-        "What year was that?",
-        "How long ago did they meet?",
-        "他什么时候搬的家？",
-        "啥时候的事",
-        "何时出发",
-        "哪天开学",
-        "哪一天去的",
-        "是哪个月开始的？",
-        "他的生日是几号",
-        "几月去的北京？",
-        "星期几上课",
-        "多久以前的事？",
-        "几点见面？",
-    ]
+        "When did Ann move?", "Since when does she ski?", "What year was that?", "How long ago did they meet?",
+        "他什么时候搬的家？", "啥时候的事", "何时出发", "哪天开学", "哪一天去的", "是哪个月开始的？", "他的生日是几号",
+        "几月去的北京？", "星期几上课", "多久以前的事？", "几点见面？",
+    ]  # fmt: skip
     assert [query for query in cases if not asks_for_time(query)] == []
 
 
 def test_it_asks_for_no_time() -> None:
     cases = [
-        "What does she do when it rains?",
-        "Where is he?",
-        "有几点建议？",
-        "小时候住在哪里",
-        "他哪里不舒服？",
+        "What does she do when it rains?", "Where is he?", "有几点建议？", "小时候住在哪里", "他哪里不舒服？",
         "谁养猫？",
-    ]
+    ]  # fmt: skip
     assert [query for query in cases if asks_for_time(query)] == []
 
 
 def test_it_asks_for_a_number() -> None:
     cases = [
-        "How many cats has he?",
-        "How old is she?",
-        "多少钱？",
-        "他养了几只猫？",
-        "要等几个月？",
-        "车上坐了几口人",
-        "返程的车有几成是空着的？",
-        "孩子多大了？",
-        "他有多高？",
-        "那座山多高？",
-        "十几岁？几十个人？",
-    ]
+        "How many cats has he?", "How old is she?", "多少钱？", "他养了几只猫？", "要等几个月？", "车上坐了几口人",
+        "返程的车有几成是空着的？", "孩子多大了？", "他有多高？", "那座山多高？", "十几岁？几十个人？",
+    ]  # fmt: skip
     assert [query for query in cases if not asks_for_number(query)] == []
 
 
 def test_it_asks_for_no_number() -> None:
     cases = [
-        "Where is he?",
-        "前几天我说了什么？",
-        "这几个人是谁？",
-        "好几次失败的原因",
-        "她多高兴呀",
-        "几乎忘了",
+        "Where is he?", "前几天我说了什么？", "这几个人是谁？", "好几次失败的原因", "她多高兴呀", "几乎忘了",
         "几号走？",
-    ]
+    ]  # fmt: skip
     assert [query for query in cases if asks_for_number(query)] == []
 
 
 def test_a_number_is_said() -> None:
     cases = [
-        "I have two dogs.",
-        "It cost 30 euros.",
-        "考了三百八十二分",
-        "首印八千册",
-        "五十二平",
-        "花了一千二",
-        "等了十分钟",
-        "两只猫",
-        "一年了",
-        "二十多个人",
-        "等了半个小时",
-        "百分之五",
-    ]
+        "I have two dogs.", "It cost 30 euros.", "考了三百八十二分", "首印八千册", "五十二平", "花了一千二",
+        "等了十分钟", "两只猫", "一年了", "二十多个人", "等了半个小时", "百分之五",
+    ]  # fmt: skip
     assert [text for text in cases if not says_number(text)] == []
 
 
 def test_no_number_is_said() -> None:
     cases = [
-        "I have a dog.",
-        "找个一样的",
-        "我们一起去",
-        "十分高兴",
-        "千万别去",
-        "万一下雨呢",
-        "第二天就走了",
-        "想养一只猫",
+        "I have a dog.", "找个一样的", "我们一起去", "十分高兴", "千万别去", "万一下雨呢", "第二天就走了", "想养一只猫",
         "百度一下",
-    ]
+    ]  # fmt: skip
     assert [text for text in cases if says_number(text)] == []
 
 
@@ -151,12 +104,10 @@ def test_a_date_is_not_the_last_of_several() -> None:
 
 def test_it_asks_for_an_order() -> None:
     cases = [
-        "Which came first, the fair or the exam?",
-        "In which order did I visit the three museums?",
-        "Did I buy the kayak before I sold the bike?",
-        "What did I plant earlier, the roses or the beans?",
+        "Which came first, the fair or the exam?", "In which order did I visit the three museums?",
+        "Did I buy the kayak before I sold the bike?", "What did I plant earlier, the roses or the beans?",
         "我先学的法语还是先学的德语？",
-    ]
+    ]  # fmt: skip
     assert [query for query in cases if not asks_for_order(query)] == []
 
 
@@ -175,11 +126,9 @@ def test_an_amount_is_not_a_count() -> None:
 
 def test_it_asks_to_compare() -> None:
     cases = [
-        "Is the flat cheaper than the house?",
-        "What is the difference between the two plans?",
-        "Which is warmer, the tent or the hut?",
-        "新房子比旧房子大吗？",
-    ]
+        "Is the flat cheaper than the house?", "What is the difference between the two plans?",
+        "Which is warmer, the tent or the hut?", "新房子比旧房子大吗？",
+    ]  # fmt: skip
     assert [query for query in cases if not asks_to_compare(query)] == []
 
 
@@ -223,10 +172,8 @@ def test_a_question_needs_more_than_one_turn_in_french_spanish_and_german() -> N
 
 def test_an_amount_of_a_unit_counts_no_cases() -> None:
     cases = [
-        ("fr", "Combien de jours ai-je marché ?"),
-        ("es", "¿Cuántos días fueron?"),
-        ("de", "Wie viele Tage waren es?"),
-    ]
+        ("fr", "Combien de jours ai-je marché ?"), ("es", "¿Cuántos días fueron?"), ("de", "Wie viele Tage waren es?"),
+    ]  # fmt: skip
     assert [
         (code, query) for code, query in cases if re.search(named(code).questions.count, query, re.IGNORECASE)
     ] == []

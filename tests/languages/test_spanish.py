@@ -84,26 +84,20 @@ def test_what_is_no_spanish_statement_of_the_speaker_gives_nothing() -> None:
 
 def test_a_spanish_date_is_those_days() -> None:
     cases = [
-        ("Nos vimos ayer.", "2026-11-20"),
-        ("Fue anteayer, creo.", "2026-11-19"),
-        ("Nos vamos el 12 de marzo de 2027 con ellos.", "2027-03-12"),
-        ("Fue el 1 de septiembre.", "2026-09-01"),
+        ("Nos vimos ayer.", "2026-11-20"), ("Fue anteayer, creo.", "2026-11-19"),
+        ("Nos vamos el 12 de marzo de 2027 con ellos.", "2027-03-12"), ("Fue el 1 de septiembre.", "2026-09-01"),
         ("Estuve allí la semana pasada.", "2026-11-09..2026-11-15"),
         ("Me voy el mes que viene.", "2026-12-01..2026-12-31"),
-        ("El año pasado estaba en el instituto.", "2025-01-01..2025-12-31"),
-        ("La vi el lunes pasado.", "2026-11-16"),
-        ("Vamos el próximo sábado.", "2026-11-28"),
-        ("Se fue hace tres años.", "2023-01-01..2023-12-31"),
-        ("Vivo aquí desde hace dos meses.", "2026-09-01..2026-09-30"),
-        ("Vuelvo dentro de diez días.", "2026-12-01"),
+        ("El año pasado estaba en el instituto.", "2025-01-01..2025-12-31"), ("La vi el lunes pasado.", "2026-11-16"),
+        ("Vamos el próximo sábado.", "2026-11-28"), ("Se fue hace tres años.", "2023-01-01..2023-12-31"),
+        ("Vivo aquí desde hace dos meses.", "2026-09-01..2026-09-30"), ("Vuelvo dentro de diez días.", "2026-12-01"),
         ("Fue en marzo de 2024.", "2024-03-01..2024-03-31"),
         ("Fue a principios de marzo de 2024, creo.", "2024-03-01..2024-03-10"),
         ("Estuvimos allí el verano pasado.", "2026-06-01..2026-08-31"),
         ("Este fin de semana me quedo en casa.", "2026-11-21..2026-11-22"),
-        ("Mañana por la noche voy al cine.", "2026-11-22"),
-        ("Corro por la mañana y todos los martes.", ""),
+        ("Mañana por la noche voy al cine.", "2026-11-22"), ("Corro por la mañana y todos los martes.", ""),
         ("Estoy allí del 3 al 7 de mayo de 2027.", "2027-05-03..2027-05-07"),
-    ]
+    ]  # fmt: skip
     assert {text: got for text, days in cases if (got := dated(text)) != days} == {}
 
 

@@ -124,15 +124,11 @@ def test_every_request_has_a_line_of_its_own(clock: Clock) -> None:
 
 def test_a_line_is_ended_whatever_happens(clock: Clock) -> None:
     cases: list[tuple[BaseException, str, bool]] = [
-        (ModelTimeout("late"), "timeout", True),
-        (ModelUnreachable("gone"), "unreachable", False),
-        (ModelBusy("wait"), "busy", False),
-        (ModelRefused("no"), "refused", False),
-        (ModelReplyError("empty", "x" * 8), "bad reply", True),
-        (ModelMissing("none"), "missing", True),
-        (KeyboardInterrupt(), "failed", True),
-        (RuntimeError("a defect"), "failed", True),
-    ]
+        (ModelTimeout("late"), "timeout", True), (ModelUnreachable("gone"), "unreachable", False),
+        (ModelBusy("wait"), "busy", False), (ModelRefused("no"), "refused", False),
+        (ModelReplyError("empty", "x" * 8), "bad reply", True), (ModelMissing("none"), "missing", True),
+        (KeyboardInterrupt(), "failed", True), (RuntimeError("a defect"), "failed", True),
+    ]  # fmt: skip
     for error, outcome, billed in cases:
         one, _ = asked(clock, error, error, model_retries=0)
         with pytest.raises(type(error)):

@@ -523,23 +523,19 @@ def test_an_answer_broken_off_before_it_began_asks_nobody_for_long(server: Model
 # ------------------------------------------------------------------------------------------------------- what they cost
 
 HABITS: tuple[tuple[str, tuple[tuple[str, dict[str, Any]], ...]], ...] = (
-    ("none: a grammar, a right answer", ()),
-    ("the answer in a repeated schema, always", (("properties", {}),)),
-    ("wrong ids, once", (("other_ids", {}), ("", {}))),
-    ("wrong ids, always", (("other_ids", {}),)),
-    ("the schema echoed, once", (("schema_echo", {}), ("", {}))),
-    ("prose, always", (("prose", {}),)),
+    ("none: a grammar, a right answer", ()), ("the answer in a repeated schema, always", (("properties", {}),)),
+    ("wrong ids, once", (("other_ids", {}), ("", {}))), ("wrong ids, always", (("other_ids", {}),)),
+    ("the schema echoed, once", (("schema_echo", {}), ("", {}))), ("prose, always", (("prose", {}),)),
     ("no grammar: `response_format` ignored", (("no_grammar", {}),)),
     ("no grammar: `response_format` refused", (("http_400_format", {"json_object": True}),)),
     ("endless, always", (("endless", {}),)),
     ("endless, and the limit ignored", (("endless", {"ignores_limit": True}),)),
     ("one phrase over and over, once", (("repeats", {"ignores_limit": True}), ("", {}))),
-    ("thinks unless told not to", (("think", {"obeys": True}),)),
-    ("thinks whatever it is told", (("think", {}),)),
+    ("thinks unless told not to", (("think", {"obeys": True}),)), ("thinks whatever it is told", (("think", {}),)),
     ("thinks until its tokens are spent, once", (("think", {"unclosed": True}), ("", {}))),
     ("a slow first token (0.6 s, silence 0.2 s)", (("slow", {"seconds": 0.6}),)),
     ("the prompt does not fit", (("overflow", {"tokens": 50}),)),
-)
+)  # fmt: skip
 """Habits, and the faults of the scripted server that stand for them: the first is met once, the last ever after."""
 
 

@@ -228,15 +228,12 @@ def test_what_is_no_answer_is_an_error(server: ModelServer) -> None:
 
 def test_failures_are_told_apart(server: ModelServer) -> None:
     cases: list[tuple[str, dict[str, Any], type[ModelError], str]] = [
-        ("hang", {}, ModelTimeout, "timeout"),
-        ("hang", {"midway": True}, ModelTimeout, "timeout"),
+        ("hang", {}, ModelTimeout, "timeout"), ("hang", {"midway": True}, ModelTimeout, "timeout"),
         ("disconnect", {}, ModelUnreachable, "unreachable"),
         ("disconnect", {"before": True}, ModelUnreachable, "unreachable"),
-        ("http_500", {}, ModelUnreachable, "HTTP 500"),
-        ("http_503", {}, ModelUnreachable, "HTTP 503"),
-        ("http_429", {}, ModelBusy, "busy"),
-        ("http_401", {}, ModelRefused, "refused"),
-    ]
+        ("http_500", {}, ModelUnreachable, "HTTP 500"), ("http_503", {}, ModelUnreachable, "HTTP 503"),
+        ("http_429", {}, ModelBusy, "busy"), ("http_401", {}, ModelRefused, "refused"),
+    ]  # fmt: skip
     for calls, ((kind, detail, error, outcome), read) in enumerate(product(cases, BOTH), 1):
         server.fail_next(kind, **detail)
         model = chat(server.url, timeout_s=0.4 if kind == "hang" else 10.0)
@@ -255,15 +252,11 @@ def test_nobody_at_the_address_is_unreachable() -> None:
 
 def test_how_long_the_server_asks_to_wait() -> None:
     cases: list[tuple[dict[str, str], float | None]] = [
-        ({"Retry_After": "7"}, 7.0),
-        ({"Retry_After": "1.5"}, 1.5),
+        ({"Retry_After": "7"}, 7.0), ({"Retry_After": "1.5"}, 1.5),
         ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT", "Date": "Sat, 02 May 2026 10:00:00 GMT"}, 30.0),
-        ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT"}, None),
-        ({"Retry_After": "soon"}, None),
-        ({"Retry_After": "-3"}, None),
-        ({"Retry_After": "nan"}, None),
-        ({}, None),
-    ]
+        ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT"}, None), ({"Retry_After": "soon"}, None),
+        ({"Retry_After": "-3"}, None), ({"Retry_After": "nan"}, None), ({}, None),
+    ]  # fmt: skip
     for headers, seconds in cases:
         with (
             RawServer(lambda request, headers=headers: Raw.refusal("slow down", status=429, **headers)) as server,

@@ -31,11 +31,8 @@ def test_the_same_request_is_asked_once_even_by_another_process(file: Path) -> N
 
 def test_any_other_request_is_another(file: Path) -> None:
     cases: list[object] = [
-        question("else"),
-        question(max_tokens=7),
-        question(temperature=0.0),
-        question(schema=reply_schema(City)),
-    ]
+        question("else"), question(max_tokens=7), question(temperature=0.0), question(schema=reply_schema(City)),
+    ]  # fmt: skip
     for other in cases:
         model = RecordedModel(ScriptedModel("one", "two"), file)
         assert model.complete(question()).text == "one"

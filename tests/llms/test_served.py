@@ -139,12 +139,8 @@ def test_a_known_context_bounds_what_is_asked_for_beside_the_prompt() -> None:
 
 def test_an_address_is_near_on_this_machine_and_in_private_networks() -> None:
     cases = [
-        ("http://127.0.0.1:11434/v1", True),
-        ("http://[::1]:8080/v1", True),
-        ("http://10.1.2.3/v1", True),
-        ("http://ollama:11434/v1", True),
-        ("http://box.local/v1", True),
-        ("https://api.deepseek.com/v1", False),
+        ("http://127.0.0.1:11434/v1", True), ("http://[::1]:8080/v1", True), ("http://10.1.2.3/v1", True),
+        ("http://ollama:11434/v1", True), ("http://box.local/v1", True), ("https://api.deepseek.com/v1", False),
         ("http://8.8.8.8/v1", False),
-    ]
+    ]  # fmt: skip
     assert {url: got for url, near in cases if (got := is_near(url)) is not near} == {}

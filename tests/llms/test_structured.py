@@ -112,20 +112,14 @@ def test_a_type_that_no_strict_schema_describes_is_refused() -> None:
 
 def test_an_answer_is_found_wherever_it_stands() -> None:
     cases = [
-        BARE,
-        f"```json\n{BARE}\n```",
-        f"```\n{BARE}\n```\nI hope this helps.",
-        f"Sure {{as asked}}, see [1]:\n\n{BARE}\n\nShall I go on? :-}}",
-        f"{BARE}\n\nThe same again:\n{BARE}",
-        json.dumps({**GOOD, "remark": "more than asked"}),
-        json.dumps(GOOD, indent=2),
-        json.dumps({"type": "object", "properties": GOOD}),
-        json.dumps({"answer": GOOD}),
-        json.dumps({"remark": "as asked", "answer": GOOD}),
-        f"[{BARE}]",
+        BARE, f"```json\n{BARE}\n```", f"```\n{BARE}\n```\nI hope this helps.",
+        f"Sure {{as asked}}, see [1]:\n\n{BARE}\n\nShall I go on? :-}}", f"{BARE}\n\nThe same again:\n{BARE}",
+        json.dumps({**GOOD, "remark": "more than asked"}), json.dumps(GOOD, indent=2),
+        json.dumps({"type": "object", "properties": GOOD}), json.dumps({"answer": GOOD}),
+        json.dumps({"remark": "as asked", "answer": GOOD}), f"[{BARE}]",
         json.dumps({key.upper(): value for key, value in GOOD.items()}),
         json.dumps({**GOOD, "items": [{"Page": 1, "KIND": "b", "note": None}]}),
-    ]
+    ]  # fmt: skip
     assert {text: got for text in cases if (got := read_answer(text, Answer)) != READ} == {}
 
 
@@ -155,15 +149,10 @@ def test_a_part_that_could_be_something_else_does_not_stand_for_the_list() -> No
 
 def test_a_text_follows_the_schema_if_it_holds_an_object_with_its_keys() -> None:
     cases = [
-        (BARE, True),
-        (f"Sure:\n{BARE}", True),
-        ('{"answer": {"mood": "bad"}}', True),
-        ('{"type": "object", "properties": {"mood": {"type": "string"}}}', False),
-        ('{"mood": ["bad"]}', False),
-        ("I would rather not say.", False),
-        ("{}", False),
-        ('{"mood": "ba', False),
-    ]
+        (BARE, True), (f"Sure:\n{BARE}", True), ('{"answer": {"mood": "bad"}}', True),
+        ('{"type": "object", "properties": {"mood": {"type": "string"}}}', False), ('{"mood": ["bad"]}', False),
+        ("I would rather not say.", False), ("{}", False), ('{"mood": "ba', False),
+    ]  # fmt: skip
     assert {text: got for text, does in cases if (got := follows(text, reply_schema(Answer).schema)) is not does} == {}
 
 
@@ -177,35 +166,21 @@ def test_a_line_break_inside_a_string_is_a_line_break() -> None:
 
 def test_what_could_be_misread_is_refused_in_words_for_the_model() -> None:
     cases = [
-        ("I would rather not say.", "no JSON object"),
-        ("", "no JSON object"),
-        (f"[{BARE}, {json.dumps({**GOOD, 'mood': 'good'})}]", "is a list"),
-        ("[[{}]]", "is a list"),
-        ("[" * 300_000, "no JSON object"),
-        ("{" * 300_000, "no JSON object"),
-        ("[ " * 300_000 + "{}", "too deeply"),
-        (json.dumps(reply_schema(Answer).schema), "the schema itself"),
-        (BARE[:-2], "is incomplete"),
-        (BARE[: BARE.index("kind") + 2], "is incomplete"),
-        ("{'mood': 'bad'}", "no JSON object"),
-        ('{"mood": "bad",}', "not well formed"),
-        ('{"mood": "bad", "mood": "good"}', "twice"),
-        ('{"items": [{"page": NaN}]}', "NaN"),
-        ('{"items": [{"page": "1"}]}', "int"),
-        ('{"items": [{"page": -1}]}', ">= 0"),
-        ('{"words": null}', "null"),
-        ('{"mood": "fine"}', "fine"),
-        ("{}", "none of the keys"),
-        ('{"one": {"mood": "bad"}, "other": {"mood": "good"}}', "none of the keys"),
+        ("I would rather not say.", "no JSON object"), ("", "no JSON object"),
+        (f"[{BARE}, {json.dumps({**GOOD, 'mood': 'good'})}]", "is a list"), ("[[{}]]", "is a list"),
+        ("[" * 300_000, "no JSON object"), ("{" * 300_000, "no JSON object"), ("[ " * 300_000 + "{}", "too deeply"),
+        (json.dumps(reply_schema(Answer).schema), "the schema itself"), (BARE[:-2], "is incomplete"),
+        (BARE[: BARE.index("kind") + 2], "is incomplete"), ("{'mood': 'bad'}", "no JSON object"),
+        ('{"mood": "bad",}', "not well formed"), ('{"mood": "bad", "mood": "good"}', "twice"),
+        ('{"items": [{"page": NaN}]}', "NaN"), ('{"items": [{"page": "1"}]}', "int"),
+        ('{"items": [{"page": -1}]}', ">= 0"), ('{"words": null}', "null"), ('{"mood": "fine"}', "fine"),
+        ("{}", "none of the keys"), ('{"one": {"mood": "bad"}, "other": {"mood": "good"}}', "none of the keys"),
         ('{"Mood": "bad", "MOOD": "good"}', "none of the keys"),
         ('{"type": "object", "properties": {"mood": {"type": "string"}}}', "the schema itself"),
-        ('{"word": ["x"], "mood": "bad"}', "'word'"),
-        ('{"items": [{"page": 1, "knd": "b"}]}', "$.items[0]"),
-        ('{"best": {"page": 1, "knd": "b"}}', "$.best"),
-        ('{"words": ["\\ud83d"]}', "half a character"),
-        ('{"mood": "bad"} or rather {"mood": "good"}', "several"),
-        ('{"words": ' + "[" * 100_000, "too deeply"),
-    ]
+        ('{"word": ["x"], "mood": "bad"}', "'word'"), ('{"items": [{"page": 1, "knd": "b"}]}', "$.items[0]"),
+        ('{"best": {"page": 1, "knd": "b"}}', "$.best"), ('{"words": ["\\ud83d"]}', "half a character"),
+        ('{"mood": "bad"} or rather {"mood": "good"}', "several"), ('{"words": ' + "[" * 100_000, "too deeply"),
+    ]  # fmt: skip
     for text, why in cases:
         with pytest.raises(WrongAnswer) as wrong:
             read_answer(text, Answer)

@@ -10,24 +10,18 @@ from embermem.llms.thinking import ThinkingFilter, without_thinking
 
 def test_reasoning_before_the_answer_goes() -> None:
     cases = [
-        ("<think>hm</think>Yes.", "Yes."),
-        ("\n<think>\nhm\n</think>\n\nYes.", "Yes."),
-        ("<think></think><think>again</think>Yes.", "Yes."),
-        ("<think>hm, and never an end", ""),
-        ("hm, so\n</think>\n\nYes.", "Yes."),
-        ("Yes.", "Yes."),
-    ]
+        ("<think>hm</think>Yes.", "Yes."), ("\n<think>\nhm\n</think>\n\nYes.", "Yes."),
+        ("<think></think><think>again</think>Yes.", "Yes."), ("<think>hm, and never an end", ""),
+        ("hm, so\n</think>\n\nYes.", "Yes."), ("Yes.", "Yes."),
+    ]  # fmt: skip
     assert {text: got for text, answer in cases if (got := without_thinking(text)) != answer} == {}
 
 
 def test_marks_that_are_the_answers_own_words_stay() -> None:
     cases = [
-        '{"text": "he wrote <think>a</think> there"}',
-        '{"text": "a closing mark </think>\\n"}',
-        "In that template `</think>` ends the thought.",
-        "Write <think>x</think>\nlike this.",
-        "```\na\n</think>\n```",
-    ]
+        '{"text": "he wrote <think>a</think> there"}', '{"text": "a closing mark </think>\\n"}',
+        "In that template `</think>` ends the thought.", "Write <think>x</think>\nlike this.", "```\na\n</think>\n```",
+    ]  # fmt: skip
     assert {text: got for text in cases if (got := without_thinking(text)) != text} == {}
 
 

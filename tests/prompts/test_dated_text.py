@@ -26,26 +26,20 @@ def test_a_relative_time_has_its_date_beside_it() -> None:
 
 def test_a_text_without_a_relative_time_or_with_its_date_stays_as_it_is() -> None:
     cases = [
-        "I was there on 5 May 2024.",
-        "Last Friday, 6 March 2026, it rained.",
-        "It was recently, the other day.",
-        "We haven't talked in a few days.",
-        "That is the best meal I had in two years.",
-        "It was yesterday [2026-03-08].",
-        "Nothing of the kind.",
-    ]
+        "I was there on 5 May 2024.", "Last Friday, 6 March 2026, it rained.", "It was recently, the other day.",
+        "We haven't talked in a few days.", "That is the best meal I had in two years.",
+        "It was yesterday [2026-03-08].", "Nothing of the kind.",
+    ]  # fmt: skip
     assert {said: got for said in cases if (got := dated_text(said, SAID)) != said} == {}
 
 
 def test_a_span_is_told_as_exactly_as_it_is_long() -> None:
     cases: list[tuple[date, date, str]] = [
-        (date(2026, 3, 7), date(2026, 3, 7), "2026-03-07"),
-        (date(2026, 3, 30), date(2026, 4, 5), "2026-03-30..04-05"),
+        (date(2026, 3, 7), date(2026, 3, 7), "2026-03-07"), (date(2026, 3, 30), date(2026, 4, 5), "2026-03-30..04-05"),
         (date(2025, 12, 29), date(2026, 1, 4), "2025-12-29..2026-01-04"),
-        (date(2026, 2, 1), date(2026, 2, 28), "2026-02"),
-        (date(2026, 6, 1), date(2026, 8, 31), "2026-06..08"),
+        (date(2026, 2, 1), date(2026, 2, 28), "2026-02"), (date(2026, 6, 1), date(2026, 8, 31), "2026-06..08"),
         (date(2024, 1, 1), date(2026, 12, 31), "2024..2026"),
-    ]
+    ]  # fmt: skip
     assert [
         (first, last, label, got)
         for first, last, label in cases

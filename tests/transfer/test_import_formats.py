@@ -75,10 +75,8 @@ def mem0_folder(folder: Path) -> Path:
 
 
 MADE: dict[str, Callable[[Path], Path]] = {
-    "chatgpt": lambda tmp: exports.write_json(tmp / "f.json", exports.chatgpt()),
-    "claude": exports.claude,
-    "memoryos": exports.memoryos,
-    "mem0": mem0_folder,
+    "chatgpt": lambda tmp: exports.write_json(tmp / "f.json", exports.chatgpt()), "claude": exports.claude,
+    "memoryos": exports.memoryos, "mem0": mem0_folder,
     "letta": lambda tmp: exports.write_json(tmp / "agent.af", exports.letta()),
     "zep": lambda tmp: exports.write_json(tmp / "graph.json", exports.zep()),
     "langgraph": lambda tmp: exports.write_json(tmp / "items.json", exports.langgraph()),
@@ -89,7 +87,7 @@ MADE: dict[str, Callable[[Path], Path]] = {
     "jsonl": lambda tmp: text_file(tmp / "t", '{"role": "user", "content": "Hello"}'),
     "messages": lambda tmp: exports.write_json(tmp / "t", [{"role": "user", "content": "Hello"}]),
     "text": lambda tmp: text_file(tmp / "t", "Ana: Hello"),
-}
+}  # fmt: skip
 
 
 def test_a_format_is_found_from_what_is_in_the_file(tmp_path: Path) -> None:
@@ -144,11 +142,9 @@ def test_chatgpt_gives_the_branch_that_is_shown(tmp_path: Path) -> None:
     of = [(one.role, one.content, one.more) for one in entries(items) if one.thread == "chatgpt:c1"]
     call = {"tool_calls": [{"function": {"name": "dalle.text2im", "arguments": '{"prompt": "brie"}'}}]}
     assert of == [
-        ("user", "[image]\nWhich cheese is this?", {}),
-        ("assistant", None, call),
-        ("tool", "[image: a wheel of brie]", {}),
-        ("assistant", "It looks like brie.", {}),
-    ]
+        ("user", "[image]\nWhich cheese is this?", {}), ("assistant", None, call),
+        ("tool", "[image: a wheel of brie]", {}), ("assistant", "It looks like brie.", {}),
+    ]  # fmt: skip
     assert entries(items)[1].at == datetime.fromtimestamp(1715500001.5, UTC)
     assert [one.what for one in bad(items)] == ["content of the kind 'hologram' is not known"]
     assert bad(items)[0].place == "$[1].mapping.b"
@@ -209,11 +205,9 @@ def test_what_claude_wrote_in_another_form_is_told_and_not_counted_as_empty(tmp_
 def test_claude_gives_messages_tools_files_projects_and_memories(tmp_path: Path) -> None:
     items = read(exports.claude(tmp_path))
     assert [(one.role, one.content) for one in entries(items)] == [
-        ("user", "When do I plant dahlias?\n[file: plan.txt]\n[file: bed.png]"),
-        ("assistant", None),
-        ("tool", "Plant in May."),
-        ("assistant", "Plant them in May."),
-    ]
+        ("user", "When do I plant dahlias?\n[file: plan.txt]\n[file: bed.png]"), ("assistant", None),
+        ("tool", "Plant in May."), ("assistant", "Plant them in May."),
+    ]  # fmt: skip
     titles = {one.title: one.text for one in documents(items)}
     assert titles == {
         "plan.txt": "Beds: beans, dahlias.",
@@ -241,12 +235,8 @@ def test_claude_branches_are_told_apart_by_their_parents(tmp_path: Path) -> None
 def test_memoryos_gives_pages_once_in_time_and_knowledge_as_facts(tmp_path: Path) -> None:
     items = read(exports.memoryos(tmp_path))
     assert [one.content for one in entries(items)] == [
-        "I keep bees.",
-        "How many hives?",
-        "Do bees sleep?",
-        "Honey is ready.",
-        "Well done.",
-    ]
+        "I keep bees.", "How many hives?", "Do bees sleep?", "Honey is ready.", "Well done.",
+    ]  # fmt: skip
     assert entries(items)[0].at == datetime(2024, 3, 1, 10)
     told = sorted((one.about, one.text) for one in facts(items))
     assert told == [("agent", "Recommended a bee suit"), ("user", "Keeps three hives"), ("user", "Patient with bees")]
@@ -257,11 +247,8 @@ def test_memoryos_gives_pages_once_in_time_and_knowledge_as_facts(tmp_path: Path
 def test_memoryos_on_chroma_is_read_with_sqlite_alone(tmp_path: Path) -> None:
     items = read(exports.memoryos_chroma(tmp_path))
     assert [one.content for one in entries(items)] == [
-        "I keep bees.",
-        "How many hives?",
-        "Honey is ready.",
-        "Well done.",
-    ]
+        "I keep bees.", "How many hives?", "Honey is ready.", "Well done.",
+    ]  # fmt: skip
     assert sorted(one.text for one in facts(items)) == ["Keeps three hives", "Patient with bees"]
     assert bad(items) == []
 
@@ -314,12 +301,10 @@ def test_a_name_that_no_memory_can_have_leaves_out_only_its_item(tmp_path: Path)
     with look(exports.write_json(tmp_path / "all.json", {"results": memories}), Options()) as found:
         assert [one.user for one in found.users] == ["", "7", "ana"]
         assert [f"{one.place}: {one.what}" for one in found.problems] == [
-            "$.results[0]: the user is blank: ' \\t'",
-            "$.results[1]: its user_id is not a text: ['ana']",
-            "$.results[2]: its user_id is not a text: True",
-            "$.results[3]: the user has 600 characters, more than 512",
+            "$.results[0]: the user is blank: ' \\t'", "$.results[1]: its user_id is not a text: ['ana']",
+            "$.results[2]: its user_id is not a text: True", "$.results[3]: the user has 600 characters, more than 512",
             "$.results[4]: the user has a NUL character",
-        ]
+        ]  # fmt: skip
 
 
 WRONG_USERS = [" \t", ["ana"], True, "a" * 600, "a\x00b", 7, "ana", None, ""]
@@ -341,11 +326,8 @@ def test_letta_agent_files_of_the_older_form_are_read(tmp_path: Path) -> None:
     new = exports.letta()
     core = [{"label": one["label"], "value": one["value"]} for one in new["blocks"]]
     old = {
-        "agent_type": "memgpt_agent",
-        "core_memory": core,
-        "messages": new["agents"][0]["messages"],
-        "name": "helper",
-    }
+        "agent_type": "memgpt_agent", "core_memory": core, "messages": new["agents"][0]["messages"], "name": "helper",
+    }  # fmt: skip
     items = read(exports.write_json(tmp_path / "agent.af", old))
     assert len(entries(items)) == len(facts(items)) == 3
 
@@ -368,10 +350,8 @@ def test_the_lines_of_a_graphiti_episode_have_their_speakers(tmp_path: Path) -> 
     times = {"valid_at": "2024-02-01T00:00:00Z", "created_at": "2024-02-01T00:00:00Z"}
     items = read(exports.write_json(tmp_path / "f", [{**episode, **times}, {**plain, **times}]))
     assert [(one.role, one.name, one.content) for one in entries(items)] == [
-        ("user", "Ana", "I moved\nto Aalst."),
-        ("assistant", None, "Well done."),
-        ("user", "Ben", "So did I."),
-    ]
+        ("user", "Ana", "I moved\nto Aalst."), ("assistant", None, "Well done."), ("user", "Ben", "So did I."),
+    ]  # fmt: skip
     assert [one.text for one in documents(items)] == ["A note on nobody's words."]
 
 
@@ -399,11 +379,9 @@ def test_the_file_of_a_langgraph_sqlite_store_is_read(tmp_path: Path) -> None:
 def test_telegram_gives_texts_of_parts_and_placeholders(tmp_path: Path) -> None:
     items = read(MADE["telegram"](tmp_path))
     assert [(one.name, one.content) for one in entries(items)] == [
-        ("Ana Peeters", "I live in Aalst."),
-        ("Ben", "[sticker 👍]"),
-        ("Ben", "[forwarded from News]\n> I live in Rome."),
-        ("Ben", "[photo]\nMy garden."),
-    ]
+        ("Ana Peeters", "I live in Aalst."), ("Ben", "[sticker 👍]"),
+        ("Ben", "[forwarded from News]\n> I live in Rome."), ("Ben", "[photo]\nMy garden."),
+    ]  # fmt: skip
     assert entries(items)[1].metadata["reply_to"] == 2
     assert {one.thread for one in entries(items)} == {"telegram:99"}
     assert left_out(items) == ["service messages (who joined, calls, pins)"]

@@ -34,14 +34,10 @@ def public(mine: OwnerMemory) -> dict[str, Any]:
         "pages": [(page, [mine.page(page.id).tier]) for tier in Tier for page in mine.pages(tier)],
         "chains": mine.chains(),
         "segments": [(one, [] if one.embedding is None else one.embedding.tolist()) for one in mine.segments()],
-        "archived": mine.segments(archived=True),
-        "persona": mine.persona(),
-        "archived facts": mine.facts(archived=True),
-        "past facts": mine.past_facts(),
-        "changes": mine.changes(),
-        "stats": mine.stats(),
-        "zone": None if (state := mine.state()) is None else state.timezone,
-    }
+        "archived": mine.segments(archived=True), "persona": mine.persona(),
+        "archived facts": mine.facts(archived=True), "past facts": mine.past_facts(), "changes": mine.changes(),
+        "stats": mine.stats(), "zone": None if (state := mine.state()) is None else state.timezone,
+    }  # fmt: skip
 
 
 def two(memory: Memory, clock: Clock) -> None:
