@@ -136,18 +136,16 @@ def test_a_bad_thread_is_refused() -> None:
 
 def test_a_time_has_its_zone_or_takes_the_owner_s() -> None:
     cases: list[tuple[At, datetime]] = [
-        (None, NOW),
-        ("2025-01-05T10:00:00+02:00", datetime(2025, 1, 5, 8, tzinfo=UTC)),
+        (None, NOW), ("2025-01-05T10:00:00+02:00", datetime(2025, 1, 5, 8, tzinfo=UTC)),
         ("2025-01-05T10:00:00Z", datetime(2025, 1, 5, 10, tzinfo=UTC)),
         ("2025-01-05T10:00:00", datetime(2025, 1, 5, 9, tzinfo=UTC)),  # Paris in winter
         ("2025-07-05 10:00", datetime(2025, 7, 5, 8, tzinfo=UTC)),  # and in summer
-        ("2025-07-05", datetime(2025, 7, 4, 22, tzinfo=UTC)),
-        (date(2025, 7, 5), datetime(2025, 7, 4, 22, tzinfo=UTC)),
+        ("2025-07-05", datetime(2025, 7, 4, 22, tzinfo=UTC)), (date(2025, 7, 5), datetime(2025, 7, 4, 22, tzinfo=UTC)),
         (datetime(2025, 7, 5, 10), datetime(2025, 7, 5, 8, tzinfo=UTC)),
         (datetime(2025, 7, 5, 10, tzinfo=timezone(timedelta(hours=-5))), datetime(2025, 7, 5, 15, tzinfo=UTC)),
         ("1931-02-03T04:05:06+00:00", datetime(1931, 2, 3, 4, 5, 6, tzinfo=UTC)),
         ("9999-12-31T23:59:59+00:00", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
-    ]
+    ]  # fmt: skip
     for at, meant in cases:
         moment = inbox().moment(at, "at")
         assert moment == meant

@@ -90,18 +90,15 @@ def test_the_work_is_linear_in_the_size_of_the_file() -> None:
         return time.process_time() - begin
 
     cases: dict[str, tuple[int, Callable[[int], bytes]]] = {
-        "tables.docx": (40, tables),
-        "styles.docx": (500, styles),
+        "tables.docx": (40, tables), "styles.docx": (500, styles),
         "tables.html": (100, lambda n: b"<table><tr><td>" * n),
         "blocks.html": (1_500, lambda n: b"<div>" * n + b"</p></b>" * n),
         "lists.html": (1_000, lambda n: b"<ul><li>" * n + b"x"),
         "misnested.html": (100, lambda n: b"<b id=1><p>" * n + b"</b>" * n),
-        "quotes.html": (2_000, lambda n: b"<a b='" * n),
-        "rule.md": (1_000, lambda n: b"a|b\n|" + b" " * n + b"x|"),
+        "quotes.html": (2_000, lambda n: b"<a b='" * n), "rule.md": (1_000, lambda n: b"a|b\n|" + b" " * n + b"x|"),
         "heading.md": (1_000, lambda n: b"# a" + b" " * n + b"x {#x"),
-        "abbreviations.md": (4_000, lambda n: b"A. " * n),
-        "parts.md": (10, lambda n: PART.encode() * n),
-    }
+        "abbreviations.md": (4_000, lambda n: b"A. " * n), "parts.md": (10, lambda n: PART.encode() * n),
+    }  # fmt: skip
     for name, (count, make) in cases.items():
         short, long = make(count), make(8 * count)
         most = 16 * min(seconds(short, name) for _ in range(2)) + 0.1

@@ -19,29 +19,16 @@ from embermem.embedders.wordpiece import WINDOW, WordPiece
 ALL = sys.maxsize
 
 HARD = [
-    "",
-    " ",
-    "Hello, World!",
-    "don't you're we'll",
-    "naïve café résumé Ångström ﬁne",
-    "İstanbul IĞDIR ΣΊΣΥΦΟΣ straße ẞ",
-    "我昨天在上海吃了小笼包。 日本語のテスト カタカナ 한국어 시험",
-    "ภาษาไทย हिन्दी العربية עברית",
-    "🎉🎂 👩‍👩‍👧‍👦 🇫🇷 ☕️ ok🙂then",
-    "a\u0301 e\u0301\u0323 \u0301alone",
+    "", " ", "Hello, World!", "don't you're we'll", "naïve café résumé Ångström ﬁne", "İstanbul IĞDIR ΣΊΣΥΦΟΣ straße ẞ",
+    "我昨天在上海吃了小笼包。 日本語のテスト カタカナ 한국어 시험", "ภาษาไทย हिन्दी العربية עברית",
+    "🎉🎂 👩‍👩‍👧‍👦 🇫🇷 ☕️ ok🙂then", "a\u0301 e\u0301\u0323 \u0301alone",
     "nul\x00 bell\x07 tab\tnewline\ncr\rvt\x0bff\x0c nel\x85 zwj\u200d bom\ufeff soft\u00adhyphen \ufffd",
-    "nbsp\u00a0thin\u2009ideographic\u3000line\u2028para\u2029",
-    "$5+6=<11>^`|~ €7 £8 °C ™ … “quotes” ‘single’ — dash",
+    "nbsp\u00a0thin\u2009ideographic\u3000line\u2028para\u2029", "$5+6=<11>^`|~ €7 £8 °C ™ … “quotes” ‘single’ — dash",
     "[SEP] [MASK] [CLS] [PAD] [UNK] [unused0] ##ing ##",
-    "supercalifragilisticexpialidocious antidisestablishmentarianism",
-    "x" * 100,
-    "x" * 101,
-    "é" * 101,
-    "https://example.org/a_b?c=d&e=f#g user@example.org 3.14159 1,000,000",
-    "\u1100\u1161\u11a8 각 ﷺ ㎏ ½ Ⅷ ①",
-    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀𠀁 豈 丽",
-    "\u0378\u0379 \ue000 \U000f0000 \U0010ffff",
-]
+    "supercalifragilisticexpialidocious antidisestablishmentarianism", "x" * 100, "x" * 101, "é" * 101,
+    "https://example.org/a_b?c=d&e=f#g user@example.org 3.14159 1,000,000", "\u1100\u1161\u11a8 각 ﷺ ㎏ ½ Ⅷ ①",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀𠀁 豈 丽", "\u0378\u0379 \ue000 \U000f0000 \U0010ffff",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

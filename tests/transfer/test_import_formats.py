@@ -210,11 +210,9 @@ def test_claude_gives_messages_tools_files_projects_and_memories(tmp_path: Path)
     ]  # fmt: skip
     titles = {one.title: one.text for one in documents(items)}
     assert titles == {
-        "plan.txt": "Beds: beans, dahlias.",
-        "Bakery: instructions": "Be brief.",
-        "Bakery: flour.md": "# Flour\n\nUse rye.",
-        "What Claude remembers": "The user bakes.",
-    }
+        "plan.txt": "Beds: beans, dahlias.", "Bakery: instructions": "Be brief.",
+        "Bakery: flour.md": "# Flour\n\nUse rye.", "What Claude remembers": "The user bakes.",
+    }  # fmt: skip
     assert left_out(items) == ["reasoning of the model"]
 
 
