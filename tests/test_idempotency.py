@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import EmberError, InputError, KeyReused, NotFound
 from json_lines import exported, imported
+from proofs import bounded
 from scripted import Clock
 
 FIGS = {"text": "likes figs", "attribute": "likes", "value": "figs"}
@@ -84,7 +85,7 @@ def refusal(call: Callable[[], Any]) -> str:
     return ""
 
 
-@settings(max_examples=10)
+@settings(max_examples=bounded(4, proofs=40))
 @given(calls=st.lists(st.tuples(st.sampled_from(CALLS), st.integers(0, 5)), min_size=1, max_size=8))
 def test_any_calls_made_again_with_their_keys_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, int]]

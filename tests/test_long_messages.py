@@ -28,20 +28,20 @@ def lived(alice: OwnerMemory, text: str) -> None:
     alice.add(text, "I have read all of it.")
 
 
-@pytest.mark.parametrize("settled", [False, True])
-def test_the_last_sentence_of_200000_characters_is_found(alice: OwnerMemory, settled: bool) -> None:
+def test_the_last_sentence_of_200000_characters_is_found_before_and_after_it_is_settled(alice: OwnerMemory) -> None:
     text = long_text(3_600)
     assert len(text) > 200_000
     lived(alice, text)
-    if settled:
-        alice.settle()
-    context = alice.recall(ASKED, budget=300)
-    assert LAST in context.text
-    assert context.tokens <= 300
-    assert [hit.utterance.text == text for hit in context.hits].count(True) == 1
-    assert [hit.rank for hit in context.hits] == list(range(1, len(context.hits) + 1))
-    assert len({hit.utterance.id for hit in context.packed}) == len(context.packed)
-    assert alice.search(ASKED, k=1)[0].utterance.text == text
+    for settled in (False, True):
+        if settled:
+            alice.settle()
+        context = alice.recall(ASKED, budget=300)
+        assert LAST in context.text
+        assert context.tokens <= 300
+        assert [hit.utterance.text == text for hit in context.hits].count(True) == 1
+        assert [hit.rank for hit in context.hits] == list(range(1, len(context.hits) + 1))
+        assert len({hit.utterance.id for hit in context.packed}) == len(context.packed)
+        assert alice.search(ASKED, k=1)[0].utterance.text == text
 
 
 @pytest.mark.engines

@@ -77,7 +77,7 @@ print(json.dumps([took, heavy]))
 
 def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Path) -> None:
     took, environment = [], {**os.environ, "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    for _ in range(bounded(3, proofs=5)):
+    for _ in range(bounded(2, proofs=5)):
         out = subprocess.run(
             [sys.executable, "-c", IMPORT], cwd=tmp_path, env=environment, capture_output=True, check=True
         ).stdout
@@ -91,34 +91,31 @@ def test_importing_is_quick_loads_nothing_heavy_and_writes_nothing(tmp_path: Pat
 # ------------------------------------------------------------------------------------------- what users may try
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("x" * 100_000, marks=pytest.mark.proof),
-        "我昨天去了湿地公园，看见一只紫色的鹭。" * 50,
-        pytest.param("🦩👩‍👩‍👧‍👦🇫🇷" * 200, marks=pytest.mark.proof),
-        "\u202eשלום עולם\u202c مرحبا بالعالم",
-        "\x01\x02\x1b[31mred\x1b[0m\x7f\u200b\ufeff",
-        "a\r\nb\rc\u2028d\u2029e\tf\x0b\x0cg",
-        "'; DROP TABLE utterance; -- %s {0} {name} $1 :x",
-        pytest.param("\u0301\u0301\u0301", marks=pytest.mark.proof),
-        "𝕳𝖊𝖗𝖔𝖓 ﬁsh Ⅳ ½",
-        " \n\t. ",
-        *(pytest.param(one, marks=pytest.mark.proof) for one in ("-" * 5000, "(((" * 3000, "a@" * 3000)),
-        *(pytest.param(one, marks=pytest.mark.proof) for one in ("I live in " * 500, "My sister's " * 500)),
-    ],
-)
-def test_any_text_comes_back_as_it_was_and_can_be_asked(opened: Opener, text: str) -> None:
-    alice = opened(short_term_pages=1).of("alice")
-    for _ in range(3):
-        alice.add(text, text)
-    alice.settle()
-    assert [(page.query, page.response) for page in alice.pages()] == [(text, text)] * 3
-    context = alice.recall(text, budget=100)
-    assert context.tokens <= 100
-    alice.search(text)
-    alice.visit(context.hits)
-    assert str(context.explain())
+TEXTS = [
+    "我昨天去了湿地公园，看见一只紫色的鹭。" * 50, "\u202eשלום עולם\u202c مرحبا بالعالم",
+    "a\r\nb\rc\u2028d\u2029e\tf\x0b\x0cg",
+    "\x01\x02\x1b[31mred\x1b[0m\x7f\u200b\ufeff",
+    "'; DROP TABLE utterance; -- %s {0} {name} $1 :x", "𝕳𝖊𝖗𝖔𝖓 ﬁsh Ⅳ ½", " \n\t. ",
+]  # fmt: skip
+MORE_TEXTS = [
+    "x" * 100_000, "🦩👩‍👩‍👧‍👦🇫🇷" * 200, "\u0301\u0301\u0301", "-" * 5000, "(((" * 3000, "a@" * 3000,
+    "I live in " * 500, "My sister's " * 500,
+]  # fmt: skip
+
+
+def test_any_text_comes_back_as_it_was_and_can_be_asked(opened: Opener) -> None:
+    memory = opened(short_term_pages=1)
+    for number, text in enumerate(bounded(TEXTS, proofs=[*TEXTS, *MORE_TEXTS])):
+        alice = memory.of(f"alice {number}")
+        for _ in range(3):
+            alice.add(text, text)
+        alice.settle()
+        assert [(page.query, page.response) for page in alice.pages()] == [(text, text)] * 3
+        context = alice.recall(text, budget=100)
+        assert context.tokens <= 100
+        alice.search(text)
+        alice.visit(context.hits)
+        assert str(context.explain())
 
 
 @pytest.mark.proof
@@ -134,15 +131,27 @@ def test_a_text_of_ten_megabytes_is_refused_by_default_and_kept_when_allowed(ope
     assert alice.recall("heron", budget=200).tokens <= 200
 
 
-@pytest.mark.parametrize(
-    "user", ["a/b", "../../etc/passwd", "O'Neill", '"; --', "汉字", "🦩", " spaced ", "a\nb", "x" * 512, "%s"]
-)
-def test_a_user_may_have_any_name(opened: Opener, user: str) -> None:
-    memory = opened()
-    memory.of(user).add("Hello", "Hi")
-    memory.of("other").add("Good day", "Hi")
-    assert [page.query for page in memory.of(user).pages()] == ["Hello"]
-    assert {owner.user for owner in memory.owners()} == {user, "other"}
+def test_a_user_may_have_any_name(memory: Memory) -> None:
+    users = [
+        "a/b",
+        "../../etc/passwd",
+        "O'Neill",
+        '"; --',
+        "汉字",
+        "🦩",
+        " spaced ",
+        "a\nb",
+        "x" * 512,
+        "%s",
+        "%",
+        "other",
+    ]
+    for user in users:
+        memory.of(user).add(f"Hello, {user}", "Hi")
+    assert [[page.query for page in memory.of(user).pages()] for user in users] == [
+        [f"Hello, {user}"] for user in users
+    ]
+    assert {owner.user for owner in memory.owners()} == {*users}
 
 
 def test_what_is_no_name_is_refused(memory: Memory) -> None:
@@ -251,28 +260,18 @@ def test_a_move_of_last_week_is_news_and_one_of_long_ago_is_history(place: Place
     assert profile == {"home": "Paris"}
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda alice: alice.recall("x", budget="5"),
-        lambda alice: alice.recall("x", budget=1.5),
-        lambda alice: alice.search("x", k=True),
-        lambda alice: alice.pages(limit="x"),
-        lambda alice: alice.pages(before=10**30),
-        lambda alice: alice.changes("x"),
-        lambda alice: alice.changes(limit=-1),
-        lambda alice: alice.changes(before="x"),
-        lambda alice: alice.changes(cause="weather"),
-        lambda alice: alice.change(0),
-        lambda alice: alice.undo_plan(0),
-        lambda alice: alice.pages(thread=""),
-        lambda alice: alice.visit([5]),
-        lambda alice: alice.visit(None),
-    ],
-)
-def test_an_argument_of_the_wrong_kind_is_an_input_error(place: Place, call: Callable[[Any], object]) -> None:
-    with Memory(place(), embedder="hashed", background=False) as memory, pytest.raises(InputError):
-        call(memory.of("alice"))
+def test_an_argument_of_the_wrong_kind_is_an_input_error(memory: Memory) -> None:
+    calls: list[Callable[[Any], object]] = [
+        lambda alice: alice.recall("x", budget="5"), lambda alice: alice.recall("x", budget=1.5),
+        lambda alice: alice.search("x", k=True), lambda alice: alice.pages(limit="x"),
+        lambda alice: alice.pages(before=10**30), lambda alice: alice.changes("x"),
+        lambda alice: alice.changes(limit=-1), lambda alice: alice.changes(before="x"),
+        lambda alice: alice.changes(cause="weather"), lambda alice: alice.change(0), lambda alice: alice.undo_plan(0),
+        lambda alice: alice.pages(thread=""), lambda alice: alice.visit([5]), lambda alice: alice.visit(None),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(InputError):
+            call(memory.of("alice"))
 
 
 def test_the_agents_description_can_be_taken_away(place: Place) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import run
 
 from embermem import Memory
 from embermem.core.changes import Change, UndoPlan
@@ -24,19 +23,24 @@ from embermem.core.record import Record
 from embermem.core.types import Context, Fact, Scope, Segment, Utterance
 from public_records import HOSTILE, enums, made_up, records
 
-RECORDS = [one for one in records() if one not in (Settings, Field)]
 NOT_READ = (Change, UndoPlan)
 """Decisions are of many kinds; the log is read back by import."""
 
 
+@functools.cache
+def tried() -> list[type[Any]]:
+    """The records that are made up here."""
+    return [one for one in records() if one not in (Settings, Field)]
+
+
 def test_the_kinds_that_callers_know_are_among_those_that_are_found() -> None:
-    names = {one.__name__ for one in RECORDS}
+    names = {one.__name__ for one in tried()}
     assert names >= {"Context", "Hit", "Fact", "Segment", "Page", "Forgotten", "ChatReply", "Call", "Finding", "ApiKey"}
     assert len(names) > 60
 
 
 def test_a_record_is_pickled_copied_compared_and_hashed() -> None:
-    for kind in RECORDS:
+    for kind in tried():
         one = made_up(kind)
         assert isinstance(one, Record)
         for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
@@ -47,7 +51,7 @@ def test_a_record_is_pickled_copied_compared_and_hashed() -> None:
 
 
 def test_a_record_is_json_and_comes_back_equal() -> None:
-    for kind in RECORDS:
+    for kind in tried():
         one = made_up(kind)
         told = json.dumps(one.to_dict(), allow_nan=False)
         if kind in NOT_READ:
@@ -56,8 +60,8 @@ def test_a_record_is_json_and_comes_back_equal() -> None:
 
 
 def test_a_record_goes_through_pydantic_both_ways() -> None:
-    for kind in RECORDS:
-        pydantic = pytest.importorskip("pydantic")
+    pydantic = pytest.importorskip("pydantic")
+    for kind in tried():
         one, adapter = made_up(kind), pydantic.TypeAdapter(kind)
         if kind not in NOT_READ:
             assert adapter.validate_json(adapter.dump_json(one)) == one
@@ -75,13 +79,13 @@ def _without_arguments(route: Callable[[], Any]) -> Callable[[], Any]:
 def test_fastapi_serves_every_record_and_describes_it() -> None:
     fastapi, httpx2 = pytest.importorskip("fastapi"), pytest.importorskip("httpx2")
     app = fastapi.FastAPI()
-    for kind in RECORDS:
+    for kind in tried():
         route = functools.partial(made_up, kind, "a text", 0)
         app.get(f"/{kind.__module__}/{kind.__name__}", response_model=kind)(_without_arguments(route))
 
     async def asked() -> None:
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://test") as client:
-            for kind in RECORDS:
+            for kind in tried():
                 answer = await client.get(f"/{kind.__module__}/{kind.__name__}")
                 assert answer.status_code == 200, kind
             assert (await client.get("/openapi.json")).status_code == 200
@@ -90,7 +94,7 @@ def test_fastapi_serves_every_record_and_describes_it() -> None:
 
 
 def test_a_record_is_printed_on_one_short_line() -> None:
-    for kind in RECORDS:
+    for kind in tried():
         for text in ["a text", HOSTILE]:
             line = repr(made_up(kind, text))
             assert line.startswith(f"{kind.__name__}(")
@@ -116,7 +120,7 @@ class _Tags(html.parser.HTMLParser):
 
 
 def test_a_record_in_a_notebook_has_text_of_users_as_text_only() -> None:
-    for kind in RECORDS:
+    for kind in tried():
         one = made_up(kind, HOSTILE)
         seen = _Tags()
         shown = one._repr_html_()
@@ -165,6 +169,8 @@ def test_what_is_no_record_is_refused_with_its_place() -> None:
 
 
 def test_the_command_line_prints_the_same_json(tmp_path: Path) -> None:
+    from running import run
+
     place = tmp_path / "memory.db"
     with Memory(place, embedder="hashed", background=False) as memory:
         alice = memory.of("alice")

@@ -11,6 +11,7 @@ from embermem.analysts.screening import screen
 from embermem.languages import named
 from embermem.languages.en import verbs
 from embermem.languages.facts.finding import Finding
+from proofs import bounded
 
 SAID = datetime(2026, 11, 21, 12, tzinfo=UTC)  # a Saturday
 
@@ -312,7 +313,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=bounded(60, proofs=1000))
 @given(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
 def test_positions_point_into_the_text_whatever_is_said(text: str) -> None:
     for one in named("en").facts(text, SAID):

@@ -6,7 +6,7 @@ from embermem.analysts import ExtractiveAnalyst
 from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
-from .pages import NOW, page
+from .pages import page
 from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
 
 ANALYST = ExtractiveAnalyst()
@@ -185,10 +185,6 @@ def test_orders_in_a_page_are_not_obeyed() -> None:
 
 def test_only_the_beginning_of_a_very_long_text_is_read_for_facts() -> None:
     assert facts("word " * 5000 + ". I live in Oslo.") == ()
-
-
-def test_the_moment_of_the_tests_is_the_one_the_examples_assume() -> None:
-    assert NOW.weekday() == 5
 
 
 def test_what_turns_out_dies_or_is_learned_changes_what_holds() -> None:

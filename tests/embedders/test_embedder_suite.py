@@ -43,14 +43,11 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
             yield OpenAIEmbedder(base_url=server.base_url, api_key=None, model="fake", batch_size=3)
 
 
-def test_vectors_have_the_promised_shape_and_type(embedder: Embedder) -> None:
+def test_vectors_have_the_promised_shape_type_and_norm(embedder: Embedder) -> None:
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dim)
     assert vectors.dtype == np.float32
-
-
-def test_vectors_have_norm_one(embedder: Embedder) -> None:
-    np.testing.assert_allclose(np.linalg.norm(embedder.embed(TEXTS), axis=1), 1.0, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
 
 
 def test_the_name_is_not_empty_and_does_not_change(embedder: Embedder) -> None:
@@ -59,18 +56,10 @@ def test_the_name_is_not_empty_and_does_not_change(embedder: Embedder) -> None:
     assert before == embedder.name != ""
 
 
-def test_the_same_texts_give_the_same_vectors(embedder: Embedder) -> None:
-    np.testing.assert_array_equal(embedder.embed(TEXTS), embedder.embed(TEXTS))
-
-
-def test_a_vector_does_not_depend_on_its_company(embedder: Embedder) -> None:
+def test_a_vector_depends_neither_on_its_company_nor_on_the_order(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
     alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=2e-6)
-
-
-def test_the_order_of_texts_is_kept(embedder: Embedder) -> None:
-    np.testing.assert_allclose(embedder.embed(TEXTS[::-1]), embedder.embed(TEXTS)[::-1], atol=2e-6)
 
 
 def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
@@ -102,9 +91,6 @@ def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: 
         ["Where does my sister play the cello?", "My sister plays the cello in Porto.", "Tyre pressure: 2.4 bar"]
     )
     assert asked @ near > asked @ far + 0.1
-
-
-def test_chinese_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: Embedder) -> None:
     asked, near, far = embedder.embed(["我妹妹在哪里拉大提琴？", "我妹妹在波尔图拉大提琴。", "轮胎气压应为两巴"])
     assert asked @ near > asked @ far
 
@@ -112,7 +98,7 @@ def test_chinese_texts_that_share_words_are_nearer_than_texts_that_share_none(em
 def test_several_threads_get_what_one_gets(embedder: Embedder) -> None:
     expected = embedder.embed(TEXTS)
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: embedder.embed(TEXTS), range(8)):
+        for found in pool.map(lambda _: embedder.embed(TEXTS), range(4)):
             np.testing.assert_allclose(found, expected, atol=2e-6)
 
 

@@ -72,24 +72,17 @@ def assert_same(found: TokenVectors, expected: TokenVectors) -> None:
 # -------------------------------------------------------------------------------------------------- tokens of a text
 
 
-def test_minilm_is_a_token_embedder(minilm: MiniLM) -> None:
+def test_token_vectors_have_the_promised_shape_type_and_norm_and_come_with_the_vectors_of_embed(minilm: MiniLM) -> None:
     assert isinstance(minilm, TokenEmbedder)
     assert minilm.token_dim == TOKEN_DIM == 128
-
-
-def test_token_vectors_have_the_promised_shape_type_and_norm(minilm: MiniLM) -> None:
-    _, tokens = minilm.embed_tokens(TEXTS)
+    vectors, tokens = minilm.embed_tokens(TEXTS)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, minilm.embed(TEXTS), atol=1e-5)
     assert len(tokens) == len(TEXTS)
     for found in tokens:
         assert found.vectors.shape == (len(found.words), TOKEN_DIM)
         assert found.vectors.dtype == np.float32
         np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-6)
-
-
-def test_the_texts_vectors_are_those_of_embed(minilm: MiniLM) -> None:
-    vectors, _ = minilm.embed_tokens(TEXTS)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors, minilm.embed(TEXTS), atol=1e-5)
 
 
 def test_each_token_stands_in_its_word(minilm: MiniLM) -> None:
@@ -130,13 +123,6 @@ def test_tokens_do_not_depend_on_their_company(minilm: MiniLM) -> None:
     _, together = minilm.embed_tokens(TEXTS)
     for text, tokens in zip(TEXTS, together, strict=True):
         assert_same(minilm.embed_tokens([text])[1][0], tokens)
-
-
-def test_the_order_of_texts_is_kept(minilm: MiniLM) -> None:
-    _, forward = minilm.embed_tokens(TEXTS)
-    _, backward = minilm.embed_tokens(TEXTS[::-1])
-    for one, other in zip(forward, backward[::-1], strict=True):
-        assert_same(other, one)
 
 
 @pytest.mark.proof

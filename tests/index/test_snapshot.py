@@ -19,6 +19,7 @@ from embermem.core.vector_codes import StoredVectors
 from embermem.index.segments import SegmentTable
 from embermem.index.snapshot import Snapshot
 from embermem.protocols import PageMark
+from proofs import bounded
 
 if TYPE_CHECKING:
     from embermem.core.types import Vectors
@@ -294,7 +295,7 @@ def test_readers_see_whole_snapshots_while_a_writer_extends() -> None:
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for seq in range(1, 400):
+    for seq in range(1, bounded(150, proofs=400)):
         current[0] = current[0].extended(delta([said(seq, "tea")], [seq], vectors_for([seq])))
     done.set()
     for reader in readers:

@@ -239,6 +239,7 @@ def test_an_answers_limit_is_that_of_its_form_and_doubled_once(clock: Clock) -> 
     one.ask(form=AnswerForm(tokens=120))
     one.ask(form=AnswerForm(tokens=9000))
     assert [request.max_tokens for request in model.requests] == [120, 240, 500]
+    assert model.requests[0].messages == model.requests[1].messages
     assert [call.completion_tokens for call in one.ledger.begun] == [120, 240, 500]
 
 
@@ -264,13 +265,6 @@ def test_an_empty_answer_is_asked_for_once_more(clock: Clock) -> None:
     one, model = asked(clock, ModelReplyError("empty", ""), NANTES)
     assert one.ask() == City(city="Nantes")
     assert model.requests[0] == model.requests[1]
-
-
-def test_a_cut_answer_is_asked_for_once_more_with_twice_the_tokens(clock: Clock) -> None:
-    one, model = asked(clock, ModelReply(text='{"ci', prompt_tokens=1, completion_tokens=1, cut=True), NANTES)
-    assert one.ask() == City(city="Nantes")
-    assert [request.max_tokens for request in model.requests] == [4000, 8000]
-    assert model.requests[0].messages == model.requests[1].messages
 
 
 def test_a_cut_answer_to_a_question_that_can_be_divided_is_an_error_at_once(clock: Clock) -> None:

@@ -30,13 +30,13 @@ def test_the_same_request_is_asked_once_even_by_another_process(file: Path) -> N
 
 
 def test_any_other_request_is_another(file: Path) -> None:
-    cases: list[object] = [
+    cases = [
         question("else"), question(max_tokens=7), question(temperature=0.0), question(schema=reply_schema(City)),
     ]  # fmt: skip
-    for other in cases:
-        model = RecordedModel(ScriptedModel("one", "two"), file)
-        assert model.complete(question()).text == "one"
-        assert model.complete(other).text == "two"  # type: ignore[arg-type]
+    model = RecordedModel(ScriptedModel("one", *(str(number) for number in range(len(cases)))), file)
+    assert model.complete(question()).text == "one"
+    for number, other in enumerate(cases):
+        assert model.complete(other).text == str(number)
 
 
 def test_a_replay_asks_nobody(file: Path) -> None:

@@ -89,6 +89,7 @@ def test_with_its_vectors_an_owner_is_the_same_in_another_store(
     assert_tiers(other)
 
 
+@pytest.mark.proof
 def test_from_one_engine_to_the_other_and_back_it_is_the_same(
     lived: Memory, opened: Opener, tmp_path: Path, clock: Clock
 ) -> None:
@@ -432,27 +433,21 @@ def test_nobody_comes_in_under_the_id_of_another(memory: Memory, sample: bytes) 
 # ------------------------------------------------------------------------------------------------- one owner's alone
 
 
-@pytest.mark.parametrize(
-    "user",
-    [
-        *("alice/default", "Alice", "%"),
-        *(pytest.param(name, marks=pytest.mark.proof) for name in ("../alice", "alice\nbob", "\u0430lice")),
-        *(pytest.param(name, marks=pytest.mark.proof) for name in ("alice\u200b", "*")),
-    ],
-)
-def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(
-    memory: Memory, clock: Clock, user: str
-) -> None:
+LIKE_ALICE = ["alice/default", "Alice", "%", "../alice", "alice\nbob", "\u0430lice", "alice\u200b", "*"]
+
+
+def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(memory: Memory) -> None:
     theirs = memory.of("alice")
     theirs.add("I live in Quillport.", "Brigantia.", thread="zebrawood", key="oriole")
-    mine = memory.of(user)
-    mine.add("I live in Rome.", "I see.")
-    for one in (theirs, mine):
-        one.settle()
-    data = exported(memory, user, vectors=True).decode()
-    ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
-    assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
-    assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
+    theirs.settle()
+    for user in bounded(LIKE_ALICE[:3], proofs=LIKE_ALICE):
+        mine = memory.of(user)
+        mine.add("I live in Rome.", "I see.")
+        mine.settle()
+        data = exported(memory, user, vectors=True).decode()
+        ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
+        assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
+        assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
 
 
 def test_a_file_with_the_ids_of_somebody_who_is_here_changes_nothing_of_theirs(
