@@ -37,15 +37,22 @@ def files(path: Path) -> list[Path]:
     return sorted(Path(f"{path}-cache").glob("*"))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store that was lived in and closed: it has a file."""
-    path = tmp_path / "memory.db"
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store that was lived in and closed: it has a file."""
+    path = tmp_path_factory.mktemp("lived") / "memory.db"
     with at(path) as memory:
         lived(memory.of("alice"))
         found_by(memory.of("alice"), *QUESTIONS)
     assert len(files(path)) == 1
-    return path
+    return path.parent
+
+
+@pytest.fixture
+def path(lived_in: Path, tmp_path: Path) -> Path:
+    """A copy of that store, with its file."""
+    shutil.copytree(lived_in, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "memory.db"
 
 
 def secret_page(alice: OwnerMemory) -> str:

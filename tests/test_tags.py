@@ -146,7 +146,7 @@ SCHEMAS: dict[str, type[Any]] = {
 
 OPERATIONS = """
     add_document forget_document get_document list_documents read_originals
-    add_instruction add_memories add_memories_batch correct_fact delete_memories delete_memory watch_events
+    add_instruction add_memories add_memories_batch analyse correct_fact delete_memories delete_memory watch_events
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts merge_facts pin_facts retire_facts
@@ -188,7 +188,7 @@ TOOLS = {
 """The tools of the MCP server, and what they take."""
 COMMANDS = """
     get items edits update webhooks document
-    add backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import
+    add analyse backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget import
     ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore retire
     schema serve settle show space stats undo verify why worker
 """

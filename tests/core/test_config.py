@@ -76,23 +76,17 @@ def test_a_bad_environment_variable_is_named(monkeypatch: pytest.MonkeyPatch) ->
         load()
 
 
-def test_a_bad_value_in_a_file_names_the_file(tmp_path: Path) -> None:
+def test_a_file_with_a_bad_value_or_that_is_missing_or_not_toml_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("alpha = -1\n")
     with pytest.raises(ConfigError, match=r"alpha = -1 \(from file .*mine\.toml\).*a number from 0"):
         load(config=file)
-
-
-def test_what_a_file_may_not_say_is_refused(tmp_path: Path) -> None:
     cases = ['preset = "fast"', 'preset = ["paper"]', "preset = 1", "sped = 1", "alpha = [1]"]
     for content in cases:
         file = tmp_path / "mine.toml"
         file.write_text(content)
         with pytest.raises(ConfigError, match=r"mine\.toml"):
             load(config=file)
-
-
-def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read the configuration file .*none\.toml"):
         load(config=tmp_path / "none.toml")
     (tmp_path / "broken.toml").write_text("a = = 1")
@@ -100,12 +94,9 @@ def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:
         load(config=tmp_path / "broken.toml")
 
 
-def test_an_unknown_setting_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_setting_or_preset_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(ConfigError, match=r"unknown setting 'short_pages' \(from argument\).*short_term_pages"):
         load(short_pages=7)
-
-
-def test_an_unknown_preset_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(TypeError, match="preset"):  # given twice
         load("default", preset="paper")  # type: ignore[misc]
     with pytest.raises(ConfigError, match=r"preset = 'fast' \(from argument\).*default, paper"):

@@ -58,9 +58,6 @@ def test_what_is_no_filter_is_refused_with_its_place() -> None:
         with pytest.raises(InputError) as refused:
             checked_filter(wanted, "filter")
         assert str(refused.value).startswith(said)
-
-
-def test_a_filter_nested_without_end_is_refused() -> None:
     wanted: Any = {"a": 1}
     for _ in range(50):
         wanted = {"$not": wanted}

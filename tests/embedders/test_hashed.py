@@ -38,23 +38,14 @@ def test_vectors_under_this_name_never_change() -> None:
     assert hashlib.sha256(rounded.tobytes()).hexdigest()[:16] == "af501dd835a0e363"
 
 
-def test_a_misspelt_word_stays_near() -> None:
+def test_spelling_order_and_repetition_count_a_little_and_case_and_width_do_not() -> None:
     right, wrong, other = HashedNgrams().embed(["restaurant", "restaurnat", "bicycle"])
     assert right @ wrong > right @ other + 0.05
-
-
-def test_case_and_width_do_not_count() -> None:
     plain, loud, wide = HashedNgrams().embed(["call ana", "CALL Ana", "ｃａｌｌ ａｎａ"])
     np.testing.assert_array_equal(plain, loud)
     np.testing.assert_array_equal(plain, wide)
-
-
-def test_the_order_of_words_counts_a_little() -> None:
     one, other = HashedNgrams().embed(["dog bites man", "man bites dog"])
     assert 0.6 < one @ other < 0.99
-
-
-def test_a_word_said_often_does_not_drown_the_rest() -> None:
     often, cello = HashedNgrams().embed(["very " * 50 + "good cello", "cello"])
     assert often @ cello > 0.1
 

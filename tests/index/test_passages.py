@@ -26,8 +26,12 @@ def test_what_is_not_long_is_one_passage() -> None:
     assert {text: got for text in ["", "Hm.", "no end " * 140] if (got := passages(text)) != ((0, len(text)),)} == {}
 
 
-def test_a_passage_ends_after_a_sentence_where_one_does() -> None:
+def test_passages_end_after_a_sentence_and_are_about_equally_long_or_half_as_long_without_spaces() -> None:
     assert all(LONG[end - 1] == "." for _, end in passages(LONG))
+    lengths = [end - start for start, end in passages(LONG)]
+    assert max(lengths) - min(lengths) < 50
+    text = "我们昨天一起去了公园。" * 200
+    assert max(end - start for start, end in passages(text)) <= 500
 
 
 def test_a_long_utterance_has_a_row_for_each_passage_with_the_vector_and_the_words_of_it() -> None:
@@ -61,16 +65,6 @@ def test_vectors_made_under_the_cut_before_keep_it() -> None:
         assert snapshot.n == count + len(passages(LONG)) != 2 * len(passages(LONG))
         assert snapshot.vectors_of(range(count)).tolist() == vectors.tolist()
         assert not snapshot.has_vector[count:].any()
-
-
-def test_the_passages_of_one_text_are_about_equally_long() -> None:
-    lengths = [end - start for start, end in passages(LONG)]
-    assert max(lengths) - min(lengths) < 50
-
-
-def test_a_passage_of_characters_written_without_spaces_is_half_as_long() -> None:
-    text = "我们昨天一起去了公园。" * 200
-    assert max(end - start for start, end in passages(text)) <= 500
 
 
 def test_vectors_beyond_the_passages_of_a_text_are_passed_over() -> None:

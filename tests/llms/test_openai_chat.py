@@ -180,13 +180,10 @@ def test_usage_is_the_servers(server: ModelServer) -> None:
         assert given == (server.prompt_tokens, server.completion_tokens)
 
 
-def test_tokens_read_from_the_cache_are_told() -> None:
+def test_tokens_read_from_the_cache_are_told_also_by_an_older_llama_cpp() -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 8}}
     with RawServer(lambda request: Raw.json(completion("x", usage=usage))) as server:
         assert chat(server.url).complete(question()).cached_tokens == 8
-
-
-def test_tokens_from_an_older_llama_cpps_cache_are_counted() -> None:
     told = {"usage": {"prompt_tokens": 9, "completion_tokens": 2}, "timings": {"cache_n": 7, "prompt_n": 2}}
     with RawServer(lambda _: Raw.json(completion("Hi.", **told))) as server:
         assert chat(server.url).complete(question()).cached_tokens == 7
@@ -314,13 +311,10 @@ def test_what_the_environment_says_of_openai_is_not_told_to_other_hosts(monkeypa
     assert not any("PRIVATE" in value for value in server.headers[0].values())
 
 
-def test_a_stream_that_ends_without_an_end_is_broken_off() -> None:
+def test_a_stream_that_ends_without_an_end_or_in_an_error_is_broken_off() -> None:
     piece = 'data: {"choices": [{"delta": {"content": "Nan"}}]}'
     with RawServer(lambda request: Raw.events(piece)) as server, pytest.raises(ModelUnreachable):
         streamed(chat(server.url), question())
-
-
-def test_an_error_amid_a_stream_breaks_it_off() -> None:
     piece = 'data: {"choices": [{"delta": {"content": "Nan"}}]}'
     failure = 'data: {"error": {"message": "BODY-TEXT"}}'
     with (
@@ -348,13 +342,10 @@ def test_bytes_that_trickle_do_not_put_the_deadline_off() -> None:
 # -------------------------------------------------------------------------------------------------------- construction
 
 
-def test_an_address_that_is_none_is_refused() -> None:
+def test_an_address_that_is_none_and_a_key_that_no_header_may_hold_are_refused_without_being_shown() -> None:
     for url in ["", "localhost:11434", "ftp://x/v1", "http://user:word@x/v1"]:
         with pytest.raises(ConfigError):
             chat(url)
-
-
-def test_a_key_that_no_header_may_hold_is_refused_without_being_shown() -> None:
     with pytest.raises(ConfigError) as refused:
         chat("http://localhost/v1", key="sk-1\nX: y")
     assert "sk-1" not in str(refused.value)

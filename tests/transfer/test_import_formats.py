@@ -92,7 +92,8 @@ MADE: dict[str, Callable[[Path], Path]] = {
 
 def test_a_format_is_found_from_what_is_in_the_file(tmp_path: Path) -> None:
     for name in MADE:
-        path = MADE[name](tmp_path)
+        (tmp_path / name).mkdir()
+        path = MADE[name](tmp_path / name)
         assert name_of(path) == name
         assert entries(read(path)) or facts(read(path))
 
