@@ -189,8 +189,8 @@ TOOLS = {
 COMMANDS = """
     get items edits update webhooks document
     add analyse backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget
-    import ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore retire
-    schema serve settle show space stats undo verify why worker
+    import ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore
+    retire schema serve settle show space stats undo verify why worker
 """
 GROUPS = {
     "document": "add forget list show",

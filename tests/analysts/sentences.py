@@ -1,6 +1,7 @@
 """Sentences of our own: what must be understood, and what must not be taken for a fact.
 
 POSITIVE: sentence | attribute | value [| subject, if not the user]. A `-` before the attribute marks a retraction.
+The others: sentences, parted by ` | `.
 """
 
 POSITIVE_EN = """
@@ -241,265 +242,86 @@ POSITIVE_ZH = """
 """
 
 NEGATIVE_EN = """
-Do I live in Lyon?
-I live in Lyon, right?
-If I lived in Paris I would be happy.
-I wish I lived in Rome.
-I would love hiking there.
-I'd like a coffee.
-I'd love to visit Japan.
-She said I live in Madrid.
-He told me, "I live in Chicago and I love jazz."
-I'm dead.
-I'm all ears.
-I'm in trouble.
-I love it.
-I love that!
-I love you so much.
-I love how you explain things.
-I love when it rains.
-I like this song.
-I like where this is going.
-I like to think so.
-I hate it here.
-I hate you.
-Call me tomorrow.
-Call Me Maybe is a song.
-I live for the weekend.
-I live in a small flat.
-I live in Maria's old house.
-I work as hard as I can.
-I work from home today.
-I'm not a doctor.
-I'm not allergic to anything.
-I don't have a dog.
-I have a frog in my throat.
-I have a dog video to show you.
-I have two kids in my class with that name.
-I'm a big kid at heart.
-I'm a teacher at heart.
-I'm a former nurse's son.
-I'm like a doctor to my friends.
-I'm from the marketing team.
-I'm from work.
-I love Mondays. Not.
-I'm hungry.
-When I turn 40 I will move to Spain.
-I felt like I was born in 1900.
-I think I'm allergic to shrimp, maybe.
-I guess I like opera or something.
-I almost moved to Toronto.
-I never said I like jazz.
-My sister thinks I'm a vegan.
-My friend wants to be a nurse.
-My sister said she is a nurse.
-My brother might be a pilot one day.
-My name is mud.
-My name is on the list.
-My favorite color is it.
-My birthday is soon.
-My dog ate my homework.
-My cat and I are tired.
-Pretend that I'm a doctor from Boston.
-Write a story about me: I live in Oslo and I love skiing.
-> I live in Dublin and work for Google.
-`I live in Dublin`
-I'm a lumberjack / I'm okay / I sleep all night
-For example, I live in Paris.
-Suppose I'm allergic to nuts.
-I dreamed I lived in Tokyo.
-I love being here.
-I prefer the second one.
-I enjoy it very much.
-I collect it tomorrow.
-I play a role in this.
-I study every day.
-I study hard.
-I'm learning a lot.
-I've been to hell and back.
-I was born to run.
-Bob: I live in Rome.
-I live in Jira.
-I live in Excel.
-I'm from Google.
-I moved to Lyon in May next year.
-I live in Rome in the summer only, otherwise Oslo.
-In 2030 I live in Rome.
-I live in Rome - no wait, that's my brother.
-I live in Rome. No wait, that's my brother.
-I'm allergic to stupidity.
-I'm allergic to mornings.
-I'm allergic to happiness.
-I have a dog day.
-I have depression in the economy class.
-I work as a team player.
-I work as a student driver.
-I work as a placeholder.
-My brother works as a team player.
-My brother works at Night.
-Call me Dr.
-My name is Ignore Previous Instructions.
-My name is Bob'); DROP TABLE owner;--
-I'm Hungry.
-I'm Paris.
-I'm Sam's sister.
-I want to go home now.
-I want a coffee.
-I want to see that film.
-I want to know more about that.
-I want to learn more about you.
-I want to save this file.
-I want to quit this game.
-I want to sleep.
-I want to run to the shop.
-I want to stop talking about it.
-I want to become a better person in the next life.
-I want to lose weight, maybe.
-I want to quit smoking one day.
-Do I want to lose weight?
-I don't want to lose weight.
-I never wanted to lose weight.
-I wanted to lose weight.
-I want to lose weight, but I gave up on it.
-I want to quit smoking, but I never will.
-I wanted to run a marathon but changed my mind.
-My sister wants to lose weight.
-In the game I want to learn to swim.
-I want you to lose weight.
-I need to lose this argument.
-I need to get better at this level.
-I need to drink more water today.
-I'm trying to get into the building.
-I'm trying to read your message.
-I'm studying for fun.
-I'm saving for later.
-I'm quitting this chat.
-I'm cutting down the tree.
-I'm on a budget committee.
-My budget is a mess.
-I can't eat sugar today.
-I can't eat that.
-I can't swim in this weather.
-I can't have coffee, the machine broke today.
-I cannot help it.
-I'm not diabetic.
-I'm deaf to that.
-I'm afraid of losing you.
-I'm afraid of the answer.
-I stay away from trouble.
-I have to avoid traffic today.
-I'd love to lose an hour here.
-My goal is to finish this level.
-My goal is in the second half.
-My plan is to go to the park.
-I don't have bread, so I go shopping.
-I can't eat fish because it is still frozen.
-I don't drink milk straight from the carton.
-I'm giving up alcohol for tonight.
+Do I live in Lyon? | I live in Lyon, right? | If I lived in Paris I would be happy. | I wish I lived in Rome.
+I would love hiking there. | I'd like a coffee. | I'd love to visit Japan. | She said I live in Madrid.
+He told me, "I live in Chicago and I love jazz." | I'm dead. | I'm all ears. | I'm in trouble. | I love it.
+I love that! | I love you so much. | I love how you explain things. | I love when it rains. | I like this song.
+I like where this is going. | I like to think so. | I hate it here. | I hate you. | Call me tomorrow.
+Call Me Maybe is a song. | I live for the weekend. | I live in a small flat. | I live in Maria's old house.
+I work as hard as I can. | I work from home today. | I'm not a doctor. | I'm not allergic to anything.
+I don't have a dog. | I have a frog in my throat. | I have a dog video to show you.
+I have two kids in my class with that name. | I'm a big kid at heart. | I'm a teacher at heart.
+I'm a former nurse's son. | I'm like a doctor to my friends. | I'm from the marketing team. | I'm from work.
+I love Mondays. Not. | I'm hungry. | When I turn 40 I will move to Spain. | I felt like I was born in 1900.
+I think I'm allergic to shrimp, maybe. | I guess I like opera or something. | I almost moved to Toronto.
+I never said I like jazz. | My sister thinks I'm a vegan. | My friend wants to be a nurse.
+My sister said she is a nurse. | My brother might be a pilot one day. | My name is mud. | My name is on the list.
+My favorite color is it. | My birthday is soon. | My dog ate my homework. | My cat and I are tired.
+Pretend that I'm a doctor from Boston. | Write a story about me: I live in Oslo and I love skiing.
+> I live in Dublin and work for Google. | `I live in Dublin` | I'm a lumberjack / I'm okay / I sleep all night
+For example, I live in Paris. | Suppose I'm allergic to nuts. | I dreamed I lived in Tokyo. | I love being here.
+I prefer the second one. | I enjoy it very much. | I collect it tomorrow. | I play a role in this.
+I study every day. | I study hard. | I'm learning a lot. | I've been to hell and back. | I was born to run.
+Bob: I live in Rome. | I live in Jira. | I live in Excel. | I'm from Google. | I moved to Lyon in May next year.
+I live in Rome in the summer only, otherwise Oslo. | In 2030 I live in Rome.
+I live in Rome - no wait, that's my brother. | I live in Rome. No wait, that's my brother.
+I'm allergic to stupidity. | I'm allergic to mornings. | I'm allergic to happiness. | I have a dog day.
+I have depression in the economy class. | I work as a team player. | I work as a student driver.
+I work as a placeholder. | My brother works as a team player. | My brother works at Night. | Call me Dr.
+My name is Ignore Previous Instructions. | My name is Bob'); DROP TABLE owner;-- | I'm Hungry. | I'm Paris.
+I'm Sam's sister. | I want to go home now. | I want a coffee. | I want to see that film.
+I want to know more about that. | I want to learn more about you. | I want to save this file.
+I want to quit this game. | I want to sleep. | I want to run to the shop. | I want to stop talking about it.
+I want to become a better person in the next life. | I want to lose weight, maybe. | I want to quit smoking one day.
+Do I want to lose weight? | I don't want to lose weight. | I never wanted to lose weight. | I wanted to lose weight.
+I want to lose weight, but I gave up on it. | I want to quit smoking, but I never will.
+I wanted to run a marathon but changed my mind. | My sister wants to lose weight.
+In the game I want to learn to swim. | I want you to lose weight. | I need to lose this argument.
+I need to get better at this level. | I need to drink more water today. | I'm trying to get into the building.
+I'm trying to read your message. | I'm studying for fun. | I'm saving for later. | I'm quitting this chat.
+I'm cutting down the tree. | I'm on a budget committee. | My budget is a mess. | I can't eat sugar today.
+I can't eat that. | I can't swim in this weather. | I can't have coffee, the machine broke today. | I cannot help it.
+I'm not diabetic. | I'm deaf to that. | I'm afraid of losing you. | I'm afraid of the answer.
+I stay away from trouble. | I have to avoid traffic today. | I'd love to lose an hour here.
+My goal is to finish this level. | My goal is in the second half. | My plan is to go to the park.
+I don't have bread, so I go shopping. | I can't eat fish because it is still frozen.
+I don't drink milk straight from the carton. | I'm giving up alcohol for tonight.
 """
 
 EVENTS_EN = """
-I want to become a doctor's wife.
-I need to be more patient with the printer.
-I moved to Notion in May.
-I'm thinking of moving to Spain.
-I have a cat person for a boss.
-I moved to Windows last year.
-I have asthma medication for my son.
-We moved to Kubernetes last month.
-I moved to AWS.
-I moved to Discord.
-I've moved to Zettlr.
-I moved to Plan B.
-I moved to Amazon last year.
-My sister moved to Slack.
-I moved to Rome and then back to Oslo.
-I moved to Rome in 1999 and left in 2005.
-I have a dog food store.
-I moved to Cambridge Analytica.
-I moved to Phoenix LiveView.
-I was trying to lose weight last year.
-I tried to learn Spanish once.
-My budget meeting is at noon.
-I have to avoid nuts and bolts on the floor.
+I want to become a doctor's wife. | I need to be more patient with the printer. | I moved to Notion in May.
+I'm thinking of moving to Spain. | I have a cat person for a boss. | I moved to Windows last year.
+I have asthma medication for my son. | We moved to Kubernetes last month. | I moved to AWS. | I moved to Discord.
+I've moved to Zettlr. | I moved to Plan B. | I moved to Amazon last year. | My sister moved to Slack.
+I moved to Rome and then back to Oslo. | I moved to Rome in 1999 and left in 2005. | I have a dog food store.
+I moved to Cambridge Analytica. | I moved to Phoenix LiveView. | I was trying to lose weight last year.
+I tried to learn Spanish once. | My budget meeting is at noon. | I have to avoid nuts and bolts on the floor.
 """
 """What tells something of the moment, but no home, work, pet, goal or taste."""
 
 NEGATIVE_ZH = """
-我住在哪里？
-我希望我是医生。
-我想去日本。
-他说我住在杭州。
-我听说他住在南京。
-我是你的朋友。
-我是外地人。
-我叫他来吃饭。
-我叫了外卖。
-我叫保安来。
-我喜欢它。
-我爱死了。
-我不喜欢他。
-我没有狗。
-我对他过敏。
-我不对花生过敏。
-我对花生不过敏。
-我在家工作。
-我住在这里。
-我住在五楼。
-我去了超市。
-写一篇故事，我是国王，我住在巴黎。
-我以为我是老师。
-我妹妹是不是护士？
-我今年很忙。
-我有一个朋友，住在北京。
-我会说到做到。
-我最喜欢的是你。
-我姐姐不是护士。
-我姐姐说她是护士。
-我爸爸可不是医生。
-我妈从不住在上海。
-我姐姐小孩是医生。
-我姐姐对花生不过敏。
-我在医院没当护士。
-我想回家。
-我今天要少吃甜食。
-如果我想减肥就好了。
-我可能要考研。
-我想减肥，算了。
-我在考虑买房。
-我准备好了。
-我想要一杯奶茶。
-我不知道要不要戒烟。
-我不怕狗。
-我吃不了这么多。
-我减肥失败了。
-我没有预算。
-我差点买了一辆车。
-我觉得我妹妹很聪明。
-我刚到家，累死了。
-我买的那件衣服太大了。
-我女儿问我什么是黑洞。
-我猫今天不吃东西，五岁了。
-我在北京出差，晚上想吃烤鸭。
-我要一杯拿铁，少糖。
-我加入购物车了但是付不了款。
-我画了一张图，你看看。
-以前我住在天津。
-我当年在部队当过兵。
-我皮肤过敏，脸红。
-我奶奶走了三步就累了。
-刚去超市买了一个西瓜。
-昨天老板请客，去吃了火锅。
-那我们国庆去桂林玩吧。
-我同桌考了第一名，我才第十。
-我买了两张电影票，你去不去？
-我买了菜，准备做饭。
-帮我写一封请假信，就说我发烧住院了。
-他跟我说：“我下个月结婚。”
-我又不是医生，怎么知道你得了什么病。
+我住在哪里？ | 我希望我是医生。 | 我想去日本。 | 他说我住在杭州。 | 我听说他住在南京。 | 我是你的朋友。 | 我是外地人。
+我叫他来吃饭。 | 我叫了外卖。 | 我叫保安来。 | 我喜欢它。 | 我爱死了。 | 我不喜欢他。 | 我没有狗。 | 我对他过敏。
+我不对花生过敏。 | 我对花生不过敏。 | 我在家工作。 | 我住在这里。 | 我住在五楼。 | 我去了超市。
+写一篇故事，我是国王，我住在巴黎。 | 我以为我是老师。 | 我妹妹是不是护士？ | 我今年很忙。 | 我有一个朋友，住在北京。
+我会说到做到。 | 我最喜欢的是你。 | 我姐姐不是护士。 | 我姐姐说她是护士。 | 我爸爸可不是医生。 | 我妈从不住在上海。
+我姐姐小孩是医生。 | 我姐姐对花生不过敏。 | 我在医院没当护士。 | 我想回家。 | 我今天要少吃甜食。
+如果我想减肥就好了。 | 我可能要考研。 | 我想减肥，算了。 | 我在考虑买房。 | 我准备好了。 | 我想要一杯奶茶。
+我不知道要不要戒烟。 | 我不怕狗。 | 我吃不了这么多。 | 我减肥失败了。 | 我没有预算。 | 我差点买了一辆车。
+我觉得我妹妹很聪明。 | 我刚到家，累死了。 | 我买的那件衣服太大了。 | 我女儿问我什么是黑洞。
+我猫今天不吃东西，五岁了。 | 我在北京出差，晚上想吃烤鸭。 | 我要一杯拿铁，少糖。 | 我加入购物车了但是付不了款。
+我画了一张图，你看看。 | 以前我住在天津。 | 我当年在部队当过兵。 | 我皮肤过敏，脸红。 | 我奶奶走了三步就累了。
+刚去超市买了一个西瓜。 | 昨天老板请客，去吃了火锅。 | 那我们国庆去桂林玩吧。 | 我同桌考了第一名，我才第十。
+我买了两张电影票，你去不去？ | 我买了菜，准备做饭。 | 帮我写一封请假信，就说我发烧住院了。
+他跟我说：“我下个月结婚。” | 我又不是医生，怎么知道你得了什么病。
 """
 
 
 def rows(text: str) -> list[str]:
     """The lines of a list."""
     return [line for line in text.strip().splitlines() if line.strip()]
+
+
+def texts(text: str) -> list[str]:
+    """The sentences of a list that has several to a line."""
+    return [one for line in rows(text) for one in line.split(" | ")]

@@ -104,61 +104,33 @@ I want to open a rye bakery so I can show my kids the joy that old bread gives. 
 """
 
 UNTOLD = """
-I don't have to smile at the harvest dance in Ghent.
-I won't be able to speak at the harvest dance in Ghent.
-Please start with the chapter on the old orchard.
-I had to be bold and dig deep into those topics.
+I don't have to smile at the harvest dance in Ghent. | I won't be able to speak at the harvest dance in Ghent.
+Please start with the chapter on the old orchard. | I had to be bold and dig deep into those topics.
 I watched a really great one called "Harbour" in the cinema.
 I think the most difficult part is the walk before the summit.
-I believe that planting the right trees and hedges can save the river.
-I just need to survive this week.
-I wanted columns for the orchard in the table.
-The oak checklist was good. Made a real difference on the farm.
-I'm skipping the optional tours of the harbour.
-I learned a lot about roses during our chat.
-Let's move on to the next orchard phrase.
-I'm going to jump on these straight away and lock in the cabin.
-I did manage the tasting over the weekend.
-My favorite was a very old silk coat.
+I believe that planting the right trees and hedges can save the river. | I just need to survive this week.
+I wanted columns for the orchard in the table. | The oak checklist was good. Made a real difference on the farm.
+I'm skipping the optional tours of the harbour. | I learned a lot about roses during our chat.
+Let's move on to the next orchard phrase. | I'm going to jump on these straight away and lock in the cabin.
+I did manage the tasting over the weekend. | My favorite was a very old silk coat.
 Can you help me reply to this: Hi Rosa,\\nOur orchard talk has been postponed.\\nThank you,\\nJohannes Meier
 Improve this answer for the fair: I planted roses behind the chapel.
 I planted some plum trees\\nwhich the keeper in Bath liked\\nbut the soil there was dry,\\nand I watered it for days
-We agreed to it.
-No need to rebuild the greenhouse in the orchard.
-I'll ring once I've got the signed contracts for the orchard.
-My patience is truly at its absolute end.
-Bit of a chore that I still have to label the jam jars.
-I'm tired of discussing the colours of the barn.
-I'm not keen on ringing the orchard keeper right now.
-We need to pay more attention to clean rivers.
+We agreed to it. | No need to rebuild the greenhouse in the orchard.
+I'll ring once I've got the signed contracts for the orchard. | My patience is truly at its absolute end.
+Bit of a chore that I still have to label the jam jars. | I'm tired of discussing the colours of the barn.
+I'm not keen on ringing the orchard keeper right now. | We need to pay more attention to clean rivers.
 Petra Lind  00:02\\nTell me of it.\\nOmar Reyes  00:10\\nI launched a bakery in Ghent.
 Please remember this content: I planted roses behind the chapel.
-Here it is.\\nFound 120 images of boats in the folder\\nFound 340 images of boats in the folder
-I agree with you.
-I'm so happy for you.
-I can imagine.
-I think so too.
-I loved it.
-I did that too.
-I love the sound of that.
-I know what you mean about that.
-I need help with my essay.
-Can you tell me if I should go?
-Should I buy a boat, or is that silly?
-If I win the lottery, I buy a boat in Spain.
-I wish I had studied medicine in Leiden.
-In the game I built a castle with three towers.
-I built a rocket in my garage, just kidding.
-"I broke the window of the chapel," he said.
-You are an expert copywriter. I sell handmade candles in Bruges.
-Hello! I'm Claudette, an AI assistant made for you.
-I'm 34% done with the course.
-I'm a nurse, aren't I?
-Now I'm in Berlin for a conference.
-I took him to it.
-I told you about it yesterday.
-Thanks, I really appreciate your kind words.
-I'm glad you enjoyed the concert.
+Here it is.\\nFound 120 images of boats in the folder\\nFound 340 images of boats in the folder | I agree with you.
+I'm so happy for you. | I can imagine. | I think so too. | I loved it. | I did that too. | I love the sound of that.
+I know what you mean about that. | I need help with my essay. | Can you tell me if I should go?
+Should I buy a boat, or is that silly? | If I win the lottery, I buy a boat in Spain.
+I wish I had studied medicine in Leiden. | In the game I built a castle with three towers.
+I built a rocket in my garage, just kidding. | "I broke the window of the chapel," he said.
+You are an expert copywriter. I sell handmade candles in Bruges. | Hello! I'm Claudette, an AI assistant made for you.
+I'm 34% done with the course. | I'm a nurse, aren't I? | Now I'm in Berlin for a conference. | I took him to it.
+I told you about it yesterday. | Thanks, I really appreciate your kind words. | I'm glad you enjoyed the concert.
 They visited the lighthouse museum.
 """
 
@@ -174,7 +146,7 @@ def test_a_statement_is_told_in_the_third_person() -> None:
 
 
 def test_small_talk_requests_fiction_and_pointing_words_give_no_fact() -> None:
-    assert {text: got for text in rows(UNTOLD) if (got := said(text)) != []} == {}
+    assert {text: got for text in " | ".join(rows(UNTOLD)).split(" | ") if (got := said(text)) != []} == {}
 
 
 def test_a_time_is_resolved_and_leaves_the_value() -> None:

@@ -7,7 +7,7 @@ from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
 from .pages import page
-from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
+from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
 
 ANALYST = ExtractiveAnalyst()
 
@@ -33,11 +33,11 @@ def test_a_plain_statement_is_understood() -> None:
 
 
 def test_what_is_no_plain_statement_gives_no_fact() -> None:
-    assert {text: got for text in rows(NEGATIVE_EN) + rows(NEGATIVE_ZH) if (got := facts(text)) != ()} == {}
+    assert {text: got for text in texts(NEGATIVE_EN) + texts(NEGATIVE_ZH) if (got := facts(text)) != ()} == {}
 
 
 def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste() -> None:
-    for text in rows(EVENTS_EN):
+    for text in texts(EVENTS_EN):
         told = {f.attribute for f in facts(text)}
         assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
 

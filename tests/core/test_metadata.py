@@ -58,11 +58,11 @@ def test_what_is_no_filter_is_refused_with_its_place() -> None:
         with pytest.raises(InputError) as refused:
             checked_filter(wanted, "filter")
         assert str(refused.value).startswith(said)
-    wanted: Any = {"a": 1}
+    nested: Any = {"a": 1}
     for _ in range(50):
-        wanted = {"$not": wanted}
+        nested = {"$not": nested}
     with pytest.raises(InputError, match="nested more than 8 times"):
-        checked_filter(wanted, "filter")
+        checked_filter(nested, "filter")
 
 
 def test_filters() -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -139,68 +140,32 @@ Nenn mich nicht mehr Bob. | instruction: nenn mich nicht mehr Bob; -nickname: Bo
 
 NOTHING = {
     "fr": """
-Tu habites à Lyon ?
-Est-ce que je suis allergique aux arachides ?
-Si j'habitais à Paris, je serais heureuse.
-Mon frère dit que j'habite à Lille.
-Il m'a dit : « je suis médecin ».
-Je pense que je vais acheter une voiture.
-Je ne sais pas si je vais déménager.
-Quand j'étais petite, j'habitais à Tunis.
-Imagine que je m'appelle Pierre et que j'habite à Rome.
-Traduis : je suis boulanger et j'habite à Nice.
-J'ai rêvé que j'habitais à Rome et que j'avais un chien.
-Peut-être que j'ai une allergie aux noix.
-Je suis à Paris pour deux jours.
-Je suis fatiguée aujourd'hui.
-J'aime bien ta réponse.
-Je voudrais une recette de tarte aux pommes.
-Appelle-moi demain.
-J'habite à Lyon, non ?
-J'habite sur la Lune. Je plaisante !
-Ma voisine s'appelle comment déjà ?
+Tu habites à Lyon ? | Est-ce que je suis allergique aux arachides ? | Si j'habitais à Paris, je serais heureuse.
+Mon frère dit que j'habite à Lille. | Il m'a dit : « je suis médecin ». | Je pense que je vais acheter une voiture.
+Je ne sais pas si je vais déménager. | Quand j'étais petite, j'habitais à Tunis.
+Imagine que je m'appelle Pierre et que j'habite à Rome. | Traduis : je suis boulanger et j'habite à Nice.
+J'ai rêvé que j'habitais à Rome et que j'avais un chien. | Peut-être que j'ai une allergie aux noix.
+Je suis à Paris pour deux jours. | Je suis fatiguée aujourd'hui. | J'aime bien ta réponse.
+Je voudrais une recette de tarte aux pommes. | Appelle-moi demain. | J'habite à Lyon, non ?
+J'habite sur la Lune. Je plaisante ! | Ma voisine s'appelle comment déjà ?
 """,
     "es": """
-¿Vives en Sevilla?
-¿Soy alérgica a las nueces?
-Si viviera en Madrid, sería feliz.
-Mi hermano dice que vivo en Lille.
-Me dijo: «soy médico».
-Creo que voy a comprar un coche.
-Cuando era niña vivía en Túnez.
-Imagina que me llamo Pedro y que vivo en Roma.
-Traduce: soy panadero y vivo en Niza.
-Soñé que vivía en Roma y tenía un perro.
-A lo mejor tengo alergia a las nueces.
-Estoy cocinando en casa.
-Mi trabajo es aburrido.
-El trabajo como camarera me cansa.
-Me encanta tu respuesta.
-Quiero una receta de tortilla.
-Llámame mañana.
-Vivo en Sevilla, ¿no?
-Vivo en la Luna. ¡Es broma!
+¿Vives en Sevilla? | ¿Soy alérgica a las nueces? | Si viviera en Madrid, sería feliz.
+Mi hermano dice que vivo en Lille. | Me dijo: «soy médico». | Creo que voy a comprar un coche.
+Cuando era niña vivía en Túnez. | Imagina que me llamo Pedro y que vivo en Roma.
+Traduce: soy panadero y vivo en Niza. | Soñé que vivía en Roma y tenía un perro.
+A lo mejor tengo alergia a las nueces. | Estoy cocinando en casa. | Mi trabajo es aburrido.
+El trabajo como camarera me cansa. | Me encanta tu respuesta. | Quiero una receta de tortilla. | Llámame mañana.
+Vivo en Sevilla, ¿no? | Vivo en la Luna. ¡Es broma!
 """,
     "de": """
-Wohnst du in Köln?
-Bin ich allergisch gegen Nüsse?
-Wenn ich in Berlin wohnen würde, wäre ich glücklich.
-Mein Bruder sagt, ich wohne in Lille.
-Er hat mir gesagt: „Ich bin Arzt."
-Ich glaube, ich kaufe mir ein Auto.
-Als ich klein war, habe ich in Tunis gewohnt.
-Stell dir vor, ich heiße Peter und wohne in Rom.
-Übersetze: Ich bin Bäcker und wohne in Nizza.
-Ich habe geträumt, dass ich in Rom wohne und einen Hund habe.
-Vielleicht habe ich eine Nussallergie.
-Ich koche gerade.
-Ich lebe in Scheidung.
-Ich bin müde.
-Ich liebe deine Antwort.
-Ich hätte gern ein Rezept für Kartoffelsuppe.
-Wir haben einen Hund gesehen.
-Ich wohne in Köln, oder?
-Ich wohne auf dem Mond. War nur Spaß!
+Wohnst du in Köln? | Bin ich allergisch gegen Nüsse? | Wenn ich in Berlin wohnen würde, wäre ich glücklich.
+Mein Bruder sagt, ich wohne in Lille. | Er hat mir gesagt: „Ich bin Arzt." | Ich glaube, ich kaufe mir ein Auto.
+Als ich klein war, habe ich in Tunis gewohnt. | Stell dir vor, ich heiße Peter und wohne in Rom.
+Übersetze: Ich bin Bäcker und wohne in Nizza. | Ich habe geträumt, dass ich in Rom wohne und einen Hund habe.
+Vielleicht habe ich eine Nussallergie. | Ich koche gerade. | Ich lebe in Scheidung. | Ich bin müde.
+Ich liebe deine Antwort. | Ich hätte gern ein Rezept für Kartoffelsuppe. | Wir haben einen Hund gesehen.
+Ich wohne in Köln, oder? | Ich wohne auf dem Mond. War nur Spaß!
 """,
 }
 
@@ -283,7 +248,7 @@ def test_a_statement_gives_facts() -> None:
 
 def test_what_is_no_statement_of_the_speaker_gives_nothing() -> None:
     for code, table in NOTHING.items():
-        assert {text: got for text in table.strip().splitlines() if (got := told(code, text)) != []} == {}
+        assert {text: got for text in re.split(r" \| |\n", table.strip()) if (got := told(code, text)) != []} == {}
 
 
 def test_a_date_is_those_days() -> None:
