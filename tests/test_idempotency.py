@@ -85,7 +85,7 @@ def refusal(call: Callable[[], Any]) -> str:
     return ""
 
 
-@settings(max_examples=bounded(4, proofs=40))
+@settings(max_examples=bounded(3, proofs=40))
 @given(calls=st.lists(st.tuples(st.sampled_from(CALLS), st.integers(0, 5)), min_size=1, max_size=8))
 def test_any_calls_made_again_with_their_keys_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, int]]

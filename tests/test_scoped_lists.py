@@ -86,7 +86,7 @@ def test_lists_show_what_the_scope_admits_and_what_rests_on_it_alone(opened: Ope
     pages, facts, past = alice.pages(), alice.facts(), alice.past_facts()
     made: list[tuple[Any, Any]] = [(alice.segments, alice.segments()), (alice.chains, alice.chains())]
 
-    @settings(max_examples=bounded(10, proofs=300), deadline=None, database=None)
+    @settings(max_examples=bounded(6, proofs=300), deadline=None, database=None)
     @given(scopes)
     def shown(given_scope: dict[str, Any]) -> None:
         scope = Scope(**given_scope)

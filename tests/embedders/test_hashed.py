@@ -53,6 +53,6 @@ def test_spelling_order_and_repetition_count_a_little_and_case_and_width_do_not(
 def test_the_cost_grows_with_the_length_and_no_faster() -> None:
     embedder = HashedNgrams()
     embedder.embed(["some words and others " * 100])
-    began = time.perf_counter()
+    began = time.process_time()
     embedder.embed(["some words and others " * 20_000])
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0

@@ -60,7 +60,8 @@ def test_the_pieces_are_those_of_the_packages_tokenizer(folder: Path, theirs: An
 
 
 def test_the_vectors_are_those_of_the_packages_own_loop(ours: UseMultilingual, theirs: Any) -> None:
-    np.testing.assert_allclose(ours.embed(TEXTS), theirs.encode(TEXTS), atol=1e-4)
+    texts = bounded(TEXTS[::3], proofs=TEXTS)
+    np.testing.assert_allclose(ours.embed(texts), theirs.encode(texts), atol=1e-4)
 
 
 def test_signs_of_the_model_in_a_text_are_plain_characters(folder: Path) -> None:
@@ -100,8 +101,9 @@ def test_unpacked_weights_give_the_same_numbers_without_the_packages_files(
     ours: UseMultilingual, unpacked: Path, tmp_path: Path
 ) -> None:
     (tmp_path / UNPACKED).symlink_to(unpacked / UNPACKED)
-    vectors, tokens = UseMultilingual(tmp_path, threads=1).embed_tokens(TEXTS)
-    expected, known = ours.embed_tokens(TEXTS)
+    texts = bounded(TEXTS[1::3], proofs=TEXTS)
+    vectors, tokens = UseMultilingual(tmp_path, threads=1).embed_tokens(texts)
+    expected, known = ours.embed_tokens(texts)
     np.testing.assert_array_equal(vectors, expected)
     assert [one.words for one in tokens] == [one.words for one in known]
     for one, other in zip(tokens, known, strict=True):

@@ -95,9 +95,9 @@ def test_words_across_windows_are_cut_whole(ours: WordPiece, theirs: Any) -> Non
 
 def test_a_long_text_is_read_no_further_than_its_limit_needs(ours: WordPiece) -> None:
     text = "some words " * 2_000_000
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(ours.pieces(text, 254)) == 254
-    assert time.perf_counter() - began < 0.3
+    assert time.process_time() - began < 0.3
 
 
 def test_the_pieces_of_the_words_are_the_pieces_of_the_text(ours: WordPiece) -> None:
