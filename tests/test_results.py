@@ -91,6 +91,7 @@ def test_a_result_can_be_pickled_copied_and_made_a_dictionary(results: Results) 
             assert same(dataclasses.asdict(one), one), name
 
 
+@pytest.mark.proof
 def test_fastapi_returns_results_from_routes_that_name_their_types_and_from_those_that_do_not(results: Results) -> None:
     fastapi, httpx2 = pytest.importorskip("fastapi"), pytest.importorskip("httpx2")
     app = fastapi.FastAPI()

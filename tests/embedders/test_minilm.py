@@ -22,7 +22,6 @@ from embermem.core.errors import EmbedderError, EmbedderMissing
 from embermem.embedders.minilm import MiniLM, plan
 from embermem.embedders.tensors import read_safetensors
 from embermem.embedders.weights import MODEL, VOCABULARY, find_weights
-from proofs import bounded
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,8 +58,9 @@ def test_only_the_first_256_pieces_count(minilm: MiniLM) -> None:
     assert abs(same[0] - other[0]).max() > 1e-5
 
 
+@pytest.mark.proof
 def test_one_thread_and_many_give_the_same_vectors(weights: Path, minilm: MiniLM) -> None:
-    texts = [f"text number {i} " + "and on " * (i % 40) for i in range(bounded(20, proofs=60))]
+    texts = [f"text number {i} " + "and on " * (i % 40) for i in range(60)]
     np.testing.assert_allclose(MiniLM(weights, threads=1).embed(texts), minilm.embed(texts), atol=2e-6)
 
 
