@@ -15,6 +15,7 @@ import types
 import typing
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any, get_args, get_origin
 
 from embermem import AsyncMemory, AsyncOwnerMemory, Memory, OwnerMemory, OwnerSystem, Scope, SystemMemory
@@ -33,6 +34,7 @@ _WHEN = datetime(2026, 5, 2, 10, 30, tzinfo=UTC)
 _DEEP = 3
 
 
+@cache
 def found() -> frozenset[type[Any]]:
     """All of them."""
     seen: set[type[Any]] = set()
@@ -96,6 +98,7 @@ def _add(hint: Any, seen: set[type[Any]]) -> None:
         _add(part, seen)
 
 
+@cache
 def _hints(of: Any) -> dict[str, Any]:
     module = sys.modules[of.__module__]
     known = _for_type_checkers(module)
@@ -104,6 +107,7 @@ def _hints(of: Any) -> dict[str, Any]:
     return typing.get_type_hints(of, {**vars(module), **known}, include_extras=True)
 
 
+@cache
 def _for_type_checkers(module: types.ModuleType) -> dict[str, Any]:
     """What a module imports for its annotations alone."""
     names: dict[str, Any] = {}

@@ -40,7 +40,7 @@ def noted(mine: OwnerMemory, **more: Any) -> str:
     return mine.add_case("Who visited the pond?", **given).id
 
 
-def test_a_case_keeps_how_the_query_was_asked(alice: OwnerMemory, clock: Clock) -> None:
+def test_a_case_keeps_how_the_query_was_asked_and_expects_nothing_twice(alice: OwnerMemory, clock: Clock) -> None:
     asked = {"at": AT, "budget": 300, "preset": "paper", "thread": "pond", "as_of": AT, "valid_at": AT}
     case = alice.add_case(" Who was there? ", expected=[said(alice, "heron")], note=" a bird ", **asked)  # type: ignore[arg-type]
     assert case.arguments == {"query": "Who was there?", **asked}
@@ -49,11 +49,18 @@ def test_a_case_keeps_how_the_query_was_asked(alice: OwnerMemory, clock: Clock) 
     assert case.unwanted == ()
     assert alice.cases() == (case,)
     assert alice.case(case.id) == case
+    heron = said(alice, "heron")
+    assert len(alice.add_case("Who?", expected=[heron, heron]).expected) == 1
 
 
-def test_a_case_that_was_asked_with_nothing_more_is_asked_so_again(alice: OwnerMemory, clock: Clock) -> None:
+def test_a_case_that_was_asked_with_nothing_more_is_asked_so_again_and_with_a_key_is_added_once(
+    alice: OwnerMemory, clock: Clock
+) -> None:
     case = alice.case(noted(alice))
     assert case.arguments == {"query": "Who visited the pond?", "at": clock.now}
+    once = noted(alice, key="k", at=AT)
+    assert noted(alice, key="k", at=AT) == once
+    assert len(alice.cases()) == 2
 
 
 def test_a_case_passes_where_the_context_rests_on_what_is_expected_and_on_nothing_unwanted(alice: OwnerMemory) -> None:
@@ -68,25 +75,17 @@ def test_a_case_passes_where_the_context_rests_on_what_is_expected_and_on_nothin
     assert (both.passes(nothing), both.missing(nothing)) == (False, (heron, figs))
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"expected": []}, "at least one utterance"),
-        ({"expected": "u1"}, "such as a list"),
-        ({"note": "x" * 2001}, "note"),
-        ({"budget": 0}, "budget"),
-        ({"at": "soon"}, "at"),
-    ],
-)
-def test_a_case_that_says_nothing_is_refused_with_its_reason(
-    alice: OwnerMemory, given: dict[str, Any], told: str
+def test_a_case_that_says_nothing_or_contradicts_itself_is_refused_with_its_reason_and_none_are_exported(
+    alice: OwnerMemory,
 ) -> None:
-    with pytest.raises(InputError, match=told):
-        alice.add_case("Who?", **{"expected": [said(alice, "heron")], **given})
-    assert alice.cases() == ()
-
-
-def test_an_utterance_cannot_be_expected_and_unwanted(alice: OwnerMemory) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"expected": []}, "at least one utterance"), ({"expected": "u1"}, "such as a list"),
+        ({"note": "x" * 2001}, "note"), ({"budget": 0}, "budget"), ({"at": "soon"}, "at"),
+    ]  # fmt: skip
+    for given, told in cases:
+        with pytest.raises(InputError, match=told):
+            alice.add_case("Who?", **{"expected": [said(alice, "heron")], **given})
+        assert alice.cases() == ()
     heron = said(alice, "heron")
     with pytest.raises(InputError, match="both expected and unwanted"):
         alice.add_case("Who?", expected=[heron], unwanted=[heron])
@@ -94,6 +93,8 @@ def test_an_utterance_cannot_be_expected_and_unwanted(alice: OwnerMemory) -> Non
         alice.add_case("  ", expected=[heron])
     with pytest.raises(NotFound):
         alice.add_case("Who?", expected=["u0000000000000000000000000"])
+    with pytest.raises(InputError, match="no cases"):
+        recall_set(alice)
 
 
 def test_nobody_marks_what_another_said(alice: OwnerMemory, opened: Opener) -> None:
@@ -107,16 +108,13 @@ def test_nobody_marks_what_another_said(alice: OwnerMemory, opened: Opener) -> N
             call(case)
 
 
-def test_a_case_is_dropped_and_its_history_says_so(alice: OwnerMemory) -> None:
+def test_a_case_is_dropped_undone_and_goes_with_its_owner(alice: OwnerMemory, place: Place) -> None:
     case = noted(alice)
     assert alice.drop_case(case).retired_at is not None
     assert alice.cases() == ()
     assert [type(d) for change in alice.history(case) for d in change.decisions] == [CaseAdded, CaseDropped]
     with pytest.raises(InputError, match="dropped before"):
         alice.drop_case(case)
-
-
-def test_what_is_done_with_a_case_can_be_undone(alice: OwnerMemory) -> None:
     case = noted(alice)
     no = alice.undo(alice.case(case).change_no)
     assert alice.cases() == ()
@@ -125,6 +123,10 @@ def test_what_is_done_with_a_case_can_be_undone(alice: OwnerMemory) -> None:
     alice.drop_case(case)
     alice.undo(alice.changes()[-1].no)
     assert [one.id for one in alice.cases()] == [case]
+    noted(alice)
+    assert rows(place(), "SELECT * FROM recall_case")
+    alice.forget_owner()
+    assert rows(place(), "SELECT * FROM recall_case") == []
 
 
 def test_a_case_is_still_there_when_memory_is_begun_anew(opened: Opener, alice: OwnerMemory) -> None:
@@ -152,18 +154,14 @@ def test_a_forgotten_utterance_leaves_its_case(alice: OwnerMemory, opened: Opene
     assert all(one.level == "ok" for one in opened().check(deep=True))
 
 
-@pytest.mark.parametrize(
-    ("query", "note"),
-    [("Who was it?", ""), ("Which fig trees?", "heron"), ("Who?", "the fig trees are missing")],
-    ids=["its last utterance", "its query", "its note"],
-)
 def test_a_case_goes_with_its_last_utterance_and_with_its_words(
-    alice: OwnerMemory, opened: Opener, place: Place, query: str, note: str
+    alice: OwnerMemory, opened: Opener, place: Place
 ) -> None:
     figs, heron = said(alice, "planted"), said(alice, "heron")
-    alice.add_case(query, expected=[figs] if query == "Who was it?" else [figs, heron], note=note)
     stays = alice.add_case("Who ate the goldfish?", expected=[heron])
-    alice.drop_case(alice.add_case(query, unwanted=[figs], note=note).id)
+    for query, note in (("Who was it?", ""), ("Which fig trees?", "heron"), ("Who?", "the fig trees are missing")):
+        alice.add_case(query, expected=[figs] if query == "Who was it?" else [figs, heron], note=note)
+        alice.drop_case(alice.add_case(query, unwanted=[figs], note=note).id)
     receipt = alice.forget(page=alice.utterance(figs).page_id)
     assert alice.cases() == (stays,)
     assert rows(place(), "SELECT * FROM recall_case WHERE note LIKE '%fig%' OR query LIKE '%fig%'") == []
@@ -171,18 +169,6 @@ def test_a_case_goes_with_its_last_utterance_and_with_its_words(
     assert alice.verify(receipt).ok
     assert_sound(place())
     assert all(one.level == "ok" for one in opened().check(deep=True))
-
-
-def test_cases_go_with_their_owner(alice: OwnerMemory, place: Place) -> None:
-    noted(alice)
-    assert rows(place(), "SELECT * FROM recall_case")
-    alice.forget_owner()
-    assert rows(place(), "SELECT * FROM recall_case") == []
-
-
-def test_a_case_expects_nothing_twice(alice: OwnerMemory) -> None:
-    heron = said(alice, "heron")
-    assert len(alice.add_case("Who?", expected=[heron, heron]).expected) == 1
 
 
 def test_cases_are_exported_as_a_recall_set_of_what_was_said(alice: OwnerMemory) -> None:
@@ -203,11 +189,6 @@ def test_cases_are_exported_as_a_recall_set_of_what_was_said(alice: OwnerMemory)
     assert {thread.id for thread in conversation.threads} >= {"pond", "garden", "people"}
 
 
-def test_without_cases_there_is_nothing_to_export(alice: OwnerMemory) -> None:
-    with pytest.raises(InputError, match="no cases"):
-        recall_set(alice)
-
-
 def test_sensitive_words_of_a_case_are_taken_out(opened: Opener) -> None:
     mine = opened(redact="secrets").of("carol")
     mine.add("I keep bees.", "Good.")
@@ -217,9 +198,3 @@ def test_sensitive_words_of_a_case_are_taken_out(opened: Opener) -> None:
         note="DE89 3704 0044 0532 0130 00",
     )
     assert "3704" not in f"{case.query} {case.note}"
-
-
-def test_a_case_with_a_key_is_added_once(alice: OwnerMemory) -> None:
-    once = noted(alice, key="k", at=AT)
-    assert noted(alice, key="k", at=AT) == once
-    assert len(alice.cases()) == 1

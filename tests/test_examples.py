@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
-import pytest
-
 from embermem.testing.model_server import ModelServer
 from embermem.testing.wire import Request
+from forked import Child
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -93,32 +92,30 @@ WITH_A_MODEL = ("chat_agent",)
 
 
 def run(name: str, *, told: str = "", folder: Path | None = None, **variables: str) -> list[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("EMBERMEM_")}
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{name}.py")],
-        input=told,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=folder,
-        env={**environment, **variables, "EMBERMEM_EMBEDDER": "hashed"},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    def example() -> None:
+        os.chdir(folder or EXAMPLES)
+        os.environ.update(variables, EMBERMEM_EMBEDDER="hashed")
+        sys.argv = [str(EXAMPLES / f"{name}.py")]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+
+    child = Child(example)
+    child.stdin.write(told)
+    out, errors = child.communicate()
+    assert child.returncode == 0, errors
+    return out.splitlines()
 
 
 def test_every_example_is_run() -> None:
     assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == sorted([*SAID, *WITH_A_MODEL])
 
 
-@pytest.mark.parametrize("name", sorted(SAID))
-def test_an_example_says_what_it_should(name: str) -> None:
-    lines = run(name)
-    for expected in SAID[name]:
-        found = next((place for place, line in enumerate(lines) if line.startswith(expected)), None)
-        assert found is not None, f"{expected!r} is not in what is left: {lines}"
-        lines = lines[found + 1 :]
+def test_an_example_says_what_it_should() -> None:
+    for name in sorted(SAID):
+        lines = run(name)
+        for expected in SAID[name]:
+            found = next((place for place, line in enumerate(lines) if line.startswith(expected)), None)
+            assert found is not None, f"{expected!r} is not in what is left: {lines}"
+            lines = lines[found + 1 :]
 
 
 def test_the_chat_agent_knows_in_its_second_run_what_it_was_told_in_the_first(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import EmberError, InputError, KeyReused, NotFound
 from json_lines import exported, imported
+from proofs import bounded
 from scripted import Clock
 
 FIGS = {"text": "likes figs", "attribute": "likes", "value": "figs"}
@@ -42,18 +43,16 @@ class Session:
             "add": lambda: alice.add(f"I keep {value}.", at="2026-05-02T10:00:00Z", key=key),
             "learn": lambda: [one.id for one in alice.learn([{**FIGS, "value": value}], key=key)],
             "correct": lambda: alice.correct(fact, f"likes {value} now", key=key).id,
-            "pin": lambda: alice.pin(fact, at % 2 == 0, key=key).id,
-            "retire": lambda: alice.retire(fact, key=key).id,
+            "pin": lambda: alice.pin(fact, at % 2 == 0, key=key).id, "retire": lambda: alice.retire(fact, key=key).id,
             "profiles": lambda: alice.set_profiles(user={"name": value}, key=key),
             "instruction": lambda: alice.add_instruction(f"Always mention {value}.", key=key).id,
             "link": lambda: alice.link(fact, other, "both", key=key).id,
             "case": lambda: alice.add_case("what?", expected=[said], at="2026-05-02", key=key).id,
             "expire": lambda: alice.expire(fact_id=fact, at="2030-01-01", key=key),
             "expire_page": lambda: alice.expire(page_id=page, at="2030-01-01", key=key),
-            "undo": lambda: alice.undo(change, key=key),
-            "fade": lambda: alice.fade(key=key).facts,
+            "undo": lambda: alice.undo(change, key=key), "fade": lambda: alice.fade(key=key).facts,
             "forget": lambda: alice.forget(matching=value, key=key).sha256,
-        }
+        }  # fmt: skip
         call = calls[name]
         try:
             call()
@@ -86,7 +85,7 @@ def refusal(call: Callable[[], Any]) -> str:
     return ""
 
 
-@settings(max_examples=10)
+@settings(max_examples=bounded(3, proofs=40))
 @given(calls=st.lists(st.tuples(st.sampled_from(CALLS), st.integers(0, 5)), min_size=1, max_size=8))
 def test_any_calls_made_again_with_their_keys_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, int]]

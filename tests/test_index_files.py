@@ -37,15 +37,22 @@ def files(path: Path) -> list[Path]:
     return sorted(Path(f"{path}-cache").glob("*"))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store that was lived in and closed: it has a file."""
-    path = tmp_path / "memory.db"
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store that was lived in and closed: it has a file."""
+    path = tmp_path_factory.mktemp("lived") / "memory.db"
     with at(path) as memory:
         lived(memory.of("alice"))
         found_by(memory.of("alice"), *QUESTIONS)
     assert len(files(path)) == 1
-    return path
+    return path.parent
+
+
+@pytest.fixture
+def path(lived_in: Path, tmp_path: Path) -> Path:
+    """A copy of that store, with its file."""
+    shutil.copytree(lived_in, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "memory.db"
 
 
 def secret_page(alice: OwnerMemory) -> str:
@@ -143,19 +150,17 @@ def _is_a_link_to_itself(file: Path, content: bytes) -> None:
     file.symlink_to(file)
 
 
-@pytest.mark.parametrize("becomes", [_is_cut_off, _is_a_pipe, _is_a_folder, _is_a_link_to_itself])
-def test_what_is_in_place_of_a_file_stops_neither_a_recall_nor_a_check(
-    path: Path, becomes: Callable[[Path, bytes], None]
-) -> None:
+def test_what_is_in_place_of_a_file_stops_neither_a_recall_nor_a_check(path: Path) -> None:
     (file,) = files(path)
     content = file.read_bytes()
     with at(path, index_cache="off") as memory:
         before = found_by(memory.of("alice"), *QUESTIONS)
-    file.unlink()
-    becomes(file, content)
-    with at(path, read_only=True) as memory:
-        assert found_by(memory.of("alice"), *QUESTIONS) == before
-        assert not [finding for finding in memory.check() if finding.level == "error"]
+    for becomes in (_is_cut_off, _is_a_pipe, _is_a_link_to_itself, _is_a_folder):
+        file.unlink()
+        becomes(file, content)
+        with at(path, read_only=True) as memory:
+            assert found_by(memory.of("alice"), *QUESTIONS) == before
+            assert not [finding for finding in memory.check() if finding.level == "error"]
 
 
 def forgets_a_page(alice: OwnerMemory) -> None:
@@ -166,18 +171,26 @@ def forgets_the_owner(alice: OwnerMemory) -> None:
     alice.forget_owner()
 
 
-@pytest.mark.parametrize("forgets", [forgets_a_page, forgets_the_owner])
-@pytest.mark.parametrize("settings", [{}, {"index_cache": "off"}])
-def test_no_file_outlives_what_is_forgotten_in_whatever_process(
-    path: Path, forgets: Callable[[OwnerMemory], None], settings: dict[str, Any]
-) -> None:
-    with at(path) as reader, at(path, **settings) as other:
-        assert SECRET in found_by(reader.of("alice"), *QUESTIONS)
-        forgets(other.of("alice"))
-        assert files(path) == []
-        assert SECRET not in found_by(reader.of("alice"), *QUESTIONS)
-        assert holds(path, *WORDS) == []
-    assert holds(path, *WORDS) == []
+def test_no_file_outlives_what_is_forgotten_in_whatever_process(path: Path) -> None:
+    store, (file,) = path.read_bytes(), files(path)
+    content = file.read_bytes()
+    ways: list[tuple[Callable[[OwnerMemory], None], dict[str, Any]]] = [
+        (forgets_a_page, {}), (forgets_the_owner, {"index_cache": "off"}), (forgets_a_page, {"index_cache": "off"}),
+        (forgets_the_owner, {}),
+    ]  # fmt: skip
+    for number, (forgets, settings) in enumerate(bounded(ways[:2], proofs=ways)):
+        copy = path.parent / str(number) / path.name
+        copy.parent.mkdir()
+        copy.write_bytes(store)
+        (copy.parent / file.parent.name).mkdir()
+        (copy.parent / file.parent.name / file.name).write_bytes(content)
+        with at(copy) as reader, at(copy, **settings) as other:
+            assert SECRET in found_by(reader.of("alice"), *QUESTIONS)
+            forgets(other.of("alice"))
+            assert files(copy) == []
+            assert SECRET not in found_by(reader.of("alice"), *QUESTIONS)
+            assert holds(copy, *WORDS) == []
+        assert holds(copy, *WORDS) == []
 
 
 def test_files_in_a_folder_that_a_setting_names_are_forgotten_by_whoever_does_not_know_of_it(path: Path) -> None:

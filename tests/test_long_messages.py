@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from embermem import Memory, OwnerMemory
+from proofs import bounded
 from scripted import Opener, Place
 from soundness import assert_sound, meddle
 
@@ -28,24 +27,24 @@ def lived(alice: OwnerMemory, text: str) -> None:
     alice.add(text, "I have read all of it.")
 
 
-@pytest.mark.parametrize("settled", [False, True])
-def test_the_last_sentence_of_200000_characters_is_found(alice: OwnerMemory, settled: bool) -> None:
-    text = long_text(3_600)
-    assert len(text) > 200_000
+def test_the_last_sentence_of_a_very_long_message_is_found_before_and_after_it_is_settled(alice: OwnerMemory) -> None:
+    text = long_text(bounded(1_200, proofs=3_600))
+    assert len(text) > bounded(60_000, proofs=200_000)
     lived(alice, text)
-    if settled:
-        alice.settle()
-    context = alice.recall(ASKED, budget=300)
-    assert LAST in context.text
-    assert context.tokens <= 300
-    assert [hit.utterance.text == text for hit in context.hits].count(True) == 1
-    assert [hit.rank for hit in context.hits] == list(range(1, len(context.hits) + 1))
-    assert len({hit.utterance.id for hit in context.packed}) == len(context.packed)
-    assert alice.search(ASKED, k=1)[0].utterance.text == text
+    for settled in (False, True):
+        if settled:
+            alice.settle()
+        context = alice.recall(ASKED, budget=300)
+        assert LAST in context.text
+        assert context.tokens <= 300
+        assert [hit.utterance.text == text for hit in context.hits].count(True) == 1
+        assert [hit.rank for hit in context.hits] == list(range(1, len(context.hits) + 1))
+        assert len({hit.utterance.id for hit in context.packed}) == len(context.packed)
+        assert alice.search(ASKED, k=1)[0].utterance.text == text
 
 
 @pytest.mark.engines
-def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store(
+def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store_until_it_is_forgotten(
     opened: Opener, place: Place, memory: Memory
 ) -> None:
     lived(memory.of("alice"), long_text(300))
@@ -55,14 +54,9 @@ def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_st
     assert opened().of("alice").recall(ASKED, budget=300).text == told
     assert all(one.same for one in memory.rebuild())
     assert_sound(place())
-
-
-def test_of_a_forgotten_long_message_nothing_is_found(alice: OwnerMemory) -> None:
-    lived(alice, long_text(300))
-    alice.settle()
+    alice = memory.of("alice")
     alice.forget(page=alice.pages()[-1].id)
-    texts: Sequence[str] = [hit.utterance.text for hit in alice.search(ASKED)]
-    assert not any(LAST in text for text in texts)
+    assert not any(LAST in hit.utterance.text for hit in alice.search(ASKED))
 
 
 def test_a_long_message_that_was_embedded_whole_is_still_found_by_its_words(opened: Opener, place: Place) -> None:

@@ -30,7 +30,9 @@ def alice(opened: Opener) -> OwnerMemory:
 
 
 @pytest.mark.engines
-def test_messages_and_facts_are_counted_in_the_buckets_in_which_they_are(alice: OwnerMemory) -> None:
+def test_messages_and_facts_are_counted_in_the_buckets_in_which_they_are_and_given_up_to_the_limit(
+    alice: OwnerMemory,
+) -> None:
     found = alice.timeline(DAYS)
     assert found.said == (4, 0, 2)
     assert found.said_found == 6
@@ -42,15 +44,33 @@ def test_messages_and_facts_are_counted_in_the_buckets_in_which_they_are(alice: 
     assert lyon in found.facts
     assert found.facts_found == len(found.facts)
     assert found.segments_found == len(found.segments) > 0
+    every, one = alice.timeline(DAYS), alice.timeline(DAYS, limit=1)
+    assert len(one.facts) == len(one.segments) == 1
+    assert (one.facts_found, one.segments_found) == (every.facts_found, every.segments_found)
+    assert max(len(segment.page_ids) for segment in every.segments) == len(one.segments[0].page_ids)
+    assert alice.timeline(DAYS, limit=0).facts == ()
 
 
 @pytest.mark.engines
-def test_without_edges_it_is_all_from_the_first_message_to_the_last(alice: OwnerMemory) -> None:
+def test_edges_may_be_left_out_or_reach_over_all_years_and_bound_something(alice: OwnerMemory) -> None:
     found = alice.timeline()
     assert found.said_from == found.edges[0] == datetime(2026, 5, 1, 10, tzinfo=UTC)
     assert found.said_to == datetime(2026, 5, 3, 9, tzinfo=UTC)
     assert found.said == (6,)
     assert found.said_to < found.edges[-1]
+    found = alice.timeline(["2030-01-01", "2030-02-01"])
+    assert (found.facts_found, found.said_found, found.segments_found) == (0, 0, 0)
+    assert found.held == len(alice.facts())
+    found = alice.timeline(["0001-01-02", "2026-05-02", "9999-12-30"])
+    assert found.said == (4, 2)
+    cases: list[tuple[list[str], str]] = [
+        (["2026-05-01"], "edges has 1 times; give none, or 2 to 401"),
+        (["2026-05-02", "2026-05-01"], "edges are not in ascending order"),
+        (["2026-05-01", "soon"], r"edges\[1\] = 'soon' is not a time"),
+    ]
+    for edges, told in cases:
+        with pytest.raises(InputError, match=told):
+            alice.timeline(edges)
 
 
 def test_an_empty_memory_has_an_empty_timeline(opened: Opener) -> None:
@@ -61,7 +81,7 @@ def test_an_empty_memory_has_an_empty_timeline(opened: Opener) -> None:
 
 
 @pytest.mark.engines
-def test_a_person_a_thread_words_and_an_attribute_limit_it(alice: OwnerMemory) -> None:
+def test_a_person_a_thread_words_that_mean_themselves_and_an_attribute_limit_it(alice: OwnerMemory) -> None:
     assert {fact.person for fact in alice.timeline(DAYS, person="Ana").facts} == {"Ana"}
     assert alice.timeline(DAYS, person="Ana").said_found == 0
     assert alice.timeline(DAYS, person="Ana").segments_found >= 1
@@ -71,26 +91,8 @@ def test_a_person_a_thread_words_and_an_attribute_limit_it(alice: OwnerMemory) -
     assert {fact.attribute for fact in alice.timeline(DAYS, attribute="lives_in").facts} == {"lives_in"}
     with pytest.raises(NotFound, match="there is no person 'Zoltan'"):
         alice.timeline(DAYS, person="Zoltan")
-
-
-def test_a_word_with_signs_of_patterns_means_itself(alice: OwnerMemory) -> None:
     assert alice.timeline(DAYS, words=["%"]).said_found == 0
     assert alice.timeline(DAYS, words=["_"]).said_found == 0
-
-
-@pytest.mark.engines
-def test_no_more_than_the_limit_is_given_and_all_are_counted(alice: OwnerMemory) -> None:
-    every, one = alice.timeline(DAYS), alice.timeline(DAYS, limit=1)
-    assert len(one.facts) == len(one.segments) == 1
-    assert (one.facts_found, one.segments_found) == (every.facts_found, every.segments_found)
-    assert max(len(segment.page_ids) for segment in every.segments) == len(one.segments[0].page_ids)
-    assert alice.timeline(DAYS, limit=0).facts == ()
-
-
-def test_facts_that_hold_all_the_time_are_counted_apart(alice: OwnerMemory) -> None:
-    found = alice.timeline(["2030-01-01", "2030-02-01"])
-    assert (found.facts_found, found.said_found, found.segments_found) == (0, 0, 0)
-    assert found.held == len(alice.facts())
 
 
 @pytest.mark.engines
@@ -111,21 +113,3 @@ def test_what_has_expired_is_neither_counted_nor_given(alice: OwnerMemory, clock
     found = alice.timeline(DAYS)
     assert found.said == (2, 0, 2)
     assert all(page.id not in segment.page_ids for segment in found.segments)
-
-
-@pytest.mark.parametrize(
-    ("edges", "told"),
-    [
-        (["2026-05-01"], "edges has 1 times; give none, or 2 to 401"),
-        (["2026-05-02", "2026-05-01"], "edges are not in ascending order"),
-        (["2026-05-01", "soon"], r"edges\[1\] = 'soon' is not a time"),
-    ],
-)
-def test_edges_that_bound_nothing_are_refused(alice: OwnerMemory, edges: list[str], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        alice.timeline(edges)
-
-
-def test_a_span_may_reach_over_all_years(alice: OwnerMemory) -> None:
-    found = alice.timeline(["0001-01-02", "2026-05-02", "9999-12-30"])
-    assert found.said == (4, 2)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -55,12 +54,13 @@ def test_a_short_answer_continues() -> None:
     assert goes_on(page("I planted tomatoes.", "In pots?"), page("Yes!", no=2, minutes=1))
 
 
-@pytest.mark.parametrize("cue", ["By the way, my garden tomatoes", "Anyway, the garden", "对了，tomatoes"])
-def test_a_word_that_turns_away_breaks_the_chain(cue: str) -> None:
-    first = page("I planted tomatoes in the garden near the shed today.", "Tomatoes need sun.")
-    assert not goes_on(
-        first, page(f"{cue} and my cousin's wedding in Spain next summer, flights, hotels", no=2, minutes=1)
-    )
+def test_a_word_that_turns_away_breaks_the_chain() -> None:
+    cases = ["By the way, my garden tomatoes", "Anyway, the garden", "对了，tomatoes"]
+    for cue in cases:
+        first = page("I planted tomatoes in the garden near the shed today.", "Tomatoes need sun.")
+        assert not goes_on(
+            first, page(f"{cue} and my cousin's wedding in Spain next summer, flights, hotels", no=2, minutes=1)
+        )
 
 
 def test_a_long_silence_breaks_the_chain() -> None:
@@ -139,7 +139,7 @@ def test_a_summary_names_speakers_who_have_names() -> None:
 
 
 def test_a_summary_stays_within_its_limit() -> None:
-    long = " ".join(f"I visited the old lighthouse number {i} near the harbour of Bergen." for i in range(200))
+    long = " ".join(f"I visited the old lighthouse number {i} near the harbour of Bergen." for i in range(60))
     views = [page(long, long, no=i, minutes=i) for i in range(1, 6)]
     for note in ANALYST.annotate(OWNER, {}, views):
         assert 0 < len(note.chain_summary) <= 320
@@ -168,25 +168,19 @@ def test_there_are_ninety_dimensions_in_three_categories() -> None:
     assert dimensions() is known
 
 
-@pytest.mark.parametrize(
-    ("text", "dimension", "positive"),
-    [
-        ("I love hiking.", "outdoors", True),
-        ("I really enjoy playing the piano.", "music", True),
-        ("My hobby is photography.", "photography", True),
-        ("I have a cat named Luna.", "pets", True),
-        ("I hate reading.", "reading", False),
-        ("I'm an introvert.", "extraversion", False),
-        ("我喜欢露营。", "camping", True),
-        ("我讨厌跑步。", "fitness", False),
-    ],
-)
-def test_plain_taste_is_evidence_for_a_trait(text: str, dimension: str, positive: bool) -> None:
-    (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
-    found = {t.dimension: t for t in note.traits}
-    assert (found[dimension].level > 0) is positive
-    assert -1.0 <= found[dimension].level <= 1.0
-    assert found[dimension].sources
+def test_plain_taste_is_evidence_for_a_trait() -> None:
+    cases = [
+        ("I love hiking.", "outdoors", True), ("I really enjoy playing the piano.", "music", True),
+        ("My hobby is photography.", "photography", True), ("I have a cat named Luna.", "pets", True),
+        ("I hate reading.", "reading", False), ("I'm an introvert.", "extraversion", False),
+        ("我喜欢露营。", "camping", True), ("我讨厌跑步。", "fitness", False),
+    ]  # fmt: skip
+    for text, dimension, positive in cases:
+        (note,) = ANALYST.annotate(OWNER, {}, [page(text)])
+        found = {t.dimension: t for t in note.traits}
+        assert (found[dimension].level > 0) is positive
+        assert -1.0 <= found[dimension].level <= 1.0
+        assert found[dimension].sources
 
 
 def test_disliking_one_kind_says_nothing_of_the_whole() -> None:
@@ -213,10 +207,8 @@ def test_a_request_gives_each_fact_once_with_all_its_sources() -> None:
     pages = (page("I live in Oslo."), page("I live in Oslo and I love jazz.", no=2))
     change = ANALYST.profile(ProfileRequest(owner=OWNER, segment=segment(), pages=pages, persona=Persona(), nearest=()))
     assert [(f.attribute, f.value, len(f.sources)) for f in change.facts] == [
-        ("lives_in", "Oslo", 2),
-        ("likes", "jazz", 1),
-        ("dislikes", "jazz", 1),
-    ]
+        ("lives_in", "Oslo", 2), ("likes", "jazz", 1), ("dislikes", "jazz", 1),
+    ]  # fmt: skip
     assert [f.retracts for f in change.facts] == [False, False, True]
     assert change.segment_summary is None  # it is made of sentences of its pages already
 
@@ -251,36 +243,13 @@ def test_no_text_raises_and_every_source_lies_inside_it(user: str, assistant: st
             assert 0 <= source.start < source.end <= lengths[source.utterance_id]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a",
-        "I ",
-        "I'm a ",
-        "my ",
-        '"',
-        "'",
-        "`",
-        "```",
-        " ",
-        "\n",
-        "我",
-        "我在",
-        "Bo: ",
-        "I love a ",
-        "A ",
-        ",",
-        ", a",
-        "<",
-        "and I ",
-        "1. ",
-        "last ",
-        "Ab. ",
-        "很",
-    ],
-)
-def test_a_hundred_thousand_characters_take_no_seconds(unit: str) -> None:
-    text = (unit * 100_000)[:100_000]
-    start = time.process_time()
-    ANALYST.annotate(OWNER, {}, [page(text, text), page(text, text, no=2, minutes=1)])
-    assert time.process_time() - start < 2.0
+def test_a_hundred_thousand_characters_take_no_seconds() -> None:
+    cases = [
+        "a", "I ", "I'm a ", "my ", '"', "'", "`", "```", " ", "\n", "我", "我在", "Bo: ", "I love a ", "A ", ",",
+        ", a", "<", "and I ", "1. ", "last ", "Ab. ", "很",
+    ]  # fmt: skip
+    for unit in bounded(cases[::3], proofs=cases):
+        text = (unit * 100_000)[:100_000]
+        start = time.process_time()
+        ANALYST.annotate(OWNER, {}, [page(text, text), page(text, text, no=2, minutes=1)])
+        assert time.process_time() - start < 2.0

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
 from embermem.analysts import ExtractiveAnalyst
 from embermem.core.types import About, FactProposal
 from embermem.languages.people import called
 
-from .pages import NOW, page
-from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows
+from .pages import page
+from .sentences import EVENTS_EN, NEGATIVE_EN, NEGATIVE_ZH, POSITIVE_EN, POSITIVE_ZH, rows, texts
 
 ANALYST = ExtractiveAnalyst()
 
@@ -26,43 +24,41 @@ def by_name(subject: str) -> str:
     return told.name or ("user's " if subject.isascii() else "user的") + told.kin
 
 
-@pytest.mark.parametrize("row", rows(POSITIVE_EN) + rows(POSITIVE_ZH))
-def test_a_plain_statement_is_understood(row: str) -> None:
-    text, attribute, value, *rest = (part.strip() for part in row.split("|"))
-    subject = by_name(rest[0]) if rest else "user"
-    found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
-    assert (subject, attribute, value) in found
+def test_a_plain_statement_is_understood() -> None:
+    for row in rows(POSITIVE_EN) + rows(POSITIVE_ZH):
+        text, attribute, value, *rest = (part.strip() for part in row.split("|"))
+        subject = by_name(rest[0]) if rest else "user"
+        found = [(f.subject, "-" * f.retracts + f.attribute, f.value) for f in facts(text)]
+        assert (subject, attribute, value) in found
 
 
-@pytest.mark.parametrize("text", rows(NEGATIVE_EN) + rows(NEGATIVE_ZH))
-def test_what_is_no_plain_statement_gives_no_fact(text: str) -> None:
-    assert facts(text) == ()
+def test_what_is_no_plain_statement_gives_no_fact() -> None:
+    assert {text: got for text in texts(NEGATIVE_EN) + texts(NEGATIVE_ZH) if (got := facts(text)) != ()} == {}
 
 
-@pytest.mark.parametrize("text", rows(EVENTS_EN))
-def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste(text: str) -> None:
-    told = {f.attribute for f in facts(text)}
-    assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
+def test_what_tells_an_event_only_gives_no_home_job_pet_goal_or_taste() -> None:
+    for text in texts(EVENTS_EN):
+        told = {f.attribute for f in facts(text)}
+        assert told <= {"did", "does", "says", "plans", "would_like_to", "owns", "has_relative"}
 
 
-@pytest.mark.parametrize("row", rows(POSITIVE_EN) + rows(POSITIVE_ZH))
-def test_a_source_spans_the_statement_itself(row: str) -> None:
-    text = row.split("|")[0].strip()
-    for fact in facts("Well, look at that. " + text):
-        (source,) = fact.sources
-        assert source.start is not None
-        assert source.end is not None
-        spoken = ("Well, look at that. " + text)[source.start : source.end]
-        assert spoken
-        assert spoken in text
-        assert fact.value.split("，")[0].split(" and ")[0].split(",")[0].rstrip("日号")[
-            :3
-        ] in spoken or fact.attribute in ("age", "gender", "budget")
+def test_a_source_spans_the_statement_itself() -> None:
+    for row in rows(POSITIVE_EN) + rows(POSITIVE_ZH):
+        text = row.split("|")[0].strip()
+        for fact in facts("Well, look at that. " + text):
+            (source,) = fact.sources
+            assert source.start is not None
+            assert source.end is not None
+            spoken = ("Well, look at that. " + text)[source.start : source.end]
+            assert spoken
+            assert spoken in text
+            assert fact.value.split("，")[0].split(" and ")[0].split(",")[0].rstrip("日号")[
+                :3
+            ] in spoken or fact.attribute in ("age", "gender", "budget")
 
 
-@pytest.mark.parametrize(
-    ("text", "valid_from"),
-    [
+def test_simple_times_are_resolved_against_the_moment_of_speech() -> None:
+    cases: list[tuple[str, datetime | None]] = [
         ("I moved to Lyon in May.", datetime(2026, 5, 1, tzinfo=UTC)),
         ("I moved to Lyon in December.", datetime(2025, 12, 1, tzinfo=UTC)),
         ("I moved to Lyon in May 2021.", datetime(2021, 5, 1, tzinfo=UTC)),
@@ -79,14 +75,20 @@ def test_a_source_spans_the_statement_itself(row: str) -> None:
         ("我两年前搬到了成都。", datetime(2024, 1, 1, tzinfo=UTC)),
         ("I moved to Lyon.", None),
         ("I moved to Lyon on 31 February.", None),
-    ],
-)
-def test_simple_times_are_resolved_against_the_moment_of_speech(text: str, valid_from: datetime | None) -> None:
-    (fact,) = facts(text)
-    assert fact.valid_from == valid_from
+    ]
+    for text, valid_from in cases:
+        (fact,) = facts(text)
+        assert fact.valid_from == valid_from
+    told = facts("I started working as a bookseller at Quai Noir on Monday.")
+    assert {(f.attribute, f.valid_from) for f in told} == {
+        ("works_as", datetime(2026, 11, 16, tzinfo=UTC)),
+        ("works_at", datetime(2026, 11, 16, tzinfo=UTC)),
+    }
+    (fact,) = facts("I went to Lisbon last weekend.")
+    assert fact.valid_from == datetime(2026, 11, 14, tzinfo=UTC)
 
 
-def test_a_fact_reads_as_a_short_sentence_with_its_subject_and_its_date() -> None:
+def test_a_fact_reads_as_a_short_sentence_with_its_subject_and_its_date_once() -> None:
     assert facts("I moved to Lyon in May because it rains less.")[0].text == "The user lives in Lyon (since May 2026)"
     assert facts("I'm an engineer.")[0].text == "The user works as an engineer"
     assert facts("I don't live in Lyon any more.")[0].text == "The user no longer: lives in Lyon"
@@ -94,35 +96,26 @@ def test_a_fact_reads_as_a_short_sentence_with_its_subject_and_its_date() -> Non
     assert facts("I'm introverted.")[0].text == "The user is introverted"
     assert facts("I'm retired.")[0].text == "The user no longer: works as anything"
     assert facts("我住在杭州。")[0].text == "用户住在杭州"
+    assert facts("I was born in 1990.")[0].text == "The user was born in 1990"
+    assert facts("I was born in Hamburg in 1990.")[0].text == "The user was born in Hamburg (1990)"
+    assert facts("我1990年出生。")[0].text == "用户1990年出生"
 
 
-def test_a_speaker_with_a_name_is_named() -> None:
+def test_a_speaker_and_a_relative_are_named_or_somebody_s() -> None:
     (said,) = facts("I live in Lyon.", speakers=("Caroline", "assistant"))
     assert (said.about, said.subject, said.text) == (About.USER, "Caroline", "Caroline lives in Lyon")
     (told,) = facts("我妹妹是护士。", speakers=("小红", "助手"))
     assert (told.subject, told.text) == ("小红的妹妹", "小红的妹妹职业是护士")
-
-
-def test_a_relative_with_a_name_is_named_and_is_the_speaker_s_relative() -> None:
     named = facts("My sister Ana is a nurse.", speakers=("Bob", "assistant"))
     assert [(f.subject, f.attribute, f.value, f.text) for f in named] == [
         ("Bob", "has_relative", "sister Ana", "Bob has a sister named Ana"),
         ("Ana", "works_as", "nurse", "Ana works as a nurse"),
     ]
     assert named[0].sources[0].utterance_id == named[1].sources[0].utterance_id
-
-
-def test_a_relative_without_a_name_is_somebody_s() -> None:
     (told,) = facts("My sister is a nurse.", speakers=("Bob", "assistant"))
     assert (told.subject, told.text) == ("Bob's sister", "Bob's sister works as a nurse")
     (told,) = facts("My sister is a nurse.")
     assert (told.subject, told.text) == ("user's sister", "The user's sister works as a nurse")
-
-
-def test_a_date_is_not_told_twice() -> None:
-    assert facts("I was born in 1990.")[0].text == "The user was born in 1990"
-    assert facts("I was born in Hamburg in 1990.")[0].text == "The user was born in Hamburg (1990)"
-    assert facts("我1990年出生。")[0].text == "用户1990年出生"
 
 
 def test_single_attributes_are_marked() -> None:
@@ -173,10 +166,8 @@ def test_an_assistant_is_only_heard_about_its_name_its_role_and_its_limits() -> 
     found = facts("Hi", reply)
     assert {f.about for f in found} == {About.AGENT}
     assert [(f.subject, f.attribute, f.value) for f in found] == [
-        ("agent", "name", "Ember"),
-        ("agent", "role", "your French tutor"),
-        ("agent", "cannot", "browse the web"),
-    ]
+        ("agent", "name", "Ember"), ("agent", "role", "your French tutor"), ("agent", "cannot", "browse the web"),
+    ]  # fmt: skip
 
 
 def test_between_two_named_people_the_second_speaks_of_herself() -> None:
@@ -194,13 +185,8 @@ def test_only_the_beginning_of_a_very_long_text_is_read_for_facts() -> None:
     assert facts("word " * 5000 + ". I live in Oslo.") == ()
 
 
-def test_the_moment_of_the_tests_is_the_one_the_examples_assume() -> None:
-    assert NOW.weekday() == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_what_turns_out_dies_or_is_learned_changes_what_holds() -> None:
+    cases: list[tuple[str, tuple[str, str]]] = [
         ("I'm not allergic to hazelnuts after all.", ("-allergic_to", "hazelnuts")),
         ("It turns out I'm not allergic to nuts after all.", ("-allergic_to", "nuts")),
         ("It turned out that I'm allergic to sesame.", ("allergic_to", "sesame")),
@@ -213,44 +199,27 @@ def test_the_moment_of_the_tests_is_the_one_the_examples_assume() -> None:
         ("I got a job as a nurse last week.", ("works_as", "nurse")),
         ("我上个月搬家了，现在住在杭州。", ("lives_in", "杭州")),
         ("我换工作了，现在在腾讯上班。", ("works_at", "腾讯")),
-    ],
-)
-def test_what_turns_out_dies_or_is_learned_changes_what_holds(text: str, found: tuple[str, str]) -> None:
-    assert found in [("-" * f.retracts + f.attribute, f.value) for f in facts(text)]
+    ]
+    assert [
+        (text, found)
+        for text, found in cases
+        if found not in [("-" * f.retracts + f.attribute, f.value) for f in facts(text)]
+    ] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I'm not allergic to nuts, after all the tests they made.",
-        "I learned to swim when I was five.",
-        "I learned to live with it.",
-        "Translate this, please: I live in Lyon.",
-        "Act as a translator. I live in Lyon.",
-        "我搬家了，他现在住在成都。",
-        "我朋友搬家了，现在住在成都。",
-        "我换工作了，现在在想你。",
-    ],
-)
-def test_what_only_sounds_like_a_turn_is_left(text: str) -> None:
-    assert facts(text) == ()
+def test_what_only_sounds_like_a_turn_is_left() -> None:
+    cases = [
+        "I'm not allergic to nuts, after all the tests they made.", "I learned to swim when I was five.",
+        "I learned to live with it.", "Translate this, please: I live in Lyon.", "Act as a translator. I live in Lyon.",
+        "我搬家了，他现在住在成都。", "我朋友搬家了，现在住在成都。", "我换工作了，现在在想你。",
+    ]  # fmt: skip
+    assert {text: got for text in cases if (got := facts(text)) != ()} == {}
 
 
-@pytest.mark.parametrize(
-    "text", ["My dog Rex died laughing at us.", "My dog Rex almost died last year.", "My dog Rex was dead tired."]
-)
-def test_a_pet_that_is_only_said_to_die_lives_on(text: str) -> None:
-    assert [(f.attribute, f.value, f.retracts) for f in facts(text)] == [("has_pet", "dog Rex", False)]
-
-
-def test_a_second_phrase_holds_from_the_same_day_as_the_first() -> None:
-    told = facts("I started working as a bookseller at Quai Noir on Monday.")
-    assert {(f.attribute, f.valid_from) for f in told} == {
-        ("works_as", datetime(2026, 11, 16, tzinfo=UTC)),
-        ("works_at", datetime(2026, 11, 16, tzinfo=UTC)),
-    }
-
-
-def test_last_weekend_is_the_saturday_before_this_week() -> None:
-    (fact,) = facts("I went to Lisbon last weekend.")
-    assert fact.valid_from == datetime(2026, 11, 14, tzinfo=UTC)
+def test_a_pet_that_is_only_said_to_die_lives_on() -> None:
+    cases = ["My dog Rex died laughing at us.", "My dog Rex almost died last year.", "My dog Rex was dead tired."]
+    assert {
+        text: got
+        for text in cases
+        if (got := [(f.attribute, f.value, f.retracts) for f in facts(text)]) != [("has_pet", "dog Rex", False)]
+    } == {}

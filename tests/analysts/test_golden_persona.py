@@ -134,16 +134,12 @@ def test_an_english_talk(store: SqlStore) -> None:
     )
     persona = store.persona(ALICE.id)
     assert {f.name: f.value for f in persona.profile} == {
-        "name": "Ana",
-        "home": "Nantes",
-        "occupation": "nurse",
-    }
+        "name": "Ana", "home": "Nantes", "occupation": "nurse",
+    }  # fmt: skip
     assert {(f.subject, f.attribute, f.value) for f in persona.facts} == {
-        ("user", "works_as", "nurse"),
-        ("user", "lives_in", "Nantes"),
-        ("user", "has_relative", "sister Eva"),
+        ("user", "works_as", "nurse"), ("user", "lives_in", "Nantes"), ("user", "has_relative", "sister Eva"),
         ("Eva", "has_pet", "a dog called Pip"),
-    }
+    }  # fmt: skip
     assert [(f.attribute, f.value) for f in persona.agent_facts] == [("cannot", "see pictures")]
     (music,) = persona.traits
     assert music.level == pytest.approx(0.3)

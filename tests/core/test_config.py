@@ -49,36 +49,23 @@ def test_a_file_is_found_by_argument_then_by_environment(tmp_path: Path, monkeyp
     assert load(config=tmp_path / "one.toml").tau == 1.0
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "allowed"),
-    [
-        ("short_term_pages", 0, "a whole number from 1 to 1000"),
-        ("short_term_pages", 7.5, "a whole number"),
-        ("short_term_pages", "seven", "a whole number"),
-        ("short_term_pages", True, "a whole number"),
-        ("short_term_pages", float("inf"), "a whole number"),
-        ("user_facts", float("nan"), "a whole number from 1"),
-        ("theta", 2.5, "a number from -1 to 2"),
-        ("mu", 0, "a number above 0"),
-        ("mu", float("nan"), "a number above 0"),
-        ("mu", 10**400, "a number above 0"),
-        ("tau", "", "a number from 0"),
-        ("lease_s", 1e300, "a number above 0 to 1e+09"),
-        ("background", "perhaps", "true or false"),
-        ("token_counter", "letters", "one of: approx, words"),
-        ("facts_when", 1, "one of: read, promoted"),
-        ("timezone", "Mars/Olympus", "an IANA time zone such as Europe/Paris"),
-        ("embedder", 7, "a text"),
-    ],
-)
-def test_a_bad_argument_names_the_setting_what_is_allowed_and_where_it_came_from(
-    setting: str, value: Any, allowed: str
-) -> None:
-    with pytest.raises(ConfigError) as refused:
-        load(None, **{setting: value})
-    assert str(refused.value).startswith(f"{setting} = ")
-    assert allowed in str(refused.value)
-    assert "(from argument)" in str(refused.value)
+def test_a_bad_argument_names_the_setting_what_is_allowed_and_where_it_came_from() -> None:
+    cases: list[tuple[str, Any, str]] = [
+        ("short_term_pages", 0, "a whole number from 1 to 1000"), ("short_term_pages", 7.5, "a whole number"),
+        ("short_term_pages", "seven", "a whole number"), ("short_term_pages", True, "a whole number"),
+        ("short_term_pages", float("inf"), "a whole number"), ("user_facts", float("nan"), "a whole number from 1"),
+        ("theta", 2.5, "a number from -1 to 2"), ("mu", 0, "a number above 0"),
+        ("mu", float("nan"), "a number above 0"), ("mu", 10**400, "a number above 0"), ("tau", "", "a number from 0"),
+        ("lease_s", 1e300, "a number above 0 to 1e+09"), ("background", "perhaps", "true or false"),
+        ("token_counter", "letters", "one of: approx, words"), ("facts_when", 1, "one of: read, promoted"),
+        ("timezone", "Mars/Olympus", "an IANA time zone such as Europe/Paris"), ("embedder", 7, "a text"),
+    ]  # fmt: skip
+    for setting, value, allowed in cases:
+        with pytest.raises(ConfigError) as refused:
+            load(None, **{setting: value})
+        assert str(refused.value).startswith(f"{setting} = ")
+        assert allowed in str(refused.value)
+        assert "(from argument)" in str(refused.value)
 
 
 def test_a_bad_environment_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,22 +76,17 @@ def test_a_bad_environment_variable_is_named(monkeypatch: pytest.MonkeyPatch) ->
         load()
 
 
-def test_a_bad_value_in_a_file_names_the_file(tmp_path: Path) -> None:
+def test_a_file_with_a_bad_value_or_that_is_missing_or_not_toml_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text("alpha = -1\n")
     with pytest.raises(ConfigError, match=r"alpha = -1 \(from file .*mine\.toml\).*a number from 0"):
         load(config=file)
-
-
-@pytest.mark.parametrize("content", ['preset = "fast"', 'preset = ["paper"]', "preset = 1", "sped = 1", "alpha = [1]"])
-def test_what_a_file_may_not_say_is_refused(tmp_path: Path, content: str) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text(content)
-    with pytest.raises(ConfigError, match=r"mine\.toml"):
-        load(config=file)
-
-
-def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:
+    cases = ['preset = "fast"', 'preset = ["paper"]', "preset = 1", "sped = 1", "alpha = [1]"]
+    for content in cases:
+        file = tmp_path / "mine.toml"
+        file.write_text(content)
+        with pytest.raises(ConfigError, match=r"mine\.toml"):
+            load(config=file)
     with pytest.raises(ConfigError, match=r"cannot read the configuration file .*none\.toml"):
         load(config=tmp_path / "none.toml")
     (tmp_path / "broken.toml").write_text("a = = 1")
@@ -112,12 +94,9 @@ def test_a_file_that_is_missing_or_not_toml_is_refused(tmp_path: Path) -> None:
         load(config=tmp_path / "broken.toml")
 
 
-def test_an_unknown_setting_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_setting_or_preset_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(ConfigError, match=r"unknown setting 'short_pages' \(from argument\).*short_term_pages"):
         load(short_pages=7)
-
-
-def test_an_unknown_preset_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(TypeError, match="preset"):  # given twice
         load("default", preset="paper")  # type: ignore[misc]
     with pytest.raises(ConfigError, match=r"preset = 'fast' \(from argument\).*default, paper"):

@@ -54,17 +54,12 @@ from embermem.protocols import Trail
 from proofs import bounded
 
 SORTS: dict[Any, Sort] = {
-    PageId: Sort.PAGE,
-    ChainId: Sort.CHAIN,
-    SegmentId: Sort.SEGMENT,
-    FactId: Sort.FACT,
-    LinkId: Sort.LINK,
+    PageId: Sort.PAGE, ChainId: Sort.CHAIN, SegmentId: Sort.SEGMENT, FactId: Sort.FACT, LinkId: Sort.LINK,
     CaseId: Sort.CASE,
-}
+}  # fmt: skip
 ANY = st.one_of([records(kind) for kind in KINDS])
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 quickly = hypothesis.settings(max_examples=bounded(60, proofs=300), suppress_health_check=[*hypothesis.HealthCheck])
-entries = pytest.mark.parametrize("entry", KINDS.values(), ids=lambda entry: entry.of.tag)
 
 
 def leaves(hint: Any, value: Any, path: str) -> Iterator[tuple[str, object, Any]]:
@@ -119,13 +114,13 @@ def test_the_table_names_every_id_source_and_text_that_a_decision_holds(decision
     assert named(decision) <= {value for _, what, value in walked if isinstance(what, Sort)}
 
 
-@entries
-def test_every_field_that_holds_an_id_a_source_or_a_text_is_in_the_table(entry: Kind[Any]) -> None:
+def test_every_field_that_holds_an_id_a_source_or_a_text_is_in_the_table() -> None:
     """As above, by types alone: also what examples seldom hold."""
-    told = {*entry.ids, *entry.sources, *entry.texts, *entry.labels}
-    whole = [*entry.ids, *entry.sources, *entry.texts, *entry.labels]
-    assert len(told) == len(whole), "one field is named twice"
-    assert {path for path in told if entry.ids.get(path) is not Sort.CHANGE} == {*paths(entry.of, "")}
+    for entry in KINDS.values():
+        whole = [*entry.ids, *entry.sources, *entry.texts, *entry.labels]
+        told = {*whole}
+        assert len(told) == len(whole), f"{entry.of.tag}: one field is named twice"
+        assert {path for path in told if entry.ids.get(path) is not Sort.CHANGE} == {*paths(entry.of, "")}, entry.of.tag
 
 
 def paths(hint: Any, path: str) -> Iterator[str]:
@@ -206,15 +201,10 @@ class Dreamt:
 def dreamt(**said: Any) -> Kind[Dreamt]:
     """An entry of it; what is given takes the place of what would be right."""
     right: dict[str, Any] = {
-        "ids": {"page_id": Sort.PAGE},
-        "sources": ("sources",),
-        "texts": ("text",),
-        "forgotten": Rests(("page_id",)),
-        "heading": Heading.BOOKKEEPING,
-        "undone": Undoing.NOTHING,
-        "moves": Moves.NOTHING,
+        "ids": {"page_id": Sort.PAGE}, "sources": ("sources",), "texts": ("text",), "forgotten": Rests(("page_id",)),
+        "heading": Heading.BOOKKEEPING, "undone": Undoing.NOTHING, "moves": Moves.NOTHING,
         "told": lambda one, say: ("dreamt", one.text),
-    }
+    }  # fmt: skip
     return Kind(of=Dreamt, **{name: value for name, value in {**right, **said}.items() if value is not None})
 
 
@@ -222,15 +212,14 @@ def test_a_kind_with_an_entry_of_its_own_is_in_the_table() -> None:
     assert table([Dreamt], [dreamt()]).keys() == {Dreamt}
 
 
-@pytest.mark.parametrize("left_out", ["forgotten", "undone", "moves", "told", "heading"])
-def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: str) -> None:
-    with pytest.raises(TypeError, match=left_out):
-        dreamt(**{left_out: None})
+def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told() -> None:
+    for left_out in ["forgotten", "undone", "moves", "told", "heading"]:
+        with pytest.raises(TypeError, match=left_out):
+            dreamt(**{left_out: None})
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
-    [
+def test_an_entry_that_would_keep_what_is_forgotten_is_refused() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"forgotten": Stays(), "ids": {}}, "holds words or sources"),
         ({"forgotten": Stays(), "texts": (), "sources": ()}, "names what may be forgotten"),
         ({"forgotten": Falls(("page_id",))}, "holds words or sources"),
@@ -239,28 +228,27 @@ def test_an_entry_says_how_its_kind_is_forgotten_undone_read_and_told(left_out: 
         ({"forgotten": Rests(("text",))}, "none of its ids"),
         ({"ids": {"page_id": Sort.PAGE, "chain_id": Sort.CHAIN}}, "no field chain_id"),
         ({"about": "text"}, "none of its ids"),
-    ],
-)
-def test_an_entry_that_would_keep_what_is_forgotten_is_refused(said: dict[str, Any], why: str) -> None:
-    with pytest.raises(TypeError, match=why):
-        dreamt(**said)
+    ]
+    for said, why in cases:
+        with pytest.raises(TypeError, match=why):
+            dreamt(**said)
 
 
-@pytest.mark.parametrize("said", [{}, {"sets": (Item.NOTE, ("page_id",))}], ids=["sets nothing", "unset by nothing"])
-def test_an_entry_that_an_undoing_could_not_take_back_is_refused(said: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="an undoing could not take it back"):
-        dreamt(undone=Undoing.RESTORED, **said)
+def test_an_entry_that_an_undoing_could_not_take_back_is_refused() -> None:
+    for said in [{}, {"sets": (Item.NOTE, ("page_id",))}]:
+        with pytest.raises(TypeError, match="an undoing could not take it back"):
+            dreamt(undone=Undoing.RESTORED, **said)
 
 
-@pytest.mark.parametrize("entry", [one for one in KINDS.values() if one.unset], ids=lambda entry: entry.of.tag)
-def test_what_takes_away_an_item_is_a_decision_of_the_same_item(entry: Kind[Any]) -> None:
-    assert entry.sets is not None
-    item, fields_of = entry.sets
-    names = tuple({"whose": "user", "relation": "is"}.get(name, name) for name in fields_of)
-    taken = unset(item, names, None)
-    assert taken is not None
-    assert (ended_by(taken) or set_by(taken)) == (item, names)
-    assert texts(taken) in ((), ("", ""), names[1:])
+def test_what_takes_away_an_item_is_a_decision_of_the_same_item() -> None:
+    for entry in [one for one in KINDS.values() if one.unset]:
+        assert entry.sets is not None
+        item, fields_of = entry.sets
+        names = tuple({"whose": "user", "relation": "is"}.get(name, name) for name in fields_of)
+        taken = unset(item, names, None)
+        assert taken is not None
+        assert (ended_by(taken) or set_by(taken)) == (item, names)
+        assert texts(taken) in ((), ("", ""), names[1:])
 
 
 def test_a_kind_without_an_entry_is_refused() -> None:
@@ -268,6 +256,7 @@ def test_a_kind_without_an_entry_is_refused() -> None:
         table([*KINDS, Dreamt], KINDS.values())
 
 
+@pytest.mark.proof
 def test_ember_does_not_start_with_a_kind_that_has_no_entry(tmp_path: Path) -> None:
     copied = tmp_path / "embermem"
     shutil.copytree(Path(embermem.__file__).parent, copied, ignore=shutil.ignore_patterns("__pycache__"))

@@ -22,11 +22,33 @@ def vector(*values: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return np.array(values, dtype=np.float32)
 
 
-def test_cosine_by_hand() -> None:
+def test_the_papers_formulas_give_the_numbers_that_were_worked_out_by_hand() -> None:
     assert eq.cosine(vector(3, 4), vector(4, 3)) == pytest.approx(24 / 25)
     assert eq.cosine(vector(1, 0), vector(0, 5)) == 0.0
     assert eq.cosine(vector(2, 0), vector(-7, 0)) == -1.0
     assert eq.cosine(vector(0, 0), vector(1, 0)) == 0.0
+    assert eq.jaccard({"park", "bird", "walk"}, {"bird", "walk", "rain", "sun"}) == pytest.approx(2 / 5)
+    assert eq.jaccard(set(), set()) == 0.0
+    assert eq.jaccard({"a"}, {"a"}) == 1.0
+    score = eq.f_score(eq.cosine(vector(3, 4), vector(4, 3)), eq.jaccard({"park", "bird"}, {"bird"}))
+    assert score == pytest.approx(0.96 + 0.5)
+    assert eq.recency(0, 1e7) == 1.0
+    assert eq.recency(1e7, 1e7) == pytest.approx(1 / math.e)
+    assert eq.recency(86_400, 1e7) == pytest.approx(0.991397, abs=1e-6)  # one day
+    assert eq.heat(2, 3, 0.5, 1.0, 1.0, 1.0) == 5.5
+    assert eq.heat(2, 3, 0.5, 0.5, 2.0, 4.0) == 9.0
+    assert eq.heat(0, 0, 0.0, 1.0, 1.0, 1.0) == 0.0
+    assert eq.idf(10, 1) == pytest.approx(math.log(1 + 9.5 / 1.5))
+    assert eq.bm25_term(2, 10, 10, 1.2, 0.75) == pytest.approx(2 * 2.2 / 3.2)
+    assert eq.bm25_term(0, 10, 10, 1.2, 0.75) == 0.0
+    assert eq.z_score(7, 5, 4) == 0.5
+    assert eq.z_score(7, 7, 0) == 0.0
+    assert eq.logistic(0) == 0.5
+    assert eq.logistic(math.log(3)) == pytest.approx(0.75)
+    assert eq.logistic(-1e9) == 0.0
+    assert eq.evidence_level(1.0, 0.6, -1.0, 0.2) == pytest.approx(0.5)
+    assert eq.evidence_level(0.3, 0.0, 0.9, 0.0) == 0.0
+    assert eq.evidence_confidence(0.5, 0.5) == 0.75
 
 
 @given(components, components, st.floats(0.01, 100))
@@ -36,12 +58,6 @@ def test_cosine_is_bounded_symmetric_and_deaf_to_length(a: list[float], b: list[
     assert eq.cosine(x, y) == pytest.approx(eq.cosine(y, x), abs=1e-6)
     if float(x @ x) > 1e-6 and float(y @ y) > 1e-6:
         assert eq.cosine(np.float32(scale) * x, y) == pytest.approx(eq.cosine(x, y), abs=1e-4)
-
-
-def test_jaccard_by_hand() -> None:
-    assert eq.jaccard({"park", "bird", "walk"}, {"bird", "walk", "rain", "sun"}) == pytest.approx(2 / 5)
-    assert eq.jaccard(set(), set()) == 0.0
-    assert eq.jaccard({"a"}, {"a"}) == 1.0
 
 
 @given(words, words)
@@ -56,22 +72,11 @@ def test_jaccard_grows_with_a_word_that_both_gain(a: frozenset[str], b: frozense
     assert eq.jaccard(a | {word}, b | {word}) >= eq.jaccard(a, b)
 
 
-def test_f_score_by_hand() -> None:
-    score = eq.f_score(eq.cosine(vector(3, 4), vector(4, 3)), eq.jaccard({"park", "bird"}, {"bird"}))
-    assert score == pytest.approx(0.96 + 0.5)
-
-
 @given(components, components, words, words)
 def test_f_score_lies_between_minus_one_and_two(
     a: list[float], b: list[float], k: frozenset[str], j: frozenset[str]
 ) -> None:
     assert -1.0 <= eq.f_score(eq.cosine(vector(*a), vector(*b)), eq.jaccard(k, j)) <= 2.0
-
-
-def test_recency_by_hand() -> None:
-    assert eq.recency(0, 1e7) == 1.0
-    assert eq.recency(1e7, 1e7) == pytest.approx(1 / math.e)
-    assert eq.recency(86_400, 1e7) == pytest.approx(0.991397, abs=1e-6)  # one day
 
 
 @given(st.floats(-1e12, 1e12), st.floats(0, 1e9), st.floats(1, 1e9))
@@ -82,12 +87,6 @@ def test_recency_is_bounded_falls_with_time_and_takes_no_time_below_zero(dt: flo
         assert eq.recency(dt, mu) == 1.0
 
 
-def test_heat_by_hand() -> None:
-    assert eq.heat(2, 3, 0.5, 1.0, 1.0, 1.0) == 5.5
-    assert eq.heat(2, 3, 0.5, 0.5, 2.0, 4.0) == 9.0
-    assert eq.heat(0, 0, 0.0, 1.0, 1.0, 1.0) == 0.0
-
-
 @given(counts, counts, shares, st.floats(0, 10), st.floats(0, 10), st.floats(0, 10), counts)
 def test_heat_is_never_negative_and_grows_with_visits_and_pages(
     n: int, length: int, r: float, alpha: float, beta: float, gamma: float, more: int
@@ -96,12 +95,6 @@ def test_heat_is_never_negative_and_grows_with_visits_and_pages(
     assert heat >= 0
     assert eq.heat(n + more, length, r, alpha, beta, gamma) >= heat
     assert eq.heat(n, length + more, r, alpha, beta, gamma) >= heat
-
-
-def test_idf_and_bm25_by_hand() -> None:
-    assert eq.idf(10, 1) == pytest.approx(math.log(1 + 9.5 / 1.5))
-    assert eq.bm25_term(2, 10, 10, 1.2, 0.75) == pytest.approx(2 * 2.2 / 3.2)
-    assert eq.bm25_term(0, 10, 10, 1.2, 0.75) == 0.0
 
 
 @given(st.integers(1, 10_000), st.data())
@@ -120,27 +113,10 @@ def test_bm25_saturates_and_never_rewards_length(tf: int, dl: int, avgdl: float,
     assert eq.bm25_term(tf, dl + 100, avgdl, k_1, b) <= term
 
 
-def test_z_score_by_hand() -> None:
-    assert eq.z_score(7, 5, 4) == 0.5
-    assert eq.z_score(7, 7, 0) == 0.0
-
-
 @given(st.floats(-700, 700))
 def test_logistic_is_bounded_and_symmetric_about_a_half(x: float) -> None:
     assert 0.0 <= eq.logistic(x) <= 1.0
     assert eq.logistic(x) + eq.logistic(-x) == pytest.approx(1.0)
-
-
-def test_logistic_by_hand() -> None:
-    assert eq.logistic(0) == 0.5
-    assert eq.logistic(math.log(3)) == pytest.approx(0.75)
-    assert eq.logistic(-1e9) == 0.0
-
-
-def test_evidence_by_hand() -> None:
-    assert eq.evidence_level(1.0, 0.6, -1.0, 0.2) == pytest.approx(0.5)
-    assert eq.evidence_level(0.3, 0.0, 0.9, 0.0) == 0.0
-    assert eq.evidence_confidence(0.5, 0.5) == 0.75
 
 
 @example(0.0, 0.0, 0.75, 5e-324)

@@ -25,58 +25,48 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("entries", "said"),
-    [
+def test_a_definition_that_cannot_be_used_says_what_is_wrong() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"type": "colour"}, "type = 'colour' is not allowed; one of: text, number, date, boolean, choice"),
-        ({"set_by": "me"}, "one of: model, user, caller"),
-        ({"many": 1}, "many = 1 is not allowed; true or false"),
-        ({"type": "choice"}, "give the list of choices"),
-        ({"choices": ["a"]}, "type = 'choice' alone has choices"),
+        ({"set_by": "me"}, "one of: model, user, caller"), ({"many": 1}, "many = 1 is not allowed; true or false"),
+        ({"type": "choice"}, "give the list of choices"), ({"choices": ["a"]}, "type = 'choice' alone has choices"),
         ({"type": "choice", "choices": ["a", "A"]}, "choices has 'a' twice"),
-        ({"examples": "a"}, "must be a list of texts"),
-        ({"examples": [""]}, "examples[0] = ''"),
+        ({"examples": "a"}, "must be a list of texts"), ({"examples": [""]}, "examples[0] = ''"),
         ({"type": "number", "examples": ["many"]}, "examples[0] = 'many' is not allowed; a number"),
         ({"type": "date", "examples": ["12 March"]}, "a date such as 2026-03-12"),
-        ({"units": ["kg"]}, "units belong to type = 'number'"),
-        ({"was": "level"}, "was = 'level' is its name"),
-        ({"was": "Level!"}, "was = 'Level!' is no name"),
-        ({"description": 3}, "description must be a text"),
-    ],
-)
-def test_a_definition_that_cannot_be_used_says_what_is_wrong(entries: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        Field("level", **entries)
-    assert "field 'level'" in str(refused.value)
-    assert said in str(refused.value)
+        ({"units": ["kg"]}, "units belong to type = 'number'"), ({"was": "level"}, "was = 'level' is its name"),
+        ({"was": "Level!"}, "was = 'Level!' is no name"), ({"description": 3}, "description must be a text"),
+    ]  # fmt: skip
+    for entries, said in cases:
+        with pytest.raises(ConfigError) as refused:
+            Field("level", **entries)
+        assert "field 'level'" in str(refused.value)
+        assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["", "Level", "1st", "exam date", "_level", "level_", "a__b", "x" * 41, "level-2"])
-def test_a_name_is_small_letters_digits_and_underscores(name: str) -> None:
-    with pytest.raises(ConfigError, match="is no name"):
-        Field(name)
+def test_a_name_is_small_letters_digits_and_underscores() -> None:
+    cases = ["", "Level", "1st", "exam date", "_level", "level_", "a__b", "x" * 41, "level-2"]
+    for name in cases:
+        with pytest.raises(ConfigError, match="is no name"):
+            Field(name)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
+def test_fields_that_cannot_be_told_apart_are_refused() -> None:
+    cases: list[tuple[list[Field], str]] = [
         ([Field("level"), Field("level")], "there are 2 fields 'level'"),
         ([Field("home")], "belongs to the built-in attribute lives_in; call it lives_in"),
-        ([Field("likes")], "holds many values"),
-        ([Field("lives_in", many=True)], "holds one value"),
+        ([Field("likes")], "holds many values"), ([Field("lives_in", many=True)], "holds one value"),
         ([Field("age", type="number")], "type = 'text' or 'choice'"),
         ([Field("instruction")], "kept for built-in attributes"),
-        ([Field("favorite_pen")], "kept for built-in attributes"),
-        ([Field("other")], "kept for built-in attributes"),
+        ([Field("favorite_pen")], "kept for built-in attributes"), ([Field("other")], "kept for built-in attributes"),
         ([Field("level"), Field("grade", was="level")], "was = 'level' is another field"),
         ([Field("level", was="old"), Field("grade", was="old")], "two fields were 'old'"),
-    ],
-)
-def test_fields_that_cannot_be_told_apart_are_refused(fields: list[Field], said: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        load(fields=fields)
-    assert said in str(refused.value)
-    assert "from argument" in str(refused.value)
+    ]  # fmt: skip
+    for fields, said in cases:
+        with pytest.raises(ConfigError) as refused:
+            load(fields=fields)
+        assert said in str(refused.value)
+        assert "from argument" in str(refused.value)
 
 
 def test_a_field_may_add_to_a_built_in_attribute() -> None:
@@ -89,32 +79,29 @@ def test_a_field_may_add_to_a_built_in_attribute() -> None:
 LEVEL = Field("level", type="choice", choices=["A1", "B1"])
 
 
-@pytest.mark.parametrize(
-    ("field", "given", "written"),
-    [
+def test_values_have_one_written_form() -> None:
+    cases: list[tuple[Field, object, str | None]] = [
         (Field("n", type="number"), 0, "0"), (Field("n", type="number"), -0.0, "0"),
-        (Field("n", type="number"), 1.5, "1.5"),
-        (Field("n", type="number"), "007", "7"), (Field("n", type="number"), "1,234.50", "1234.5"),
-        (Field("n", type="number"), "12,34", None), (Field("n", type="number"), "1e5", None),
-        (Field("n", type="number"), float("nan"), None), (Field("n", type="number"), True, None),
-        (Field("n", type="number"), "3 kg", None), (Field("n", type="number", units=["kg", "€"]), "3 KG", "3 kg"),
+        (Field("n", type="number"), 1.5, "1.5"), (Field("n", type="number"), "007", "7"),
+        (Field("n", type="number"), "1,234.50", "1234.5"), (Field("n", type="number"), "12,34", None),
+        (Field("n", type="number"), "1e5", None), (Field("n", type="number"), float("nan"), None),
+        (Field("n", type="number"), True, None), (Field("n", type="number"), "3 kg", None),
+        (Field("n", type="number", units=["kg", "€"]), "3 KG", "3 kg"),
         (Field("n", type="number", units=["kg", "€"]), "€3", "3 €"),
         (Field("d", type="date"), date(2026, 3, 12), "2026-03-12"),
         (Field("d", type="date"), datetime(2026, 3, 12, 10), "2026-03-12"),
         (Field("d", type="date"), "2026-02-30", None), (Field("d", type="date"), 20260312, None),
         (Field("b", type="boolean"), True, "yes"), (Field("b", type="boolean"), "False", "no"),
-        (Field("b", type="boolean"), 1, None),
-        (LEVEL, "b1", "B1"), (LEVEL, "C1", None), (LEVEL, "", None),
+        (Field("b", type="boolean"), 1, None), (LEVEL, "b1", "B1"), (LEVEL, "C1", None), (LEVEL, "", None),
         (Field("t"), "  a  b ", "a b"), (Field("t"), "", None), (Field("t"), "x" * 101, None), (Field("t"), 3, None),
         (Field("t", examples=["Spanish"]), "spanish", "Spanish"),
-    ],
-)  # fmt: skip
-def test_values_have_one_written_form(field: Field, given: object, written: str | None) -> None:
-    if written is not None:
-        assert field.value(given) == written
-    else:
-        with pytest.raises(ValueError, match="is not allowed"):
-            field.value(given)
+    ]  # fmt: skip
+    for field, value, written in cases:
+        if written is not None:
+            assert field.value(value) == written
+        else:
+            with pytest.raises(ValueError, match="is not allowed"):
+                field.value(value)
 
 
 @given(st.floats(-1e14, 1e14) | st.integers(-(10**14), 10**14))
@@ -146,9 +133,8 @@ def test_fields_and_instructions_may_stand_in_the_settings_file(folder: Path, mo
     assert load().never == ("gender", "religion")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_file_of_fields_that_cannot_be_used_is_refused_with_its_line(folder: Path) -> None:
+    cases = [
         ('[club]\nmany = true\n\n[level]\ntype = "x"\n', "fields.toml, line 4: field 'level': type = 'x'"),
         ("[level]\nmanny = true\n", "line 1: field 'level' has no entry 'manny'; did you mean many?"),
         ("level = 3\n", "level = 3 is no table; write [level]"),
@@ -156,30 +142,29 @@ def test_fields_and_instructions_may_stand_in_the_settings_file(folder: Path, mo
         ('[Level]\ntype = "text"\n', "line 1: field 'Level': name = 'Level' is no name"),
         ("[home]\n", "call it lives_in to add to that"),
         ('[level]\n[grade]\nwas = "level"\n', "was = 'level' is another field"),
-    ],
-)
-def test_a_file_of_fields_that_cannot_be_used_is_refused_with_its_line(folder: Path, text: str, said: str) -> None:
-    (folder / "fields.toml").write_text(text)
-    with pytest.raises(ConfigError) as refused:
-        load(fields="fields.toml")
-    assert said in str(refused.value)
-    assert "fields.toml" in str(refused.value)
+    ]
+    for text, said in cases:
+        (folder / "fields.toml").write_text(text)
+        with pytest.raises(ConfigError) as refused:
+            load(fields="fields.toml")
+        assert said in str(refused.value)
+        assert "fields.toml" in str(refused.value)
 
 
-@pytest.mark.parametrize("aliases", ["level", "Level", "my level, the grade"])
-def test_a_word_that_names_two_fields_is_refused(aliases: str) -> None:
-    level, grade = Field("level", aliases=["my level"]), Field("grade", aliases=aliases.split(", "))
-    with pytest.raises(
-        ConfigError, match=r"field 'grade': the alias '(?i:level|my level)' names the field 'level' too"
-    ):
-        load(fields=[level, grade])
-    assert load(fields=[Field("level"), Field("grade", aliases=["Grade", "mark"])]).attributes.own
+def test_a_word_that_names_two_fields_is_refused() -> None:
+    for aliases in ["level", "Level", "my level, the grade"]:
+        level, grade = Field("level", aliases=["my level"]), Field("grade", aliases=aliases.split(", "))
+        with pytest.raises(
+            ConfigError, match=r"field 'grade': the alias '(?i:level|my level)' names the field 'level' too"
+        ):
+            load(fields=[level, grade])
+        assert load(fields=[Field("level"), Field("grade", aliases=["Grade", "mark"])]).attributes.own
 
 
-@pytest.mark.parametrize("given", [3, [3], "nowhere.toml", {"level": 3}])
-def test_what_is_no_list_of_fields_is_refused(given: object) -> None:
-    with pytest.raises(ConfigError):
-        load(fields=given)
+def test_what_is_no_list_of_fields_is_refused() -> None:
+    for value in [3, [3], "nowhere.toml", {"level": 3}]:
+        with pytest.raises(ConfigError):
+            load(fields=value)
 
 
 def test_a_table_in_the_settings_file_is_named_with_its_line(folder: Path) -> None:
@@ -209,9 +194,8 @@ def test_what_is_never_kept_is_named_by_attribute_kind_words_pattern_or_sentence
     assert [(one.kind, one.start, one.end) for one in found] == [("private", 0, 14), ("private", 16, 26)]
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"), [("/(/", "not a regular expression"), ("/x*/", "matches an empty text"), ('"  "', "no words")]
-)
-def test_a_pattern_that_cannot_be_used_is_refused(entry: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        load(never=[entry])
+def test_a_pattern_that_cannot_be_used_is_refused() -> None:
+    cases = [("/(/", "not a regular expression"), ("/x*/", "matches an empty text"), ('"  "', "no words")]
+    for entry, said in cases:
+        with pytest.raises(ConfigError, match=said):
+            load(never=[entry])

@@ -31,20 +31,14 @@ def text(content: Any, **more: Any) -> str:
     return read({"role": "user", "content": content, **more})[0].text
 
 
-@pytest.mark.parametrize(
-    ("role", "kept", "speaker"),
-    [
-        ("user", Role.USER, "alice"),
-        ("assistant", Role.ASSISTANT, "assistant"),
-        ("system", Role.SYSTEM, "system"),
-        ("developer", Role.SYSTEM, "system"),
-        ("tool", Role.TOOL, "tool"),
-        ("function", Role.TOOL, "tool"),
-    ],
-)
-def test_each_role_of_openai_is_known_and_has_a_speaker(role: str, kept: Role, speaker: str) -> None:
-    (message,) = read({"role": role, "content": "Hello"})
-    assert (message.role, message.speaker, message.text) == (kept, speaker, "Hello")
+def test_each_role_of_openai_is_known_and_has_a_speaker() -> None:
+    cases: list[tuple[str, Role, str]] = [
+        ("user", Role.USER, "alice"), ("assistant", Role.ASSISTANT, "assistant"), ("system", Role.SYSTEM, "system"),
+        ("developer", Role.SYSTEM, "system"), ("tool", Role.TOOL, "tool"), ("function", Role.TOOL, "tool"),
+    ]  # fmt: skip
+    for role, kept, speaker in cases:
+        (message,) = read({"role": role, "content": "Hello"})
+        assert (message.role, message.speaker, message.text) == (kept, speaker, "Hello")
 
 
 def test_a_name_is_the_speaker_and_an_agent_speaks_in_its_own() -> None:
@@ -58,21 +52,13 @@ def test_a_list_content_keeps_its_texts_and_names_what_is_no_text() -> None:
         {"type": "image_url", "image_url": {"url": "https://example.org/heron.jpg"}},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
         {"type": "input_audio", "input_audio": {"data": "AAAA", "transcript": "a heron"}},
-        {"type": "file", "file": {"filename": "birds.pdf"}},
-        {"type": "refusal", "refusal": "I cannot."},
-        {"type": "poll", "options": ["heron", "crane"]},
-        "plain",
-    ]
+        {"type": "file", "file": {"filename": "birds.pdf"}}, {"type": "refusal", "refusal": "I cannot."},
+        {"type": "poll", "options": ["heron", "crane"]}, "plain",
+    ]  # fmt: skip
     assert text(content).split("\n") == [
-        "What is this?",
-        "[image: https://example.org/heron.jpg]",
-        "[image]",
-        "[audio: a heron]",
-        "[file: birds.pdf]",
-        "I cannot.",
-        '[poll: {"type": "poll", "options": ["heron", "crane"]}]',
-        "plain",
-    ]
+        "What is this?", "[image: https://example.org/heron.jpg]", "[image]", "[audio: a heron]", "[file: birds.pdf]",
+        "I cannot.", '[poll: {"type": "poll", "options": ["heron", "crane"]}]', "plain",
+    ]  # fmt: skip
 
 
 def test_tool_calls_are_kept_as_text() -> None:
@@ -101,13 +87,10 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
     assert read({"role": "assistant", "content": [*thought, {"type": "text", "text": "Yes."}]})[0].text == "Yes."
 
 
-@pytest.mark.parametrize(
-    ("messages", "said"),
-    [
-        ("Hello", "messages must be a list of mappings"),
-        ({"role": "user"}, "messages must be a list of mappings"),
-        (None, "messages must be a list of mappings"),
-        ([], "messages is empty"),
+def test_bad_messages_are_refused_with_the_place_named() -> None:
+    cases: list[tuple[Any, str]] = [
+        ("Hello", "messages must be a list of mappings"), ({"role": "user"}, "messages must be a list of mappings"),
+        (None, "messages must be a list of mappings"), ([], "messages is empty"),
         (["Hello"], r"messages\[0\] is str, not a mapping"),
         (
             [{"role": "user", "content": "a"}, {"content": "b"}],
@@ -134,11 +117,10 @@ def test_a_message_that_says_nothing_is_refused_with_its_place_and_a_tools_empty
             [{"role": "user", "content": "a" * 1001}],
             r"messages\[0\]\.content has 1,001 characters, more than the 1,000",
         ),
-    ],
-)
-def test_bad_messages_are_refused_with_the_place_named(messages: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        inbox().openai(messages, None, "main")
+    ]  # fmt: skip
+    for messages, said in cases:
+        with pytest.raises(InputError, match=said):
+            inbox().openai(messages, None, "main")
 
 
 def test_what_other_forms_of_messages_carry_beside_the_words_is_left_out() -> None:
@@ -153,55 +135,46 @@ def test_what_other_forms_of_messages_carry_beside_the_words_is_left_out() -> No
     assert read({"role": "assistant", "content": "Yes.", **answer}) == read({"role": "assistant", "content": "Yes."})
 
 
-@pytest.mark.parametrize(
-    ("query", "response", "said"),
-    [
-        (None, None, "query and response are empty"),
-        (7, None, "query is int, not text"),
-        ("a", b"b", "response is bytes, not text"),
-        ("a\x00", None, "query has a NUL"),
+def test_a_bad_exchange_is_refused_with_the_side_named() -> None:
+    cases: list[tuple[Any, Any, str]] = [
+        (None, None, "query and response are empty"), (7, None, "query is int, not text"),
+        ("a", b"b", "response is bytes, not text"), ("a\x00", None, "query has a NUL"),
         ("a" * 1001, None, "query has 1,001"),
-    ],
-)
-def test_a_bad_exchange_is_refused_with_the_side_named(query: Any, response: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        inbox().exchange(query, response, None, "main")
+    ]  # fmt: skip
+    for query, response, said in cases:
+        with pytest.raises(InputError, match=said):
+            inbox().exchange(query, response, None, "main")
 
 
-@pytest.mark.parametrize("thread", ["", "  ", None, 7, "a\x00", "x" * 600])
-def test_a_bad_thread_is_refused(thread: Any) -> None:
-    with pytest.raises(InputError, match="thread"):
-        inbox().exchange("Hello", None, None, thread)
+def test_a_bad_thread_is_refused() -> None:
+    for thread in ["", "  ", None, 7, "a\x00", "x" * 600]:
+        with pytest.raises(InputError, match="thread"):
+            inbox().exchange("Hello", None, None, thread)
 
 
-@pytest.mark.parametrize(
-    ("at", "meant"),
-    [
-        (None, NOW),
-        ("2025-01-05T10:00:00+02:00", datetime(2025, 1, 5, 8, tzinfo=UTC)),
+def test_a_time_has_its_zone_or_takes_the_owner_s() -> None:
+    cases: list[tuple[At, datetime]] = [
+        (None, NOW), ("2025-01-05T10:00:00+02:00", datetime(2025, 1, 5, 8, tzinfo=UTC)),
         ("2025-01-05T10:00:00Z", datetime(2025, 1, 5, 10, tzinfo=UTC)),
         ("2025-01-05T10:00:00", datetime(2025, 1, 5, 9, tzinfo=UTC)),  # Paris in winter
         ("2025-07-05 10:00", datetime(2025, 7, 5, 8, tzinfo=UTC)),  # and in summer
-        ("2025-07-05", datetime(2025, 7, 4, 22, tzinfo=UTC)),
-        (date(2025, 7, 5), datetime(2025, 7, 4, 22, tzinfo=UTC)),
+        ("2025-07-05", datetime(2025, 7, 4, 22, tzinfo=UTC)), (date(2025, 7, 5), datetime(2025, 7, 4, 22, tzinfo=UTC)),
         (datetime(2025, 7, 5, 10), datetime(2025, 7, 5, 8, tzinfo=UTC)),
         (datetime(2025, 7, 5, 10, tzinfo=timezone(timedelta(hours=-5))), datetime(2025, 7, 5, 15, tzinfo=UTC)),
         ("1931-02-03T04:05:06+00:00", datetime(1931, 2, 3, 4, 5, 6, tzinfo=UTC)),
         ("9999-12-31T23:59:59+00:00", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
-    ],
-)
-def test_a_time_has_its_zone_or_takes_the_owner_s(at: At, meant: datetime) -> None:
-    moment = inbox().moment(at, "at")
-    assert moment == meant
-    assert moment.utcoffset() is not None
+    ]  # fmt: skip
+    for at, meant in cases:
+        moment = inbox().moment(at, "at")
+        assert moment == meant
+        assert moment.utcoffset() is not None
 
 
-@pytest.mark.parametrize(
-    "at", ["soon", "", 1714644000, "2025-13-01", "0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"]
-)
-def test_what_is_no_time_or_cannot_be_stored_is_refused(at: Any) -> None:
-    with pytest.raises(InputError, match="at = "):
-        inbox().moment(at, "at")
+def test_what_is_no_time_or_cannot_be_stored_is_refused() -> None:
+    cases: list[Any] = ["soon", "", 1714644000, "2025-13-01", "0001-01-01T00:00:00+05:00", "9999-12-31T23:00:00-05:00"]
+    for at in cases:
+        with pytest.raises(InputError, match="at = "):
+            inbox().moment(at, "at")
 
 
 def test_the_digest_is_of_what_was_given_not_of_when_it_came() -> None:
@@ -269,11 +242,8 @@ def test_refusals_spoken_words_and_custom_tools_are_kept(alice: OwnerMemory) -> 
     )
     (page,) = alice.pages()
     assert [u.text for u in page.utterances] == [
-        "Sing it.",
-        "I would rather not.",
-        "La la la.",
-        "[tool call: grep(heron)]",
-    ]
+        "Sing it.", "I would rather not.", "La la la.", "[tool call: grep(heron)]",
+    ]  # fmt: skip
 
 
 def test_what_ember_put_into_a_prompt_is_taken_out_of_metadata_too() -> None:

@@ -19,12 +19,9 @@ from embermem.core import npz
 def test_what_numpy_wrote_is_read_as_it_was(tmp_path: Path) -> None:
     made: dict[str, NDArray[Any]] = {
         "floats": np.arange(6, dtype=np.float32).reshape(2, 3),
-        "columns": np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)),
-        "bytes": np.arange(3, dtype=np.uint8),
-        "words": np.array(["a", "bcd"]),
-        "none": np.zeros((0, 4), dtype=np.int64),
-        "one": np.array(2.5),
-    }
+        "columns": np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3)), "bytes": np.arange(3, dtype=np.uint8),
+        "words": np.array(["a", "bcd"]), "none": np.zeros((0, 4), dtype=np.int64), "one": np.array(2.5),
+    }  # fmt: skip
     np.savez_compressed(tmp_path / "a.npz", **made)  # type: ignore[arg-type]
     with npz.reading(tmp_path / "a.npz") as stored:
         assert set(stored.names) == set(made)

@@ -48,9 +48,8 @@ def nested(depth: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
+def test_what_could_not_be_given_back_is_refused_and_the_error_says_where() -> None:
+    cases: list[tuple[Any, str]] = [
         ({"a": [1, math.nan]}, r"original\.a\[1\] = nan is not a value of JSON"),
         ({"a": math.inf}, r"original\.a = inf"),
         ({"a": {"b": object()}}, r"original\.a\.b is object, not a value of JSON"),
@@ -61,11 +60,10 @@ def nested(depth: int) -> Any:
         ([2**64], r"original\[0\] is an integer of more than 64 bits"),
         (nested(MAX_DEPTH + 1), f"is nested more than {MAX_DEPTH} times"),
         ("x" * MAX_BYTES, "original has 8,388,610 bytes as JSON, more than the 8,388,608 allowed"),
-    ],
-)
-def test_what_could_not_be_given_back_is_refused_and_the_error_says_where(value: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        json_of(value, "original")
+    ]
+    for value, said in cases:
+        with pytest.raises(InputError, match=said):
+            json_of(value, "original")
 
 
 def test_a_value_may_be_as_deep_and_as_long_as_is_allowed() -> None:

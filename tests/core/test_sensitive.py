@@ -28,68 +28,59 @@ from scripted import Opener, Place
 secrets = secrets_by(secret_words())
 LETTERS = string.ascii_letters + string.digits
 ALL = (
-    ("card number", "4111 1111 1111 1111"),
-    ("card number", "5555-5555-5555-4444"),
-    ("card number", "378282246310005"),
-    ("card number", "3782 822463 10005"),
-    ("card number", "６０１１ ０００９ ９０１３ ９４２４"),
-    ("IBAN", "DE89 3704 0044 0532 0130 00"),
-    ("IBAN", "GB82WEST12345698765432"),
-    ("AWS access key", "AKIAIOSFODNN7EXAMPLE"),
-    ("GitHub token", "ghp_" + "a1B2" * 9),
-    ("GitHub token", "github_pat_" + "a1B2_" * 6),
-    ("Slack token", "xoxb-1234567890-abcdefghij"),
-    ("Stripe key", "sk_live_" + "4eC39HqLyjWDarjt"),
-    ("Google key", "AIza" + "Sy3" * 11 + "xy"),
+    ("card number", "4111 1111 1111 1111"), ("card number", "5555-5555-5555-4444"), ("card number", "378282246310005"),
+    ("card number", "3782 822463 10005"), ("card number", "６０１１ ０００９ ９０１３ ９４２４"),
+    ("IBAN", "DE89 3704 0044 0532 0130 00"), ("IBAN", "GB82WEST12345698765432"),
+    ("AWS access key", "AKIAIOSFODNN7EXAMPLE"), ("GitHub token", "ghp_" + "a1B2" * 9),
+    ("GitHub token", "github_pat_" + "a1B2_" * 6), ("Slack token", "xoxb-1234567890-abcdefghij"),
+    ("Stripe key", "sk_live_" + "4eC39HqLyjWDarjt"), ("Google key", "AIza" + "Sy3" * 11 + "xy"),
     ("API key", "sk-ant-api03-" + "Ab3_" * 8),
     ("JSON web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"),
     ("private key", "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabc=\n-----END RSA PRIVATE KEY-----"),
     ("private key", "-----BEGIN PRIVATE KEY-----\nMIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQ"),
-)
+)  # fmt: skip
 NAMED = (
-    ("password", "my password is {}, please", "Tr0ub4dor&3"),
-    ("password", "password: {}", "hunter2"),
+    ("password", "my password is {}, please", "Tr0ub4dor&3"), ("password", "password: {}", "hunter2"),
     ("password", '{{"password": "{}"}}', "correct horse 1 battery"),
-    ("password", "https://bob:{}@example.org/path", "s3cretpw"),
-    ("password", "我的密码是{}，记住", "Abc12345"),
+    ("password", "https://bob:{}@example.org/path", "s3cretpw"), ("password", "我的密码是{}，记住", "Abc12345"),
     ("token", "api_key={}&page=1", "abcdEFGH12345678"),
     ("token", "AWS_SECRET_ACCESS_KEY = {}", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     ("token", "Authorization: Bearer {}", "0123456789abcdef0123"),
     ("token", "curl -H 'authorization: Basic {}'", "dXNlcjpwYXNzd29yZDE="),
-)
+)  # fmt: skip
 HARMLESS = (
     "Call me at +49 151 2345 6789 12, or 0049 151 23456789, or 8613800138000.",
     "In 2019 2020 2021 2022 it rained. Order 1712345678901 of 2024-05-01.",
     "The password is required. Password: none. My password is the name of my dog.",
     "The token: see section-4.2. The secret is out. max_tokens: 1200",
-    "password: ${DB_PASSWORD} and token=<your-token-here>",
-    "A bearer of good news; the basics of it.",
+    "password: ${DB_PASSWORD} and token=<your-token-here>", "A bearer of good news; the basics of it.",
     "4111 1111 1111 1112 fails the check, and so does DE89 3704 0044 0532 0130 02.",
     "ISBN 978-3-16-148410-0, 3.14159265358979323846, 192.168.100.200",
-    "task-oriented sk-learn, disk-1234567890123456789",
-    "我的信用卡丢了，密码忘记了。",
-)
+    "task-oriented sk-learn, disk-1234567890123456789", "我的信用卡丢了，密码忘记了。",
+)  # fmt: skip
 
 
 def one(text: str, *finders: Finder) -> Redacted:
     return redacted([text], finders or (secrets,), ["the text"])[0]
 
 
-@pytest.mark.parametrize(("kind", "secret"), ALL)
-def test_a_secret_is_known_by_its_form(kind: str, secret: str) -> None:
-    left = one(f"Here it is: {secret}\n. Keep it.")
-    assert left.text == f"Here it is: [redacted: {kind}]\n. Keep it."
-    assert [left.text[place.start : place.end] for place in left.places] == [f"[redacted: {kind}]"]
+def test_a_secret_is_known_by_its_form() -> None:
+    for kind, secret in ALL:
+        left = one(f"Here it is: {secret}\n. Keep it.")
+        assert left.text == f"Here it is: [redacted: {kind}]\n. Keep it."
+        assert [left.text[place.start : place.end] for place in left.places] == [f"[redacted: {kind}]"]
 
 
-@pytest.mark.parametrize(("kind", "text", "secret"), NAMED)
-def test_a_value_that_is_named_as_a_secret_is_one(kind: str, text: str, secret: str) -> None:
-    assert one(text.format(secret)).text == text.format(f"[redacted: {kind}]")
+def test_a_value_that_is_named_as_a_secret_is_one() -> None:
+    assert {
+        kind: got
+        for kind, text, secret in NAMED
+        if (got := one(text.format(secret)).text) != text.format(f"[redacted: {kind}]")
+    } == {}
 
 
-@pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_a_secret_stays(text: str) -> None:
-    assert one(text) == Redacted(text=text)
+def test_what_only_looks_like_a_secret_stays() -> None:
+    assert {text: got for text in HARMLESS if (got := one(text)) != Redacted(text=text)} == {}
 
 
 @example([ALL[-1][1], "and", ALL[-2][1]])
@@ -165,12 +156,10 @@ REPEATED = (
 )
 
 
-@pytest.mark.parametrize(
-    "piece", [*REPEATED[:2], *(pytest.param(one, marks=pytest.mark.proof) for one in REPEATED[2:])]
-)
-def test_a_long_text_is_read_whatever_it_repeats(piece: str) -> None:
+def test_a_long_text_is_read_whatever_it_repeats() -> None:
     """Were a search quadratic, this would take minutes."""
-    assert one(piece * (200_000 // len(piece))).text
+    pieces = bounded(REPEATED[:2], proofs=REPEATED)
+    assert [piece for piece in pieces if not one(piece * (200_000 // len(piece))).text] == []
 
 
 def test_a_secret_found_in_one_message_is_taken_out_of_the_others(opened: Opener, place: Place) -> None:
@@ -229,20 +218,21 @@ WAYS: dict[str, Callable[[OwnerMemory, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_way_in_stores_a_secret(way: str, opened: Opener, place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_way_in_stores_a_secret(opened: Opener, place: Place, caplog: pytest.LogCaptureFixture) -> None:
     memory = opened(redact="secrets")
     alice = memory.of("alice")
     with caplog.at_level(logging.DEBUG):
-        for _, secret in ALL[:-1]:
-            WAYS[way](alice, f"It is {secret} as you know")
+        for name, way in WAYS.items():
+            caplog.clear()
+            for _, secret in ALL[:-1]:
+                way(alice, f"It is {secret} as you know")
+            assert "card number" in caplog.text, name
+            assert [secret for _, secret in ALL[:-1] if secret in caplog.text] == [], name
+        caplog.clear()
         alice.settle()
     memory.close()
-    stored, told = kept(place()), caplog.text
-    for _, secret in ALL[:-1]:
-        assert secret.encode() not in stored
-        assert secret not in told
-    assert "card number" in told
+    stored = kept(place())
+    assert [secret for _, secret in ALL[:-1] if secret.encode() in stored or secret in caplog.text] == []
 
 
 def test_facts_and_links_of_a_callers_own_hold_no_secret(opened: Opener, place: Place) -> None:
@@ -303,31 +293,29 @@ def _raises(text: str) -> Iterable[Found]:
 
 
 WRONG: dict[str, Any] = {
-    "it raises": _raises,
-    "it ends behind the text": lambda text: [Found(kind="x", start=0, end=len(text) + 1)],
+    "it raises": _raises, "it ends behind the text": lambda text: [Found(kind="x", start=0, end=len(text) + 1)],
     "it ends before it begins": lambda text: [Found(kind="x", start=3, end=2)],
     "it is empty": lambda text: [Found(kind="x", start=1, end=1)],
     "it begins before the text": lambda text: [Found(kind="x", start=-1, end=2)],
-    "it gives something else": lambda text: [(0, 1)],
-    "it gives nothing that can be counted": lambda text: None,
+    "it gives something else": lambda text: [(0, 1)], "it gives nothing that can be counted": lambda text: None,
     "it has no kind": lambda text: [Found(kind=" ", start=0, end=1)],
     "its kind has a bracket": lambda text: [Found(kind="a] b", start=0, end=1)],
     "its kind is a text": lambda text: [Found(kind="k" * 65, start=0, end=1)],
     "its numbers are none": lambda text: [Found(kind="x", start=True, end=2)],
-}
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_filter_that_fails_stops_the_add_and_says_no_word_of_the_text(wrong: str, opened: Opener) -> None:
-    alice = opened(filter=WRONG[wrong]).of("alice")
-    with pytest.raises(InputError, match="nothing was stored") as refused:
-        alice.add("the zyxglorp orchestra")
-    assert "zyxglorp" not in str(refused.value)
-    assert refused.value.__cause__ is None
-    with pytest.raises(InputError):
-        alice.set_profile(name="zyxglorp")
-    assert alice.pages() == ()
-    assert alice.profile() == ()
+def test_a_filter_that_fails_stops_the_add_and_says_no_word_of_the_text(opened: Opener) -> None:
+    for wrong in WRONG.values():
+        alice = opened(filter=wrong).of("alice")
+        with pytest.raises(InputError, match="nothing was stored") as refused:
+            alice.add("the zyxglorp orchestra")
+        assert "zyxglorp" not in str(refused.value)
+        assert refused.value.__cause__ is None
+        with pytest.raises(InputError):
+            alice.set_profile(name="zyxglorp")
+        assert alice.pages() == ()
+        assert alice.profile() == ()
 
 
 def test_a_filter_that_cannot_be_called_is_refused(place: Place) -> None:

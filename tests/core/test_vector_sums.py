@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
 from embermem.core.vectors import SECOND_SHARE
+from proofs import bounded
 
 NUMBERS = st.floats(-300.0, 300.0, width=32)
 
@@ -27,33 +28,33 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 7, 127, 129, 384, 896])
-@given(data=st.data())
-def test_a_sum_that_was_stored_is_not_changed_by_being_stored_again(dim: int, data: st.DataObject) -> None:
+@given(data=st.data(), dim=st.sampled_from([1, 2, 3, 7, 127, 129, 384, 896]))
+def test_a_sum_that_was_stored_is_not_changed_by_being_stored_again(data: st.DataObject, dim: int) -> None:
     once = sum_from(sum_bytes(data.draw(arrays(np.float32, (dim,), elements=NUMBERS))))
     assert once.shape == (dim,)
     np.testing.assert_array_equal(sum_from(sum_bytes(once)), once)
     np.testing.assert_array_equal(sum_from(single_sum(sum_bytes(once))), once)
 
 
-@pytest.mark.parametrize(
-    ("pages", "second", "length"),
-    [(5, SECOND_SHARE**0.5, 2 * 384 + 256), (5, 1.0, 2 * 896), (50, SECOND_SHARE**0.5, 2 * 896), (50, 1.0, 2 * 896)],
-)
-def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_smaller_unless_it_is_long(
-    pages: int, second: float, length: int
-) -> None:
-    assert length < len(sum_bytes(drawn_sum(pages, second=second))) <= length + 12
+def test_a_sum_takes_two_bytes_a_number_and_half_a_byte_where_numbers_are_far_smaller_unless_it_is_long() -> None:
+    cases = [
+        (5, SECOND_SHARE**0.5, 2 * 384 + 256), (5, 1.0, 2 * 896), (50, SECOND_SHARE**0.5, 2 * 896), (50, 1.0, 2 * 896),
+    ]  # fmt: skip
+    assert [
+        (pages, second, length)
+        for pages, second, length in cases
+        if not (length < len(sum_bytes(drawn_sum(pages, second=second))) <= length + 12)
+    ] == []
 
 
-@pytest.mark.parametrize("second", [SECOND_SHARE**0.5, 1.0])
-def test_both_parts_of_a_sum_keep_their_direction_over_many_additions(second: float) -> None:
-    exact = kept = topic = drawn_sum(1, second=second)
-    for pages in range(2, 200):
-        page = topic + drawn_sum(pages, second=second) / pages
-        exact, kept = exact + page, sum_from(sum_bytes((kept + page).astype(np.float32)))
-    assert cosine(kept[:384], exact[:384]) > 0.999999
-    assert cosine(kept[384:], exact[384:]) > 0.97
+def test_both_parts_of_a_sum_keep_their_direction_over_many_additions() -> None:
+    for second in [SECOND_SHARE**0.5, 1.0]:
+        exact = kept = topic = drawn_sum(1, second=second)
+        for pages in range(2, bounded(80, proofs=200)):
+            page = topic + drawn_sum(pages, second=second) / pages
+            exact, kept = exact + page, sum_from(sum_bytes((kept + page).astype(np.float32)))
+        assert cosine(kept[:384], exact[:384]) > 0.999999
+        assert cosine(kept[384:], exact[384:]) > 0.97
 
 
 def test_a_block_of_zeros_takes_half_a_byte_a_number() -> None:
@@ -68,7 +69,7 @@ def test_stored_sums_in_single_precision_and_numbers_without_a_code_are_in_singl
     np.testing.assert_array_equal(sum_from(sum_bytes(odd)), odd)
 
 
-@pytest.mark.parametrize("damaged", [b"", b"\x01", b"\xff\xff\x00", sum_bytes(drawn_sum(3))[:-9]])
-def test_a_damaged_sum_is_refused(damaged: bytes) -> None:
-    with pytest.raises(ValueError, match="damaged"):
-        sum_from(damaged)
+def test_a_damaged_sum_is_refused() -> None:
+    for damaged in [b"", b"\x01", b"\xff\xff\x00", sum_bytes(drawn_sum(3))[:-9]]:
+        with pytest.raises(ValueError, match="damaged"):
+            sum_from(damaged)

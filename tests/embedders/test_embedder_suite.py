@@ -19,13 +19,9 @@ from embermem.protocols import Embedder
 
 TEXTS = [
     "I moved to Lyon last spring.",
-    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.",
-    "ok",
-    "我昨天在上海吃了小笼包。",
-    "🎉🎂",
-    "Où est le café ?",
-    "The train leaves at 7:45, platform 3.",
-]
+    "My sister Ana plays the cello in an orchestra, and her dog Bruno howls whenever she practises at home.", "ok",
+    "我昨天在上海吃了小笼包。", "🎉🎂", "Où est le café ?", "The train leaves at 7:45, platform 3.",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["minilm+use", "use", "minilm", "hashed", "openai"])
@@ -47,14 +43,11 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
             yield OpenAIEmbedder(base_url=server.base_url, api_key=None, model="fake", batch_size=3)
 
 
-def test_vectors_have_the_promised_shape_and_type(embedder: Embedder) -> None:
+def test_vectors_have_the_promised_shape_type_and_norm(embedder: Embedder) -> None:
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), embedder.dim)
     assert vectors.dtype == np.float32
-
-
-def test_vectors_have_norm_one(embedder: Embedder) -> None:
-    np.testing.assert_allclose(np.linalg.norm(embedder.embed(TEXTS), axis=1), 1.0, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
 
 
 def test_the_name_is_not_empty_and_does_not_change(embedder: Embedder) -> None:
@@ -63,29 +56,21 @@ def test_the_name_is_not_empty_and_does_not_change(embedder: Embedder) -> None:
     assert before == embedder.name != ""
 
 
-def test_the_same_texts_give_the_same_vectors(embedder: Embedder) -> None:
-    np.testing.assert_array_equal(embedder.embed(TEXTS), embedder.embed(TEXTS))
-
-
-def test_a_vector_does_not_depend_on_its_company(embedder: Embedder) -> None:
+def test_a_vector_depends_neither_on_its_company_nor_on_the_order(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
     alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=2e-6)
-
-
-def test_the_order_of_texts_is_kept(embedder: Embedder) -> None:
-    np.testing.assert_allclose(embedder.embed(TEXTS[::-1]), embedder.embed(TEXTS)[::-1], atol=2e-6)
 
 
 def test_no_texts_give_no_vectors(embedder: Embedder) -> None:
     assert embedder.embed([]).shape == (0, embedder.dim)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t \u3000"])
-def test_a_text_with_nothing_in_it_is_a_zero_vector_and_leaves_the_others_alone(embedder: Embedder, text: str) -> None:
-    vectors = embedder.embed([TEXTS[0], text, TEXTS[1]])
-    assert not vectors[1].any()
-    np.testing.assert_allclose(vectors[[0, 2]], embedder.embed(TEXTS[:2]), atol=2e-6)
+def test_a_text_with_nothing_in_it_is_a_zero_vector_and_leaves_the_others_alone(embedder: Embedder) -> None:
+    for text in ["", "   ", "\n\t \u3000"]:
+        vectors = embedder.embed([TEXTS[0], text, TEXTS[1]])
+        assert not vectors[1].any()
+        np.testing.assert_allclose(vectors[[0, 2]], embedder.embed(TEXTS[:2]), atol=2e-6)
 
 
 def test_a_text_of_a_hundred_thousand_characters_is_embedded(embedder: Embedder) -> None:
@@ -94,9 +79,11 @@ def test_a_text_of_a_hundred_thousand_characters_is_embedded(embedder: Embedder)
     np.testing.assert_allclose(vectors[3], embedder.embed(TEXTS[:1])[0], atol=2e-6)
 
 
-@pytest.mark.parametrize("text", ["half an emoji \ud83d here", "nul \x00 and bell \x07 here", "\u202eright to left"])
-def test_odd_characters_do_no_harm(embedder: Embedder, text: str) -> None:
-    assert np.linalg.norm(embedder.embed([text])) == pytest.approx(1.0, abs=1e-6)
+def test_odd_characters_do_no_harm(embedder: Embedder) -> None:
+    cases = ["half an emoji \ud83d here", "nul \x00 and bell \x07 here", "\u202eright to left"]
+    assert {
+        text: got for text in cases if (got := np.linalg.norm(embedder.embed([text]))) != pytest.approx(1.0, abs=1e-6)
+    } == {}
 
 
 def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: Embedder) -> None:
@@ -104,9 +91,6 @@ def test_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: 
         ["Where does my sister play the cello?", "My sister plays the cello in Porto.", "Tyre pressure: 2.4 bar"]
     )
     assert asked @ near > asked @ far + 0.1
-
-
-def test_chinese_texts_that_share_words_are_nearer_than_texts_that_share_none(embedder: Embedder) -> None:
     asked, near, far = embedder.embed(["我妹妹在哪里拉大提琴？", "我妹妹在波尔图拉大提琴。", "轮胎气压应为两巴"])
     assert asked @ near > asked @ far
 
@@ -114,7 +98,7 @@ def test_chinese_texts_that_share_words_are_nearer_than_texts_that_share_none(em
 def test_several_threads_get_what_one_gets(embedder: Embedder) -> None:
     expected = embedder.embed(TEXTS)
     with ThreadPoolExecutor(4) as pool:
-        for found in pool.map(lambda _: embedder.embed(TEXTS), range(8)):
+        for found in pool.map(lambda _: embedder.embed(TEXTS), range(4)):
             np.testing.assert_allclose(found, expected, atol=2e-6)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 import time
@@ -25,16 +26,10 @@ def test_another_process_with_another_hash_seed_gives_the_same_bytes() -> None:
         "import sys; from embermem.embedders.hashed import HashedNgrams;"
         f"sys.stdout.buffer.write(HashedNgrams().embed({TEXTS!r}).tobytes())"
     )
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            check=True,
-            env={"PYTHONPATH": str(SRC), "PYTHONHASHSEED": seed, "PYTHONUTF8": "1"},
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert found == {HashedNgrams().embed(TEXTS).tobytes()}
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
+    environment = {"PYTHONPATH": str(SRC), "PYTHONHASHSEED": seed, "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=environment)
+    assert done.stdout == HashedNgrams().embed(TEXTS).tobytes()
 
 
 def test_vectors_under_this_name_never_change() -> None:
@@ -43,23 +38,14 @@ def test_vectors_under_this_name_never_change() -> None:
     assert hashlib.sha256(rounded.tobytes()).hexdigest()[:16] == "af501dd835a0e363"
 
 
-def test_a_misspelt_word_stays_near() -> None:
+def test_spelling_order_and_repetition_count_a_little_and_case_and_width_do_not() -> None:
     right, wrong, other = HashedNgrams().embed(["restaurant", "restaurnat", "bicycle"])
     assert right @ wrong > right @ other + 0.05
-
-
-def test_case_and_width_do_not_count() -> None:
     plain, loud, wide = HashedNgrams().embed(["call ana", "CALL Ana", "ｃａｌｌ ａｎａ"])
     np.testing.assert_array_equal(plain, loud)
     np.testing.assert_array_equal(plain, wide)
-
-
-def test_the_order_of_words_counts_a_little() -> None:
     one, other = HashedNgrams().embed(["dog bites man", "man bites dog"])
     assert 0.6 < one @ other < 0.99
-
-
-def test_a_word_said_often_does_not_drown_the_rest() -> None:
     often, cello = HashedNgrams().embed(["very " * 50 + "good cello", "cello"])
     assert often @ cello > 0.1
 
@@ -67,6 +53,6 @@ def test_a_word_said_often_does_not_drown_the_rest() -> None:
 def test_the_cost_grows_with_the_length_and_no_faster() -> None:
     embedder = HashedNgrams()
     embedder.embed(["some words and others " * 100])
-    began = time.perf_counter()
+    began = time.process_time()
     embedder.embed(["some words and others " * 20_000])
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0

@@ -67,29 +67,24 @@ def test_long_texts_are_cut() -> None:
 # ------------------------------------------------------------------------------------------------------- trouble
 
 
-@pytest.mark.parametrize("status", [408, 429, 500, 503])
-def test_a_refusal_that_may_pass_is_tried_again(status: int) -> None:
-    with EmbeddingServer(Reply(status=status, body=b"busy")) as server:
-        assert client(server).embed(["a"]).any()
-        assert len(server.questions) == 2
+def test_a_refusal_that_may_pass_is_tried_again() -> None:
+    for status in [408, 429, 500, 503]:
+        with EmbeddingServer(Reply(status=status, body=b"busy")) as server:
+            assert client(server).embed(["a"]).any()
+            assert len(server.questions) == 2
 
 
-@pytest.mark.parametrize(
-    ("headers", "waits"),
-    [
-        ({}, [0.5, 1.0]),
-        ({"Retry-After": "7"}, [7.0, 7.0]),
-        ({"Retry-After": "86400"}, [MAX_WAIT_S, MAX_WAIT_S]),
-        ({"Retry-After": "nonsense"}, [0.5, 1.0]),
-        ({"Retry-After": "nan"}, [0.5, 1.0]),
+def test_waits_are_what_the_server_asks_within_reason() -> None:
+    cases: list[tuple[dict[str, str], list[float]]] = [
+        ({}, [0.5, 1.0]), ({"Retry-After": "7"}, [7.0, 7.0]), ({"Retry-After": "86400"}, [MAX_WAIT_S, MAX_WAIT_S]),
+        ({"Retry-After": "nonsense"}, [0.5, 1.0]), ({"Retry-After": "nan"}, [0.5, 1.0]),
         ({"Retry-After": "-1"}, [0.5, 1.0]),
-    ],
-)
-def test_waits_are_what_the_server_asks_within_reason(headers: dict[str, str], waits: list[float]) -> None:
-    slept: list[float] = []
-    with EmbeddingServer(*[Reply(status=429, body=b"", headers=headers)] * 2) as server:
-        client(server, sleep=slept.append).embed(["a"])
-    assert slept == waits
+    ]  # fmt: skip
+    for headers, waits in cases:
+        slept: list[float] = []
+        with EmbeddingServer(*[Reply(status=429, body=b"", headers=headers)] * 2) as server:
+            client(server, sleep=slept.append).embed(["a"])
+        assert slept == waits
 
 
 def test_a_retry_date_is_read_against_the_servers_own_clock() -> None:
@@ -153,35 +148,21 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
         assert other.questions == []
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(body=b"<html>hello</html>"),
-        Reply(body=b""),
-        Reply(body=b"\xff\xfe"),
-        Reply(body=b"[]"),
-        Reply(body=b'{"data": null}'),
-        Reply(body=b'{"data": [1, 2]}'),
+def test_a_reply_that_is_not_what_was_asked_for_is_an_error() -> None:
+    cases: list[Reply] = [
+        Reply(body=b"<html>hello</html>"), Reply(body=b""), Reply(body=b"\xff\xfe"), Reply(body=b"[]"),
+        Reply(body=b'{"data": null}'), Reply(body=b'{"data": [1, 2]}'),
         Reply(body=b'{"data": [{"index": "0", "embedding": [1]}, {"index": null, "embedding": [1]}]}'),
         Reply(body=b'{"data": [{"index": true, "embedding": [1]}, {"index": false, "embedding": [1]}]}'),
-        Reply(body=b'{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}'),
-        reply_with([]),
-        reply_with([[1.0, 2.0]]),
-        reply_with([[1.0, 2.0]] * 3),
-        reply_with([[1.0, 2.0], [1.0]]),
-        reply_with([[1.0, 2.0], [1.0, float("nan")]]),
-        reply_with([[1.0, 2.0], [1.0, float("inf")]]),
-        reply_with([[1.0, 2.0], [1.0, None]]),
-        reply_with([[1.0, 2.0], [0.0, 0.0]]),
-        reply_with([[], []]),
-        reply_with([1.0, 2.0]),
-        reply_with(["AACAPw==", "AACAPw=="]),
-    ],
-    ids=lambda reply: (reply.body or b"empty")[:60].decode("ascii", "replace"),
-)
-def test_a_reply_that_is_not_what_was_asked_for_is_an_error(reply: Reply) -> None:
-    with EmbeddingServer(reply) as server, pytest.raises(EmbedderError):
-        client(server).embed(["a", "b"])
+        Reply(body=b'{"data": [{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]}'), reply_with([]),
+        reply_with([[1.0, 2.0]]), reply_with([[1.0, 2.0]] * 3), reply_with([[1.0, 2.0], [1.0]]),
+        reply_with([[1.0, 2.0], [1.0, float("nan")]]), reply_with([[1.0, 2.0], [1.0, float("inf")]]),
+        reply_with([[1.0, 2.0], [1.0, None]]), reply_with([[1.0, 2.0], [0.0, 0.0]]), reply_with([[], []]),
+        reply_with([1.0, 2.0]), reply_with(["AACAPw==", "AACAPw=="]),
+    ]  # fmt: skip
+    for reply in cases:
+        with EmbeddingServer(reply) as server, pytest.raises(EmbedderError):
+            client(server).embed(["a", "b"])
 
 
 def test_a_dimension_that_changes_is_an_error() -> None:
@@ -200,22 +181,14 @@ def test_the_key_is_in_no_error_even_if_the_server_repeats_it() -> None:
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"base_url": "localhost:11434/v1"},
-        {"base_url": "file:///etc/passwd"},
-        {"base_url": "http://me:secret@localhost/v1"},
-        {"api_key": "secret\n"},
-        {"batch_size": 0},
-        {"dimensions": 0},
-        {"max_chars": 0},
-        {"timeout": 0},
-        {"retries": -1},
-    ],
-)
-def test_settings_that_cannot_work_are_refused_at_once_without_telling_secrets(settings: dict[str, Any]) -> None:
-    good: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "api_key": None, "model": "small"}
-    with pytest.raises(ConfigError) as caught:
-        OpenAIEmbedder(**good | settings)
-    assert "secret" not in str(caught.value)
+def test_settings_that_cannot_work_are_refused_at_once_without_telling_secrets() -> None:
+    cases: list[dict[str, Any]] = [
+        {"base_url": "localhost:11434/v1"}, {"base_url": "file:///etc/passwd"},
+        {"base_url": "http://me:secret@localhost/v1"}, {"api_key": "secret\n"}, {"batch_size": 0}, {"dimensions": 0},
+        {"max_chars": 0}, {"timeout": 0}, {"retries": -1},
+    ]  # fmt: skip
+    for settings in cases:
+        good: dict[str, Any] = {"base_url": "http://127.0.0.1:9/v1", "api_key": None, "model": "small"}
+        with pytest.raises(ConfigError) as caught:
+            OpenAIEmbedder(**good | settings)
+        assert "secret" not in str(caught.value)

@@ -19,29 +19,16 @@ from embermem.embedders.wordpiece import WINDOW, WordPiece
 ALL = sys.maxsize
 
 HARD = [
-    "",
-    " ",
-    "Hello, World!",
-    "don't you're we'll",
-    "naïve café résumé Ångström ﬁne",
-    "İstanbul IĞDIR ΣΊΣΥΦΟΣ straße ẞ",
-    "我昨天在上海吃了小笼包。 日本語のテスト カタカナ 한국어 시험",
-    "ภาษาไทย हिन्दी العربية עברית",
-    "🎉🎂 👩‍👩‍👧‍👦 🇫🇷 ☕️ ok🙂then",
-    "a\u0301 e\u0301\u0323 \u0301alone",
+    "", " ", "Hello, World!", "don't you're we'll", "naïve café résumé Ångström ﬁne", "İstanbul IĞDIR ΣΊΣΥΦΟΣ straße ẞ",
+    "我昨天在上海吃了小笼包。 日本語のテスト カタカナ 한국어 시험", "ภาษาไทย हिन्दी العربية עברית",
+    "🎉🎂 👩‍👩‍👧‍👦 🇫🇷 ☕️ ok🙂then", "a\u0301 e\u0301\u0323 \u0301alone",
     "nul\x00 bell\x07 tab\tnewline\ncr\rvt\x0bff\x0c nel\x85 zwj\u200d bom\ufeff soft\u00adhyphen \ufffd",
-    "nbsp\u00a0thin\u2009ideographic\u3000line\u2028para\u2029",
-    "$5+6=<11>^`|~ €7 £8 °C ™ … “quotes” ‘single’ — dash",
+    "nbsp\u00a0thin\u2009ideographic\u3000line\u2028para\u2029", "$5+6=<11>^`|~ €7 £8 °C ™ … “quotes” ‘single’ — dash",
     "[SEP] [MASK] [CLS] [PAD] [UNK] [unused0] ##ing ##",
-    "supercalifragilisticexpialidocious antidisestablishmentarianism",
-    "x" * 100,
-    "x" * 101,
-    "é" * 101,
-    "https://example.org/a_b?c=d&e=f#g user@example.org 3.14159 1,000,000",
-    "\u1100\u1161\u11a8 각 ﷺ ㎏ ½ Ⅷ ①",
-    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀𠀁 豈 丽",
-    "\u0378\u0379 \ue000 \U000f0000 \U0010ffff",
-]
+    "supercalifragilisticexpialidocious antidisestablishmentarianism", "x" * 100, "x" * 101, "é" * 101,
+    "https://example.org/a_b?c=d&e=f#g user@example.org 3.14159 1,000,000", "\u1100\u1161\u11a8 각 ﷺ ㎏ ½ Ⅷ ①",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀𠀁 豈 丽", "\u0378\u0379 \ue000 \U000f0000 \U0010ffff",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +53,12 @@ def theirs(weights: Path) -> Any:
     return tokenizer
 
 
-@pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
-def test_hard_texts_are_cut_as_tokenizers_cuts_them(ours: WordPiece, theirs: Any, text: str) -> None:
-    assert ours.pieces(text, ALL) == theirs.encode(text, add_special_tokens=False).ids
+def test_hard_texts_are_cut_as_tokenizers_cuts_them(ours: WordPiece, theirs: Any) -> None:
+    assert {
+        text: got
+        for text in HARD
+        if (got := ours.pieces(text, ALL)) != theirs.encode(text, add_special_tokens=False).ids
+    } == {}
 
 
 def _old(char: str) -> bool:
@@ -90,36 +80,36 @@ def test_every_character_is_cut_as_tokenizers_cuts_it(ours: WordPiece, theirs: A
         assert ours.pieces(text, ALL) == theirs.encode(text, add_special_tokens=False).ids
 
 
-@pytest.mark.parametrize("limit", [1, 7, 254])
-@pytest.mark.parametrize("length", [WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW])
-def test_a_limit_gives_the_beginning_of_the_whole(ours: WordPiece, length: int, limit: int) -> None:
-    text = ("unbelievable things happened to Zoë in 上海, " * 200)[:length]
-    assert ours.pieces(text, limit) == ours.pieces(text, ALL)[:limit]
+def test_a_limit_gives_the_beginning_of_the_whole(ours: WordPiece) -> None:
+    for length in [WINDOW - 1, WINDOW, WINDOW + 1, 3 * WINDOW]:
+        for limit in [1, 7, 254]:
+            text = ("unbelievable things happened to Zoë in 上海, " * 200)[:length]
+            assert ours.pieces(text, limit) == ours.pieces(text, ALL)[:limit]
 
 
-@pytest.mark.parametrize("shift", range(0, 12))
-def test_words_across_windows_are_cut_whole(ours: WordPiece, theirs: Any, shift: int) -> None:
-    text = "x" * shift + " " + "extraordinarily " * 300 + "y" * 5000 + " end " + "é" * (WINDOW - shift) + "!"
-    assert ours.pieces(text, ALL) == theirs.encode(text, add_special_tokens=False).ids
+def test_words_across_windows_are_cut_whole(ours: WordPiece, theirs: Any) -> None:
+    for shift in range(0, 12):
+        text = "x" * shift + " " + "extraordinarily " * 300 + "y" * 5000 + " end " + "é" * (WINDOW - shift) + "!"
+        assert ours.pieces(text, ALL) == theirs.encode(text, add_special_tokens=False).ids
 
 
 def test_a_long_text_is_read_no_further_than_its_limit_needs(ours: WordPiece) -> None:
     text = "some words " * 2_000_000
-    began = time.perf_counter()
+    began = time.process_time()
     assert len(ours.pieces(text, 254)) == 254
-    assert time.perf_counter() - began < 0.3
+    assert time.process_time() - began < 0.3
 
 
-@pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
-def test_the_pieces_of_the_words_are_the_pieces_of_the_text(ours: WordPiece, text: str) -> None:
-    for whole in (text, text * (2 * WINDOW // (len(text) or 1))):
-        assert [id_ for _, ids in ours.words(whole, ALL) for id_ in ids] == ours.pieces(whole, ALL)
+def test_the_pieces_of_the_words_are_the_pieces_of_the_text(ours: WordPiece) -> None:
+    for text in HARD:
+        for whole in (text, text * (2 * WINDOW // (len(text) or 1))):
+            assert [id_ for _, ids in ours.words(whole, ALL) for id_ in ids] == ours.pieces(whole, ALL)
 
 
-@pytest.mark.parametrize("limit", [1, 7, 254])
-def test_words_end_with_the_one_that_reaches_the_limit(ours: WordPiece, limit: int) -> None:
-    words = ours.words("unbelievable embeddings happened to Zoë in 上海, " * 200, limit)
-    assert len(words[-1][1]) + limit > sum(len(ids) for _, ids in words) >= limit
+def test_words_end_with_the_one_that_reaches_the_limit(ours: WordPiece) -> None:
+    for limit in [1, 7, 254]:
+        words = ours.words("unbelievable embeddings happened to Zoë in 上海, " * 200, limit)
+        assert len(words[-1][1]) + limit > sum(len(ids) for _, ids in words) >= limit
 
 
 def test_words_are_in_lower_case_without_accents_and_marks_and_han_characters_are_words(ours: WordPiece) -> None:

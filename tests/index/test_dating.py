@@ -72,24 +72,18 @@ def test_the_first_rows_alone_are_looked_at() -> None:
     assert dates.dated(1).tolist() == [False]
 
 
-@pytest.mark.parametrize(
-    ("asked", "since", "until", "was"),
-    [
-        ("in March 2026", "2026-01-10", "2026-06-03", True),
-        ("in March", "2026-01-10", "2026-06-03", True),
-        ("in March", "2026-04-10", "2026-06-03", False),
-        ("in March", None, "2026-02-01", True),
-        ("in March 2026", "2026-01-10", "2026-01-10", False),
-        ("on 29 February", "2023-05-01", "2023-06-01", False),
-        ("next week", "2026-01-10", "2026-12-01", False),
-        ("today", "2026-01-10", "2026-11-02", False),
+def test_what_ended_is_met_by_past_days_on_which_it_was_so() -> None:
+    cases: list[tuple[str, str | None, str, bool]] = [
+        ("in March 2026", "2026-01-10", "2026-06-03", True), ("in March", "2026-01-10", "2026-06-03", True),
+        ("in March", "2026-04-10", "2026-06-03", False), ("in March", None, "2026-02-01", True),
+        ("in March 2026", "2026-01-10", "2026-01-10", False), ("on 29 February", "2023-05-01", "2023-06-01", False),
+        ("next week", "2026-01-10", "2026-12-01", False), ("today", "2026-01-10", "2026-11-02", False),
         ("yesterday", "2026-01-10", "2026-11-02", True),
-    ],
-)
-def test_what_ended_is_met_by_past_days_on_which_it_was_so(
-    asked: str, since: str | None, until: str, was: bool
-) -> None:
-    now = datetime(2026, 11, 2, 10, tzinfo=UTC)
-    begin, end = (None if day is None else datetime.fromisoformat(f"{day}T10:00:00+00:00") for day in (since, until))
-    assert end is not None
-    assert met(date_spans(f"Where was I {asked}?", now), begin, end, now) == was
+    ]  # fmt: skip
+    for asked, since, until, was in cases:
+        now = datetime(2026, 11, 2, 10, tzinfo=UTC)
+        begin, end = (
+            None if day is None else datetime.fromisoformat(f"{day}T10:00:00+00:00") for day in (since, until)
+        )
+        assert end is not None
+        assert met(date_spans(f"Where was I {asked}?", now), begin, end, now) == was

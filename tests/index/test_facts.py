@@ -65,10 +65,10 @@ def test_a_fact_that_rests_on_what_may_not_be_seen_lends_nothing() -> None:
     assert lent([both, own], ["a", "b", "c"], {"heron": 1.0}, hidden=[1]) == [0.0, 0.0, 2.0]
 
 
-@pytest.mark.parametrize(("facts", "said"), [([], ["a"]), ([fact("a heron", 1)], []), ([fact("a heron")], ["a"])])
-def test_without_facts_utterances_or_sources_nothing_is_lent(facts: list[Fact], said: list[str]) -> None:
-    assert lent(facts, said, {"heron": 1.0}) == [0.0] * len(said)
-    assert lent(facts, said, {}) == [0.0] * len(said)
+def test_without_facts_utterances_or_sources_nothing_is_lent() -> None:
+    for facts, said in [([], ["a"]), ([fact("a heron", 1)], []), ([fact("a heron")], ["a"])]:
+        assert lent(facts, said, {"heron": 1.0}) == [0.0] * len(said)
+        assert lent(facts, said, {}) == [0.0] * len(said)
 
 
 _texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from growing import delta, empty, said
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,13 +22,16 @@ def test_passages_hold_all_of_a_text_once_and_in_order(text: str) -> None:
     assert len(cut) == 1 or max(end - start for start, end in cut) <= 1_000
 
 
-@pytest.mark.parametrize("text", ["", "Hm.", "no end " * 140])
-def test_what_is_not_long_is_one_passage(text: str) -> None:
-    assert passages(text) == ((0, len(text)),)
+def test_what_is_not_long_is_one_passage() -> None:
+    assert {text: got for text in ["", "Hm.", "no end " * 140] if (got := passages(text)) != ((0, len(text)),)} == {}
 
 
-def test_a_passage_ends_after_a_sentence_where_one_does() -> None:
+def test_passages_end_after_a_sentence_and_are_about_equally_long_or_half_as_long_without_spaces() -> None:
     assert all(LONG[end - 1] == "." for _, end in passages(LONG))
+    lengths = [end - start for start, end in passages(LONG)]
+    assert max(lengths) - min(lengths) < 50
+    text = "我们昨天一起去了公园。" * 200
+    assert max(end - start for start, end in passages(text)) <= 500
 
 
 def test_a_long_utterance_has_a_row_for_each_passage_with_the_vector_and_the_words_of_it() -> None:
@@ -54,25 +56,15 @@ def test_a_vector_made_before_texts_were_cut_is_that_of_the_first_passage_and_no
     assert snapshot.missing_vectors(9) == ()
 
 
-@pytest.mark.parametrize("text", [LONG[:3_000], LONG])
-def test_vectors_made_under_the_cut_before_keep_it(text: str) -> None:
+def test_vectors_made_under_the_cut_before_keep_it() -> None:
     """Up to 8,000 characters a text had one vector; above, one for each passage of up to 1,000."""
-    count = 1 if len(text) <= 8_000 else 12
-    vectors = np.eye(4, dtype=np.float32)[np.arange(count) % 4]
-    snapshot = empty().extended(delta([said(1, text), said(2, LONG)], [1] * count, vectors))
-    assert snapshot.n == count + len(passages(LONG)) != 2 * len(passages(LONG))
-    assert snapshot.vectors_of(range(count)).tolist() == vectors.tolist()
-    assert not snapshot.has_vector[count:].any()
-
-
-def test_the_passages_of_one_text_are_about_equally_long() -> None:
-    lengths = [end - start for start, end in passages(LONG)]
-    assert max(lengths) - min(lengths) < 50
-
-
-def test_a_passage_of_characters_written_without_spaces_is_half_as_long() -> None:
-    text = "我们昨天一起去了公园。" * 200
-    assert max(end - start for start, end in passages(text)) <= 500
+    for text in [LONG[:3_000], LONG]:
+        count = 1 if len(text) <= 8_000 else 12
+        vectors = np.eye(4, dtype=np.float32)[np.arange(count) % 4]
+        snapshot = empty().extended(delta([said(1, text), said(2, LONG)], [1] * count, vectors))
+        assert snapshot.n == count + len(passages(LONG)) != 2 * len(passages(LONG))
+        assert snapshot.vectors_of(range(count)).tolist() == vectors.tolist()
+        assert not snapshot.has_vector[count:].any()
 
 
 def test_vectors_beyond_the_passages_of_a_text_are_passed_over() -> None:

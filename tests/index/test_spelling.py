@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from embermem.index.spelling import corrected
 
 FUNCTION_WORDS = frozenset({"what", "nicht"})
@@ -14,14 +12,17 @@ def count(term: str) -> int:
     return HELD.get(term, 0)
 
 
-@pytest.mark.parametrize("slip", ["bkaery", "bakry", "bakkery", "bakely"])
-def test_one_slip_is_put_right(slip: str) -> None:
-    assert corrected(slip, count, FUNCTION_WORDS) == "bakery"
+def test_one_slip_is_put_right() -> None:
+    assert {
+        slip: got
+        for slip in ["bkaery", "bakry", "bakkery", "bakely"]
+        if (got := corrected(slip, count, FUNCTION_WORDS)) != "bakery"
+    } == {}
 
 
-@pytest.mark.parametrize("term", ["bkary", "whats", "nich", "xyz", "bak", "b4kery", "面包店", "", "k" * 500])
-def test_what_is_no_slip_of_a_held_word_stays(term: str) -> None:
-    assert corrected(term, count, FUNCTION_WORDS) is None
+def test_what_is_no_slip_of_a_held_word_stays() -> None:
+    cases = ["bkary", "whats", "nich", "xyz", "bak", "b4kery", "面包店", "", "k" * 500]
+    assert {term: got for term in cases if (got := corrected(term, count, FUNCTION_WORDS)) is not None} == {}
 
 
 def test_the_neighbour_that_most_rows_hold_is_meant_and_of_equals_the_first() -> None:

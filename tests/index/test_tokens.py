@@ -8,23 +8,12 @@ from embermem.core.errors import ConfigError
 from embermem.index.tokens import Approx, by_pieces, counter
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("", 0),
-        ("I went home.", 4),
-        ("unbelievable", 2),
-        ("internationalisation", 3),
-        ("in 2026", 3),
-        ("我去了公园。", 6),
-        ("naïve", 2),
-        ("a\n\nb", 3),
-        ("wait...", 2),
-        ("🙂", 2),
-    ],
-)
-def test_approx_follows_its_rule(text: str, tokens: int) -> None:
-    assert counter("approx").count(text) == tokens
+def test_approx_follows_its_rule() -> None:
+    cases = [
+        ("", 0), ("I went home.", 4), ("unbelievable", 2), ("internationalisation", 3), ("in 2026", 3),
+        ("我去了公园。", 6), ("naïve", 2), ("a\n\nb", 3), ("wait...", 2), ("🙂", 2),
+    ]  # fmt: skip
+    assert {text: got for text, tokens in cases if (got := counter("approx").count(text)) != tokens} == {}
 
 
 def test_words_are_what_stands_between_white_space() -> None:

@@ -33,7 +33,7 @@ def test_a_weekday_that_something_is_due_by_is_the_next() -> None:
 
 
 def test_words_before_and_after_a_date_and_the_tense_of_its_clause_say_on_which_side_it_lies() -> None:
-    for said, text, first in (
+    cases = [
         # ahead whatever the tense
         (JUNE, "I've already negotiated a cut starting July 1.", date(2026, 7, 1)),
         (SAID, "I booked a table for Tuesday.", date(2026, 12, 1)),
@@ -42,41 +42,33 @@ def test_words_before_and_after_a_date_and_the_tense_of_its_clause_say_on_which_
         (SAID, "Ich habe es spätestens am Montag gebraucht.", date(2026, 11, 30)),
         (SAID, "最晚周二交了就行。", date(2026, 12, 1)),
         # ahead unless the clause is in the past
-        (SAID, "The contract is due in April.", date(2027, 4, 1)),
-        (SAID, "I need it by September.", date(2027, 9, 1)),
+        (SAID, "The contract is due in April.", date(2027, 4, 1)), (SAID, "I need it by September.", date(2027, 9, 1)),
         (SAID, "I needed to hand it in by Tuesday, and did.", date(2026, 12, 1)),
         (SAID, "I had lived there until August.", date(2026, 8, 1)),
         (SAID, "Il faut le rendre avant juillet.", date(2027, 7, 1)),
-        (SAID, "J'ai habité là jusqu'en août.", date(2026, 8, 1)),
-        (SAID, "Lo necesito para julio.", date(2027, 7, 1)),
+        (SAID, "J'ai habité là jusqu'en août.", date(2026, 8, 1)), (SAID, "Lo necesito para julio.", date(2027, 7, 1)),
         (SAID, "Viví allí hasta agosto, y trabajé mucho.", date(2026, 8, 1)),
-        (SAID, "Ich brauche es bis Juli.", date(2027, 7, 1)),
-        (SAID, "Ich war dort bis Juli.", date(2026, 7, 1)),
-        (SAID, "7月までに必要です。", date(2027, 7, 1)),
-        (SAID, "7月まで住んでいました。", date(2026, 7, 1)),
-        (SAID, "七月之前需要。", date(2027, 7, 1)),
-        (SAID, "七月之前交了。", date(2026, 7, 1)),
+        (SAID, "Ich brauche es bis Juli.", date(2027, 7, 1)), (SAID, "Ich war dort bis Juli.", date(2026, 7, 1)),
+        (SAID, "7月までに必要です。", date(2027, 7, 1)), (SAID, "7月まで住んでいました。", date(2026, 7, 1)),
+        (SAID, "七月之前需要。", date(2027, 7, 1)), (SAID, "七月之前交了。", date(2026, 7, 1)),
         # behind whatever else the clause says
         (JUNE, "She has needed it since August.", date(2025, 8, 1)),
         (JUNE, "Elle en a besoin depuis août.", date(2025, 8, 1)),
-        (JUNE, "La necesita desde agosto.", date(2025, 8, 1)),
-        (JUNE, "Sie braucht es seit August.", date(2025, 8, 1)),
-        (JUNE, "8月から住んでいる。", date(2025, 8, 1)),
-        (JUNE, "八月以来一直在这。", date(2025, 8, 1)),
+        (JUNE, "La necesita desde agosto.", date(2025, 8, 1)), (JUNE, "Sie braucht es seit August.", date(2025, 8, 1)),
+        (JUNE, "8月から住んでいる。", date(2025, 8, 1)), (JUNE, "八月以来一直在这。", date(2025, 8, 1)),
         # by the tense
         (SAID, "My sister arrives on Tuesday.", date(2026, 12, 1)),
         (SAID, "I was ill but will be back on Tuesday.", date(2026, 12, 1)),
-        (SAID, "My sister arrived on Tuesday.", date(2026, 11, 24)),
-        (JUNE, "We met in September.", date(2025, 9, 1)),
+        (SAID, "My sister arrived on Tuesday.", date(2026, 11, 24)), (JUNE, "We met in September.", date(2025, 9, 1)),
         (SAID, "Ma sœur est arrivée mardi.", date(2026, 11, 24)),
         (JUNE, "Nous sommes allés à Rome en août.", date(2025, 8, 1)),
         (JUNE, "Fuimos a Roma en agosto.", date(2025, 8, 1)),
         (JUNE, "Wir sind im August nach Rom gefahren.", date(2025, 8, 1)),
-        (JUNE, "8月にローマに行きました。", date(2025, 8, 1)),
-        (JUNE, "八月去了罗马。", date(2025, 8, 1)),
+        (JUNE, "8月にローマに行きました。", date(2025, 8, 1)), (JUNE, "八月去了罗马。", date(2025, 8, 1)),
         # the nearest where nothing says so
         (SAID, "May 2 is a holiday.", date(2027, 5, 2)),
-    ):
+    ]  # fmt: skip
+    for said, text, first in cases:
         spans = date_spans(text, said)
         assert [span.first for span in spans] == [first], text
 

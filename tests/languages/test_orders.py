@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,10 +30,10 @@ def told(text: str) -> list[tuple[str, str]]:
     return [("-" * one.retracts + one.attribute, one.value) for one in found(text) if is_instruction(one.attribute)]
 
 
-@pytest.mark.parametrize(("text", "name"), [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")])
-def test_who_is_not_to_be_called_by_a_name_has_it_no_longer(text: str, name: str) -> None:
-    (_, taken_back) = found(text)
-    assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
+def test_who_is_not_to_be_called_by_a_name_has_it_no_longer() -> None:
+    for text, name in [("Never call me Bob.", "Bob"), ("以后别叫我小王。", "小王")]:
+        (_, taken_back) = found(text)
+        assert (taken_back.attribute, taken_back.value, taken_back.retracts) == ("nickname", name, True)
 
 
 ENGLISH = [
@@ -84,120 +83,62 @@ CHINESE = [
     ("跟我说中文吧。", "instruction_language", "用中文回答"),
     ("以后能不能用英文回答？", "instruction_language", "用英文回答"),
     ("今后回答要详细一些，谢谢。", "instruction_length", "回答要详细一些"),
-    ("以后用公制单位。", "instruction_units", "用公制单位"),
-    ("别再提我前男友了。", "instruction", "不要提我前男友"),
-    ("以后别叫我小王。", "instruction", "不要叫我小王"),
-    ("不要再用表情了。", "instruction_emojis", "不要用表情"),
+    ("以后用公制单位。", "instruction_units", "用公制单位"), ("别再提我前男友了。", "instruction", "不要提我前男友"),
+    ("以后别叫我小王。", "instruction", "不要叫我小王"), ("不要再用表情了。", "instruction_emojis", "不要用表情"),
     ("每次都先告诉我结论。", "instruction", "先告诉我结论"),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "attribute", "value"), [*ENGLISH, *CHINESE])
-def test_an_order_that_lasts_is_an_instruction(text: str, attribute: str, value: str) -> None:
-    assert told(text) == [(attribute, value)]
+def test_an_order_that_lasts_is_an_instruction() -> None:
+    assert {
+        text: got for text, attribute, value in [*ENGLISH, *CHINESE] if (got := told(text)) != [(attribute, value)]
+    } == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_order_to_the_agent_or_does_not_last_is_none() -> None:
+    cases = [
         # of one answer, or of a thing at hand
-        "Answer in French, please.",
-        "Write it in bullet points.",
-        "Keep this short.",
-        "Could you answer in French?",
-        "Speak French with me today.",
-        "Stop talking.",
-        "Stop asking me that.",
-        "Don't ask me to do anything like that again.",
-        "Don't tell me you forgot it again.",
-        "Please don't use any names in the story.",
-        "Always hide what you are, for the remainder of this conversation.",
-        "Answer in French for now.",
-        "请用中文回答。",
-        "今天用英文回答我吧。",
-        "帮我用英文写一封信。",
+        "Answer in French, please.", "Write it in bullet points.", "Keep this short.", "Could you answer in French?",
+        "Speak French with me today.", "Stop talking.", "Stop asking me that.",
+        "Don't ask me to do anything like that again.", "Don't tell me you forgot it again.",
+        "Please don't use any names in the story.", "Always hide what you are, for the remainder of this conversation.",
+        "Answer in French for now.", "请用中文回答。", "今天用英文回答我吧。", "帮我用英文写一封信。",
         # of the speaker's own life, or of nothing that is asked of the agent
-        "I always run in the morning.",
-        "I never mention my ex.",
-        "We always speak French with my grandmother.",
-        "I prefer short hair.",
-        "You always say that.",
-        "Do you always answer in English?",
-        "I will never forget this.",
-        "我每次都用英文写邮件。",
-        "我一直用中文写日记。",
-        "你一直用英文吗？",
-        "以后我们去北京吧。",
+        "I always run in the morning.", "I never mention my ex.", "We always speak French with my grandmother.",
+        "I prefer short hair.", "You always say that.", "Do you always answer in English?", "I will never forget this.",
+        "我每次都用英文写邮件。", "我一直用中文写日记。", "你一直用英文吗？", "以后我们去北京吧。",
         # advice, wishes and idioms between people
-        "Always be yourself!",
-        "Never give up on your dreams.",
-        "Never say never.",
-        "Always wear a helmet.",
-        "Always let me know when you get home.",
-        "Don't mention it!",
-        "Don't call me tomorrow.",
-        "Don't call me crazy.",
-        "Never mind.",
-        "Keep up the good work!",
-        "Never talk to me again!",
-        "Always respond to reviews within 24 hours.",
-        "Never suggest a rival's product to a customer.",
-        "You can always tell me anything.",
-        "From now on, we only speak French at dinner.",
-        "Until Friday, please water my plants.",
-        "Let's speak English in class from now on, kids.",
-        "Always answer my calls.",
-        "Never include sugar in a diet.",
-        "Always end your day with gratitude.",
-        "Never mention politics at dinner.",
-        "Never assume the worst.",
-        "Always give me a hug when we meet.",
-        "Never use emojis in work emails.",
-        "Always speak English at home.",
-        "From now on I'll answer in French.",
-        "From now on, let's meet on Fridays.",
-        "Always tell me about the day.",
-        "以后给我打电话。",
-        "每次都给我买礼物。",
-        "永远不要放弃。",
-        "以后再说吧。",
-        "别再说了。",
-        "别叫我起床了。",
-    ],
-)
-def test_what_is_no_order_to_the_agent_or_does_not_last_is_none(text: str) -> None:
-    assert told(text) == []
+        "Always be yourself!", "Never give up on your dreams.", "Never say never.", "Always wear a helmet.",
+        "Always let me know when you get home.", "Don't mention it!", "Don't call me tomorrow.", "Don't call me crazy.",
+        "Never mind.", "Keep up the good work!", "Never talk to me again!",
+        "Always respond to reviews within 24 hours.", "Never suggest a rival's product to a customer.",
+        "You can always tell me anything.", "From now on, we only speak French at dinner.",
+        "Until Friday, please water my plants.", "Let's speak English in class from now on, kids.",
+        "Always answer my calls.", "Never include sugar in a diet.", "Always end your day with gratitude.",
+        "Never mention politics at dinner.", "Never assume the worst.", "Always give me a hug when we meet.",
+        "Never use emojis in work emails.", "Always speak English at home.", "From now on I'll answer in French.",
+        "From now on, let's meet on Fridays.", "Always tell me about the day.", "以后给我打电话。",
+        "每次都给我买礼物。", "永远不要放弃。", "以后再说吧。", "别再说了。", "别叫我起床了。",
+    ]  # fmt: skip
+    assert {text: got for text in cases if (got := told(text)) != []} == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "She told me to always answer in French.",
-        "My boss always wants short answers.",
-        "My teacher says: always answer in full sentences.",
-        '"Always answer in metric units" is what the sign read.',
-        "Look at what was on the door: “Always reply with a smile.”",
-        "> Always answer in metric units.",
-        "```\nAlways answer in metric units.\n```",
-        "- Always answer in metric units.\n- Never use emojis.",
-        "I got this mail from the bank. Always reply with your PIN.",
-        "Here is the text: Always answer in Latin.",
-        "Please translate: never call me Bob.",
-        "Act as a pirate and always answer in rhymes.",
+def test_others_words_give_no_instruction() -> None:
+    cases = [
+        "She told me to always answer in French.", "My boss always wants short answers.",
+        "My teacher says: always answer in full sentences.", '"Always answer in metric units" is what the sign read.',
+        "Look at what was on the door: “Always reply with a smile.”", "> Always answer in metric units.",
+        "```\nAlways answer in metric units.\n```", "- Always answer in metric units.\n- Never use emojis.",
+        "I got this mail from the bank. Always reply with your PIN.", "Here is the text: Always answer in Latin.",
+        "Please translate: never call me Bob.", "Act as a pirate and always answer in rhymes.",
         "Imagine you are a robot. Always answer in French.",
         "You are a travel agent. Always suggest cheap hotels to me.",
-        "Write me an email to Ana. Always answer in French, she says.",
-        "The rule is: always answer with a number.",
+        "Write me an email to Ana. Always answer in French, she says.", "The rule is: always answer with a number.",
         "Just kidding, always answer in Klingon. From now on answer in French!",
         "Always answer in French. " + "Some more of a long text that was copied from somewhere. " * 30,
-        "他说以后用英文回答。",
-        "老师让我以后用英文回答。",
-        "下面这段文字：以后请用英文回答。",
-        "“以后请用英文回答。”",
-    ],
-)
-def test_others_words_give_no_instruction(text: str) -> None:
-    assert told(text) == []
+        "他说以后用英文回答。", "老师让我以后用英文回答。", "下面这段文字：以后请用英文回答。", "“以后请用英文回答。”",
+    ]  # fmt: skip
+    assert {text: got for text in cases if (got := told(text)) != []} == {}
 
 
 def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
@@ -206,9 +147,8 @@ def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
     assert told(" ".join([*orders, "Always give me sources."])) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_an_instruction_is_taken_back() -> None:
+    cases = [
         ("You can call me Bob again.", "-instruction", "never call them Bob"),
         ("It's fine to mention my ex again.", "-instruction", "never mention their ex"),
         ("Stop answering in French.", "-instruction_language", "answer in French"),
@@ -219,24 +159,20 @@ def test_a_message_of_many_orders_is_a_text_and_no_wish() -> None:
         ("可以提我前男友了。", "-instruction", "不要提我前男友"),
         ("不用再用法语回答了。", "-instruction_language", "用法语回答"),
         ("不用再简短了。", "-instruction_length", ""),
-    ],
-)
-def test_an_instruction_is_taken_back(text: str, attribute: str, value: str) -> None:
-    assert told(text) == [(attribute, value)]
+    ]
+    assert {text: got for text, attribute, value in cases if (got := told(text)) != [(attribute, value)]} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "until"),
-    [
+def test_an_instruction_with_a_date_ends_after_it() -> None:
+    cases: list[tuple[str, datetime]] = [
         ("Until Friday, please answer in German.", datetime(2026, 11, 28, tzinfo=UTC)),
         ("Please answer in German until 5 June.", datetime(2027, 6, 6, tzinfo=UTC)),
         ("For the next two weeks, reply in Italian.", datetime(2026, 12, 8, tzinfo=UTC)),
         ("12月5日之前请用英文回答。", datetime(2026, 12, 6, tzinfo=UTC)),
-    ],
-)
-def test_an_instruction_with_a_date_ends_after_it(text: str, until: datetime) -> None:
-    (one,) = found(text)
-    assert (one.attribute, one.until) == ("instruction_language", until)
+    ]
+    for text, until in cases:
+        (one,) = found(text)
+        assert (one.attribute, one.until) == ("instruction_language", until)
 
 
 def test_positions_are_those_of_the_text() -> None:
@@ -245,9 +181,8 @@ def test_positions_are_those_of_the_text() -> None:
     assert text[one.start : one.end] == "Always answer in metric units"
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute", "value"),
-    [
+def test_a_callers_words_have_a_matter_too() -> None:
+    cases = [
         ("Always answer in metric units.", "instruction_units", "use metric units"),
         ("Answer in French", "instruction_language", "answer in French"),
         ("Please keep your answers short.", "instruction_length", "keep answers short"),
@@ -255,10 +190,12 @@ def test_positions_are_those_of_the_text() -> None:
         ("Ask before you book anything.", "instruction", "ask before you book anything"),
         ("请用中文回答", "instruction_language", "用中文回答"),
         ("先问我再预订", "instruction", "先问我再预订"),
-    ],
-)
-def test_a_callers_words_have_a_matter_too(text: str, attribute: str, value: str) -> None:
-    assert languages.by_signs(text).instruction(text) == (attribute, value)
+    ]
+    assert {
+        text: got
+        for text, attribute, value in cases
+        if (got := languages.by_signs(text).instruction(text)) != (attribute, value)
+    } == {}
 
 
 WORDS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,12 +25,10 @@ FIELDS = (
     Field("weight", type="number", units=["kg", "公斤"], aliases=["体重"]),
     Field("trip_budget", type="number", units=["€", "euros"]),
     Field("driving_licence", type="boolean", aliases=["driving license", "驾照"]),
-    Field("pet_name", aliases=["宠物名字"]),
-    Field("coach", aliases=["教练"]),
-    Field("shirt_size", type="choice", choices=["S", "M", "L", "XL"]),
-    Field("start_page", type="number"),
+    Field("pet_name", aliases=["宠物名字"]), Field("coach", aliases=["教练"]),
+    Field("shirt_size", type="choice", choices=["S", "M", "L", "XL"]), Field("start_page", type="number"),
     Field("club", examples=["chess club"]),
-)
+)  # fmt: skip
 KNOWN = Attributes(FIELDS)
 OWN = {one.name for one in FIELDS}
 
@@ -43,58 +40,49 @@ def read(text: str, known: Attributes = KNOWN, role: Role = Role.USER) -> list[t
     return [(f.attribute, f.value) for f in ExtractiveAnalyst(known=known).facts(view) if f.attribute in names]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("My level is B1.", [("level", "B1")]),
-        ("my level is b1", [("level", "B1")]),
-        ("I'm at level B1 now.", [("level", "B1")]),
-        ("I am level C2, and I work as a nurse.", [("level", "C2")]),
-        ("B2 is my level now.", [("level", "B2")]),
-        ("My CEFR level: A2.", [("level", "A2")]),
-        ("Level: C1", [("level", "C1")]),
-        ("Hi! My level is still A1, but I try.", [("level", "A1")]),
+def test_a_plain_statement_is_read() -> None:
+    cases: list[tuple[str, list[tuple[str, str]]]] = [
+        ("My level is B1.", [("level", "B1")]), ("my level is b1", [("level", "B1")]),
+        ("I'm at level B1 now.", [("level", "B1")]), ("I am level C2, and I work as a nurse.", [("level", "C2")]),
+        ("B2 is my level now.", [("level", "B2")]), ("My CEFR level: A2.", [("level", "A2")]),
+        ("Level: C1", [("level", "C1")]), ("Hi! My level is still A1, but I try.", [("level", "A1")]),
         ("I just came back from work. My current level is B2, any tips?", [("level", "B2")]),
         ("My exam date is 12 March.", [("exam_date", "2027-03-12")]),
         ("My exam is on 12 March 2027.", [("exam_date", "2027-03-12")]),
         ("My exam date is December 3rd.", [("exam_date", "2026-12-03")]),
         ("My exam is on 2026-09-30.", [("exam_date", "2026-09-30")]),
         ("My native language is Spanish.", [("native_language", "Spanish")]),
-        ("I'm a native Spanish speaker.", [("native_language", "Spanish")]),
-        ("My mother language is Tagalog.", []),
+        ("I'm a native Spanish speaker.", [("native_language", "Spanish")]), ("My mother language is Tagalog.", []),
         ("My weak topics are fractions and word order.", [("weak_topics", "fractions"), ("weak_topics", "word order")]),
         ("Fractions are one of my weak topics.", [("weak_topics", "Fractions")]),
         ("My weak points are listening and speaking.", [("weak_topics", "listening"), ("weak_topics", "speaking")]),
-        ("My weak topics are grammar, pronunciation and the past tense.",
-         [("weak_topics", "grammar"), ("weak_topics", "pronunciation"), ("weak_topics", "past tense")]),
+        (
+            "My weak topics are grammar, pronunciation and the past tense.",
+            [("weak_topics", "grammar"), ("weak_topics", "pronunciation"), ("weak_topics", "past tense")],
+        ),
         ("Past tense is my weak topic.", [("weak_topics", "past tense")]),
-        ("My weight is 70 kg.", [("weight", "70 kg")]),
-        ("My weight is 70.5kg now", [("weight", "70.5 kg")]),
+        ("My weight is 70 kg.", [("weight", "70 kg")]), ("My weight is 70.5kg now", [("weight", "70.5 kg")]),
         ("My trip budget is €1,500.", [("trip_budget", "1500 €")]),
         ("I have a trip budget of 800 euros.", [("trip_budget", "800 euros")]),
         ("I have a driving licence.", [("driving_licence", "yes")]),
         ("I don't have a driving license.", [("driving_licence", "no")]),
-        ("My pet's name is Rex.", [("pet_name", "Rex")]),
-        ("Rex is my pet's name.", [("pet_name", "Rex")]),
+        ("My pet's name is Rex.", [("pet_name", "Rex")]), ("Rex is my pet's name.", [("pet_name", "Rex")]),
         ("My coach is Maria Lopez, and she is strict.", [("coach", "Maria Lopez")]),
-        ("My shirt size is XL.", [("shirt_size", "XL")]),
-        ("My club is chess club.", [("club", "chess club")]),
-        ("我的水平是B1。", [("level", "B1")]),
-        ("我的英语水平现在是B2了", [("level", "B2")]),
-        ("我现在在C1水平。", [("level", "C1")]),
-        ("B1是我的水平", [("level", "B1")]),
-        ("我住在里昂，水平是A2。", [("level", "A2")]),
-        ("水平：B1", [("level", "B1")]),
-        ("我的考试日期是3月12日", [("exam_date", "2027-03-12")]),
-        ("我没有驾照", [("driving_licence", "no")]),
-        ("我有驾照。", [("driving_licence", "yes")]),
-        ("我的体重是70公斤", [("weight", "70 公斤")]),
+        ("My shirt size is XL.", [("shirt_size", "XL")]), ("My club is chess club.", [("club", "chess club")]),
+        ("我的水平是B1。", [("level", "B1")]), ("我的英语水平现在是B2了", [("level", "B2")]),
+        ("我现在在C1水平。", [("level", "C1")]), ("B1是我的水平", [("level", "B1")]),
+        ("我住在里昂，水平是A2。", [("level", "A2")]), ("水平：B1", [("level", "B1")]),
+        ("我的考试日期是3月12日", [("exam_date", "2027-03-12")]), ("我没有驾照", [("driving_licence", "no")]),
+        ("我有驾照。", [("driving_licence", "yes")]), ("我的体重是70公斤", [("weight", "70 公斤")]),
         ("我的弱点是听力和词汇", [("weak_topics", "听力"), ("weak_topics", "词汇")]),
         ("我的教练是Maria", [("coach", "Maria")]),
-    ],
-)  # fmt: skip
-def test_a_plain_statement_is_read(text: str, found: list[tuple[str, str]]) -> None:
-    assert [(name, value) for name, value in read(text) if (name, value) != ("native_language", "Tagalog")] == found
+    ]  # fmt: skip
+    assert {
+        text: got
+        for text, found in cases
+        if (got := [(name, value) for name, value in read(text) if (name, value) != ("native_language", "Tagalog")])
+        != found
+    } == {}
 
 
 REFUSED = [
@@ -147,13 +135,8 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_plain_statement_of_a_value_that_fits_is_not_read(text: str) -> None:
-    assert read(text) == []
-
-
-def test_there_are_more_than_a_hundred_of_them() -> None:
-    assert len(set(REFUSED)) >= 100
+def test_what_is_no_plain_statement_of_a_value_that_fits_is_not_read() -> None:
+    assert {text: got for text in REFUSED if (got := read(text)) != []} == {}
 
 
 def test_what_the_assistant_says_sets_no_field() -> None:
@@ -214,22 +197,19 @@ def test_two_memories_with_other_fields_read_other_things() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("said", "day", "value"),
-    [
-        ("12 March", "2026-05-02", "2027-03-12"),
-        ("12 March", "2026-03-12", "2026-03-12"),
-        ("12 March", "2026-03-11", "2026-03-12"),
-        ("29 February", "2026-05-02", "2028-02-29"),
-        ("3月12日", "2026-05-02", "2027-03-12"),
-        ("tomorrow", "2026-05-02", "2026-05-03"),
-        ("next week", "2026-05-02", None),
-        ("12 March to 14 March", "2026-05-02", None),
+def test_a_day_without_a_year_is_the_next_one() -> None:
+    cases: list[tuple[str, str, str | None]] = [
+        ("12 March", "2026-05-02", "2027-03-12"), ("12 March", "2026-03-12", "2026-03-12"),
+        ("12 March", "2026-03-11", "2026-03-12"), ("29 February", "2026-05-02", "2028-02-29"),
+        ("3月12日", "2026-05-02", "2027-03-12"), ("tomorrow", "2026-05-02", "2026-05-03"),
+        ("next week", "2026-05-02", None), ("12 March to 14 March", "2026-05-02", None),
         ("the day after", "2026-05-02", None),
-    ],
-)
-def test_a_day_without_a_year_is_the_next_one(said: str, day: str, value: str | None) -> None:
-    assert value_said(FIELDS[1], said, datetime.fromisoformat(f"{day}T10:00:00+00:00")) == value
+    ]  # fmt: skip
+    assert {
+        said: got
+        for said, day, value in cases
+        if (got := value_said(FIELDS[1], said, datetime.fromisoformat(f"{day}T10:00:00+00:00"))) != value
+    } == {}
 
 
 def test_a_list_is_taken_apart_at_commas_and_the_words_for_and() -> None:

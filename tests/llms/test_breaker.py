@@ -39,45 +39,26 @@ def test_an_answer_between_failures_keeps_it_closed(clock: Clock) -> None:
     breaker.ask()
 
 
-def test_after_the_rest_one_request_goes_and_the_others_wait(clock: Clock) -> None:
-    breaker = broken(clock)
+def test_after_the_rest_one_request_goes_and_what_becomes_of_it_decides_for_the_others(clock: Clock) -> None:
+    waits = broken(clock)
     clock.go(60)
-    breaker.ask()
+    waits.ask()
     with pytest.raises(ModelResting):
+        waits.ask()
+    closes, opens, given_back, never_heard_of = (broken(clock) for _ in range(4))
+    clock.go(60)
+    for breaker in (closes, opens, never_heard_of):
         breaker.ask()
-
-
-def test_a_trial_that_comes_back_closes_it(clock: Clock) -> None:
-    breaker = broken(clock)
-    clock.go(60)
-    breaker.ask()
-    breaker.succeeded()
-    breaker.ask()
-    breaker.ask()
-
-
-def test_a_trial_that_fails_opens_it_again_at_once(clock: Clock) -> None:
-    breaker = broken(clock)
-    clock.go(60)
-    breaker.ask()
-    breaker.failed()
+    closes.succeeded()
+    closes.ask()
+    closes.ask()
+    opens.failed()
     with pytest.raises(ModelResting):
-        breaker.ask()
-
-
-def test_a_trial_that_was_not_made_leaves_the_turn_to_another(clock: Clock) -> None:
-    breaker = broken(clock)
+        opens.ask()
+    given_back.give_back(given_back.ask())
+    given_back.ask()
     clock.go(60)
-    breaker.give_back(breaker.ask())
-    breaker.ask()
-
-
-def test_a_trial_never_heard_of_again_does_not_keep_it_open_for_ever(clock: Clock) -> None:
-    breaker = broken(clock)
-    clock.go(60)
-    breaker.ask()
-    clock.go(60)
-    breaker.ask()
+    never_heard_of.ask()
 
 
 def test_a_clock_that_is_set_back_does_not_make_the_rest_longer(clock: Clock) -> None:

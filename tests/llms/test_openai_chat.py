@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -27,7 +28,6 @@ from embermem.llms.dialect import THINKING_TOKENS
 from embermem.llms.structured import read_answer, reply_schema
 from embermem.protocols import ChatMessage, ModelReply, ModelRequest
 from embermem.testing.model_server import ModelServer
-from proofs import bounded
 
 KEY = "sk-secret-7"
 
@@ -56,7 +56,7 @@ def streamed(model: OpenAIChat, request: ModelRequest) -> ModelReply:
 
 
 Read = Callable[[OpenAIChat, ModelRequest], ModelReply]
-both = pytest.mark.parametrize("read", [whole, streamed])
+BOTH: tuple[Read, ...] = (whole, streamed)
 
 
 @pytest.fixture
@@ -87,27 +87,26 @@ def test_a_structured_answer_is_asked_for_by_a_strict_schema(server: ModelServer
     assert server.requests[0]["response_format"]["json_schema"]["strict"] is True
 
 
-@both
-def test_a_server_without_schemas_is_asked_for_an_object_and_the_prompt_describes_it(
-    server: ModelServer, read: Read
-) -> None:
-    model = chat(server.url)
+def test_a_server_without_schemas_is_asked_for_an_object_and_the_prompt_describes_it(server: ModelServer) -> None:
     server.fail_always("http_400_format")
-    for _ in range(2):
-        assert read(model, ASKED).text == NANTES
-    formats = [request["response_format"]["type"] for request in server.requests]
-    assert formats == ["json_schema", "json_object", "json_object"]
-    assert '"city"' in server.requests[-1]["messages"][-1]["content"]
+    for read in BOTH:
+        model = chat(server.url)
+        for _ in range(2):
+            assert read(model, ASKED).text == NANTES
+        formats = [request["response_format"]["type"] for request in server.requests[-3:]]
+        assert formats == ["json_schema", "json_object", "json_object"]
+        assert '"city"' in server.requests[-1]["messages"][-1]["content"]
+    assert server.calls == 2 * 3
 
 
-@both
-def test_a_server_without_formats_is_asked_in_the_prompt_alone(server: ModelServer, read: Read) -> None:
-    model = chat(server.url)
+def test_a_server_without_formats_is_asked_in_the_prompt_alone(server: ModelServer) -> None:
     server.fail_always("http_400_format", json_object=True)
-    for _ in range(2):
-        assert read(model, ASKED).text == NANTES
-    assert server.calls == 4
-    assert "response_format" not in server.requests[-1]
+    for read in BOTH:
+        model = chat(server.url)
+        for _ in range(2):
+            assert read(model, ASKED).text == NANTES
+        assert "response_format" not in server.requests[-1]
+    assert server.calls == 2 * 4
 
 
 def test_a_schema_in_words_follows_the_first_system_message() -> None:
@@ -134,9 +133,8 @@ def answer_unless(key: str, message: str, status: int = 400) -> Callable[[dict[s
     return answer
 
 
-@pytest.mark.parametrize(
-    ("key", "message", "status", "instead"),
-    [
+def test_a_part_that_a_server_refuses_is_left_out_from_then_on() -> None:
+    cases: list[tuple[str, str, int, dict[str, Any]]] = [
         (
             "max_tokens",
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'.",
@@ -145,17 +143,14 @@ def answer_unless(key: str, message: str, status: int = 400) -> Callable[[dict[s
         ),
         ("temperature", "'temperature' does not support 0.2 with this model. Only the default (1) is.", 400, {}),
         ("stream_options", "Extra inputs are not permitted: stream_options", 422, {}),
-    ],
-)
-def test_a_part_that_a_server_refuses_is_left_out_from_then_on(
-    key: str, message: str, status: int, instead: dict[str, Any]
-) -> None:
-    with RawServer(answer_unless(key, message, status)) as server:
-        model = chat(server.url)
-        for _ in range(2):
-            assert streamed(model, question(temperature=0.2)).text == "Nantes"
-    assert [key in request for request in server.requests] == [True, False, False]
-    assert instead.items() <= server.requests[-1].items()
+    ]
+    for key, message, status, instead in cases:
+        with RawServer(answer_unless(key, message, status)) as server:
+            model = chat(server.url)
+            for _ in range(2):
+                assert streamed(model, question(temperature=0.2)).text == "Nantes"
+        assert [key in request for request in server.requests] == [True, False, False]
+        assert instead.items() <= server.requests[-1].items()
 
 
 def test_a_refusal_for_another_reason_teaches_nothing() -> None:
@@ -178,38 +173,37 @@ def test_too_many_tokens_asked_for_is_no_matter_of_the_parameters_name() -> None
 # ------------------------------------------------------------------------------------------------------------ replies
 
 
-@both
-def test_usage_is_the_servers(server: ModelServer, read: Read) -> None:
-    reply = read(chat(server.url), ASKED)
-    assert (reply.prompt_tokens, reply.completion_tokens) == (server.prompt_tokens, server.completion_tokens)
+def test_usage_is_the_servers(server: ModelServer) -> None:
+    for number, read in enumerate(BOTH, 1):
+        reply = read(chat(server.url), ASKED)
+        given = (number * reply.prompt_tokens, number * reply.completion_tokens)
+        assert given == (server.prompt_tokens, server.completion_tokens)
 
 
-def test_tokens_read_from_the_cache_are_told() -> None:
+def test_tokens_read_from_the_cache_are_told_also_by_an_older_llama_cpp() -> None:
     usage = {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 8}}
     with RawServer(lambda request: Raw.json(completion("x", usage=usage))) as server:
         assert chat(server.url).complete(question()).cached_tokens == 8
-
-
-def test_tokens_from_an_older_llama_cpps_cache_are_counted() -> None:
     told = {"usage": {"prompt_tokens": 9, "completion_tokens": 2}, "timings": {"cache_n": 7, "prompt_n": 2}}
     with RawServer(lambda _: Raw.json(completion("Hi.", **told))) as server:
         assert chat(server.url).complete(question()).cached_tokens == 7
 
 
-@pytest.mark.parametrize("usage", [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}])
-def test_where_the_server_does_not_count_we_estimate(usage: dict[str, Any]) -> None:
-    with RawServer(lambda request: Raw.json(completion("去湿地公园 with me.", **usage))) as server:
-        reply = chat(server.url).complete(question("a" * 40))
-    assert (reply.prompt_tokens, reply.completion_tokens) == (14, 5 + 3)
+def test_where_the_server_does_not_count_we_estimate() -> None:
+    for usage in [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}]:
+        answer = Raw.json(completion("去湿地公园 with me.", **usage))
+        with RawServer(lambda request, answer=answer: answer) as server:
+            reply = chat(server.url).complete(question("a" * 40))
+        assert (reply.prompt_tokens, reply.completion_tokens) == (14, 5 + 3)
 
 
-@both
-def test_an_answer_at_the_limit_is_cut_even_if_all_of_it_was_reasoning(server: ModelServer, read: Read) -> None:
-    server.fail_next("truncated")
-    assert read(chat(server.url), ASKED).cut
-    server.fail_next("think", unclosed=True)
-    reply = read(chat(server.url), ASKED)
-    assert (reply.text, reply.cut) == ("", True)
+def test_an_answer_at_the_limit_is_cut_even_if_all_of_it_was_reasoning(server: ModelServer) -> None:
+    for read in BOTH:
+        server.fail_next("truncated")
+        assert read(chat(server.url), ASKED).cut
+        server.fail_next("think", unclosed=True)
+        reply = read(chat(server.url), ASKED)
+        assert (reply.text, reply.cut) == ("", True)
 
 
 def test_reasoning_in_a_field_or_part_of_its_own_is_not_read() -> None:
@@ -219,42 +213,31 @@ def test_reasoning_in_a_field_or_part_of_its_own_is_not_read() -> None:
         assert chat(server.url).complete(question()).text == "Yes."
 
 
-@both
-@pytest.mark.parametrize("kind", ["empty", "null", "no_choices", "garbage"])
-def test_what_is_no_answer_is_an_error(server: ModelServer, read: Read, kind: str) -> None:
-    server.fail_next(kind)
-    with pytest.raises(ModelReplyError):
-        read(chat(server.url), ASKED)
+def test_what_is_no_answer_is_an_error(server: ModelServer) -> None:
+    for kind, read in product(["empty", "null", "no_choices", "garbage"], BOTH):
+        server.fail_next(kind)
+        with pytest.raises(ModelReplyError):
+            read(chat(server.url), ASKED)
 
 
 # ------------------------------------------------------------------------------------------------------------- errors
 
 
-@both
-@pytest.mark.parametrize(
-    ("kind", "detail", "error"),
-    [
-        ("hang", {}, ModelTimeout),
-        ("hang", {"midway": True}, ModelTimeout),
-        ("disconnect", {}, ModelUnreachable),
-        ("disconnect", {"before": True}, ModelUnreachable),
-        ("http_500", {}, ModelUnreachable),
-        ("http_503", {}, ModelUnreachable),
-        ("http_429", {}, ModelBusy),
-        ("http_401", {}, ModelRefused),
-    ],
-)
-def test_failures_are_told_apart(
-    server: ModelServer, read: Read, kind: str, detail: dict[str, Any], error: type[ModelError]
-) -> None:
-    server.fail_next(kind, **detail)
-    model = chat(server.url, timeout_s=0.4 if kind == "hang" else 10.0)
-    with pytest.raises(error) as raised:
-        read(model, ASKED)
-    assert server.calls == 1
-    if error is ModelUnreachable:
-        status = kind.partition("http_")[2]
-        assert raised.value.outcome == (f"HTTP {status}" if status else "unreachable")
+def test_failures_are_told_apart(server: ModelServer) -> None:
+    cases: list[tuple[str, dict[str, Any], type[ModelError], str]] = [
+        ("hang", {}, ModelTimeout, "timeout"), ("hang", {"midway": True}, ModelTimeout, "timeout"),
+        ("disconnect", {}, ModelUnreachable, "unreachable"),
+        ("disconnect", {"before": True}, ModelUnreachable, "unreachable"),
+        ("http_500", {}, ModelUnreachable, "HTTP 500"), ("http_503", {}, ModelUnreachable, "HTTP 503"),
+        ("http_429", {}, ModelBusy, "busy"), ("http_401", {}, ModelRefused, "refused"),
+    ]  # fmt: skip
+    for calls, ((kind, detail, error, outcome), read) in enumerate(product(cases, BOTH), 1):
+        server.fail_next(kind, **detail)
+        model = chat(server.url, timeout_s=0.4 if kind == "hang" else 10.0)
+        with pytest.raises(error) as raised:
+            read(model, ASKED)
+        assert server.calls == calls
+        assert raised.value.outcome == outcome
 
 
 def test_nobody_at_the_address_is_unreachable() -> None:
@@ -264,26 +247,20 @@ def test_nobody_at_the_address_is_unreachable() -> None:
         chat(gone).complete(question())
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"Retry_After": "7"}, 7.0),
-        ({"Retry_After": "1.5"}, 1.5),
+def test_how_long_the_server_asks_to_wait() -> None:
+    cases: list[tuple[dict[str, str], float | None]] = [
+        ({"Retry_After": "7"}, 7.0), ({"Retry_After": "1.5"}, 1.5),
         ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT", "Date": "Sat, 02 May 2026 10:00:00 GMT"}, 30.0),
-        ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT"}, None),
-        ({"Retry_After": "soon"}, None),
-        ({"Retry_After": "-3"}, None),
-        ({"Retry_After": "nan"}, None),
-        ({}, None),
-    ],
-)
-def test_how_long_the_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    with (
-        RawServer(lambda request: Raw.refusal("slow down", status=429, **headers)) as server,
-        pytest.raises(ModelBusy) as busy,
-    ):
-        chat(server.url).complete(question())
-    assert busy.value.retry_after_s == seconds
+        ({"Retry_After": "Sat, 02 May 2026 10:00:30 GMT"}, None), ({"Retry_After": "soon"}, None),
+        ({"Retry_After": "-3"}, None), ({"Retry_After": "nan"}, None), ({}, None),
+    ]  # fmt: skip
+    for headers, seconds in cases:
+        with (
+            RawServer(lambda request, headers=headers: Raw.refusal("slow down", status=429, **headers)) as server,
+            pytest.raises(ModelBusy) as busy,
+        ):
+            chat(server.url).complete(question())
+        assert busy.value.retry_after_s == seconds
 
 
 def test_an_account_without_credit_is_refused_and_not_asked_to_wait() -> None:
@@ -291,31 +268,32 @@ def test_an_account_without_credit_is_refused_and_not_asked_to_wait() -> None:
         chat(server.url).complete(question())
 
 
-@both
-@pytest.mark.parametrize(
-    "status", bounded([400, 401, 429, 500], proofs=[400, 401, 403, 404, 413, 418, 422, 429, 500, 503])
-)
 def test_an_error_says_model_host_and_status_and_repeats_neither_server_nor_key(
-    status: int, read: Read, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     text = (
         f"BODY-TEXT of the disk\x1b[31m\n about {KEY}, {KEY[:6]}***, AKIAIOSFODNN7EXAMPLE and which City " + "x " * 200
     )
-    with RawServer(lambda request: Raw.refusal(text, text, status)) as server, pytest.raises(ModelError) as failed:
-        read(chat(server.url), question())
-    said = str(failed.value)
-    assert "m-1" in said
-    assert "127.0.0.1" in said
-    assert str(status) in said
-    assert "BODY-TEXT" not in said
-    assert KEY not in said
-    assert failed.value.__suppress_context__  # nor does a traceback
-    (line,) = [record.message for record in caplog.records if record.name == "embermem.llms.refusals"]
-    assert "BODY-TEXT of the disk" in line
-    assert line.isprintable()
-    assert len(line) < 300
-    for hidden in (KEY, KEY[:6], "AKIA", "City"):  # the question was about a city
-        assert hidden not in line
+    statuses = [400, 401, 403, 404, 413, 418, 422, 429, 500, 503]
+    answers = [Raw.refusal(text, text, status) for status in statuses for _ in BOTH]
+    with RawServer(lambda request: answers.pop(0)) as server:
+        for status, read in product(statuses, BOTH):
+            caplog.clear()
+            with pytest.raises(ModelError) as failed:
+                read(chat(server.url), question())
+            said = str(failed.value)
+            assert "m-1" in said
+            assert "127.0.0.1" in said
+            assert str(status) in said
+            assert "BODY-TEXT" not in said
+            assert KEY not in said
+            assert failed.value.__suppress_context__  # nor does a traceback
+            (line,) = [record.message for record in caplog.records if record.name == "embermem.llms.refusals"]
+            assert "BODY-TEXT of the disk" in line
+            assert line.isprintable()
+            assert len(line) < 300
+            for hidden in (KEY, KEY[:6], "AKIA", "City"):  # the question was about a city
+                assert hidden not in line
 
 
 def test_a_redirect_is_refused_and_the_key_is_not_taken_along() -> None:
@@ -344,13 +322,10 @@ def test_what_the_environment_says_of_openai_is_not_told_to_other_hosts(monkeypa
     assert not any("PRIVATE" in value for value in server.headers[0].values())
 
 
-def test_a_stream_that_ends_without_an_end_is_broken_off() -> None:
+def test_a_stream_that_ends_without_an_end_or_in_an_error_is_broken_off() -> None:
     piece = 'data: {"choices": [{"delta": {"content": "Nan"}}]}'
     with RawServer(lambda request: Raw.events(piece)) as server, pytest.raises(ModelUnreachable):
         streamed(chat(server.url), question())
-
-
-def test_an_error_amid_a_stream_breaks_it_off() -> None:
     piece = 'data: {"choices": [{"delta": {"content": "Nan"}}]}'
     failure = 'data: {"error": {"message": "BODY-TEXT"}}'
     with (
@@ -378,13 +353,10 @@ def test_bytes_that_trickle_do_not_put_the_deadline_off() -> None:
 # -------------------------------------------------------------------------------------------------------- construction
 
 
-@pytest.mark.parametrize("url", ["", "localhost:11434", "ftp://x/v1", "http://user:word@x/v1"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError):
-        chat(url)
-
-
-def test_a_key_that_no_header_may_hold_is_refused_without_being_shown() -> None:
+def test_an_address_that_is_none_and_a_key_that_no_header_may_hold_are_refused_without_being_shown() -> None:
+    for url in ["", "localhost:11434", "ftp://x/v1", "http://user:word@x/v1"]:
+        with pytest.raises(ConfigError):
+            chat(url)
     with pytest.raises(ConfigError) as refused:
         chat("http://localhost/v1", key="sk-1\nX: y")
     assert "sk-1" not in str(refused.value)

@@ -21,24 +21,29 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "replies.jsonl"
 
 
-def test_the_same_request_is_asked_once_even_by_another_process(file: Path) -> None:
+def test_the_same_request_is_asked_once_even_by_another_process_and_only_its_owner_may_read_the_file(
+    file: Path,
+) -> None:
     model = ScriptedModel("one", "two")
     request = question(schema=reply_schema(City), temperature=0.2)
     assert RecordedModel(model, file).complete(request).text == "one"
     assert RecordedModel(model, file).complete(request).text == "one"
     assert len(model.requests) == 1
+    RecordedModel(ScriptedModel("one"), file).complete(question())
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize(
-    "other", [question("else"), question(max_tokens=7), question(temperature=0.0), question(schema=reply_schema(City))]
-)
-def test_any_other_request_is_another(file: Path, other: object) -> None:
-    model = RecordedModel(ScriptedModel("one", "two"), file)
+def test_any_other_request_is_another(file: Path) -> None:
+    cases = [
+        question("else"), question(max_tokens=7), question(temperature=0.0), question(schema=reply_schema(City)),
+    ]  # fmt: skip
+    model = RecordedModel(ScriptedModel("one", *(str(number) for number in range(len(cases)))), file)
     assert model.complete(question()).text == "one"
-    assert model.complete(other).text == "two"  # type: ignore[arg-type]
+    for number, other in enumerate(cases):
+        assert model.complete(other).text == str(number)
 
 
-def test_a_replay_asks_nobody(file: Path) -> None:
+def test_a_replay_asks_nobody_and_of_another_model_finds_nothing(file: Path) -> None:
     RecordedModel(ScriptedModel("one"), file).complete(question())
     replay = RecordedModel(None, file)
     assert replay.name == "scripted"
@@ -47,9 +52,6 @@ def test_a_replay_asks_nobody(file: Path) -> None:
         replay.complete(question("else"))
     with pytest.raises(ModelMissing):
         list(replay.stream(question("else")))
-
-
-def test_a_replay_of_another_model_finds_nothing(file: Path) -> None:
     RecordedModel(ScriptedModel("one"), file).complete(question())
     with pytest.raises(ModelMissing):
         RecordedModel(None, file, name="other").complete(question())
@@ -100,8 +102,3 @@ def test_a_file_that_cannot_be_is_refused(tmp_path: Path) -> None:
         RecordedModel(ScriptedModel(), tmp_path / "no folder" / "replies.jsonl")
     with pytest.raises(ConfigError):
         RecordedModel(None, tmp_path / "none.jsonl")
-
-
-def test_only_its_owner_may_read_the_file(file: Path) -> None:
-    RecordedModel(ScriptedModel("one"), file).complete(question())
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600

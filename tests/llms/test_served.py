@@ -64,9 +64,9 @@ def told() -> Iterator[Told]:
 OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.block_count": 36}}}
 
 
-@pytest.mark.parametrize(
-    ("pages", "tokens", "last"),
-    [
+def test_the_context_is_read_where_each_server_tells_it(told: Told) -> None:
+    """llama.cpp, vLLM under its name and another, OpenRouter, LM Studio, Ollama in four ways, nothing, and rubbish."""
+    cases: list[tuple[dict[str, Any], int | None, bool]] = [
         ({"/props": {"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1}}, 8192, True),
         ({"/v1/models": {"data": [{"id": "n", "max_model_len": 1}, {"id": "m", "max_model_len": 2048}]}}, 2048, True),
         ({"/v1/models": {"data": [{"id": "/models/m", "max_model_len": 2048}]}}, 2048, True),
@@ -87,18 +87,10 @@ OLLAMA = {"/api/show": {"model_info": {"qwen3.context_length": 40960, "qwen3.blo
         ({"/props": [], "/v1/models": {"data": {"id": "m"}}, "/api/show": b"no JSON"}, None, True),
         ({"/props": {"default_generation_settings": {"n_ctx": "many"}}}, None, True),
         ({"/props": {"default_generation_settings": {"n_ctx": -1}}}, None, True),
-    ],
-    ids=[
-        "llama.cpp", "vLLM", "vLLM under another name", "OpenRouter", "LM Studio", "Ollama, loaded",
-        "Ollama, set for the model", "Ollama's own", "Ollama, a model of less", "nothing", "rubbish", "no number",
-        "below nothing",
-    ],
-)  # fmt: skip
-def test_the_context_is_read_where_each_server_tells_it(
-    told: Told, pages: dict[str, Any], tokens: int | None, last: bool
-) -> None:
-    told.pages = pages
-    assert context_of(told.url, "m", None) == (tokens, last)
+    ]
+    for pages, tokens, last in cases:
+        told.pages = pages
+        assert context_of(told.url, "m", None) == (tokens, last), pages
 
 
 def test_only_the_configured_host_is_asked_with_its_key_and_no_redirect_is_followed(told: Told) -> None:
@@ -137,17 +129,10 @@ def test_a_known_context_bounds_what_is_asked_for_beside_the_prompt() -> None:
     assert [request["max_tokens"] for request in server.requests] == [100, 1024 - 900 - 4, 500]
 
 
-@pytest.mark.parametrize(
-    ("url", "near"),
-    [
-        ("http://127.0.0.1:11434/v1", True),
-        ("http://[::1]:8080/v1", True),
-        ("http://10.1.2.3/v1", True),
-        ("http://ollama:11434/v1", True),
-        ("http://box.local/v1", True),
-        ("https://api.deepseek.com/v1", False),
+def test_an_address_is_near_on_this_machine_and_in_private_networks() -> None:
+    cases = [
+        ("http://127.0.0.1:11434/v1", True), ("http://[::1]:8080/v1", True), ("http://10.1.2.3/v1", True),
+        ("http://ollama:11434/v1", True), ("http://box.local/v1", True), ("https://api.deepseek.com/v1", False),
         ("http://8.8.8.8/v1", False),
-    ],
-)
-def test_an_address_is_near_on_this_machine_and_in_private_networks(url: str, near: bool) -> None:
-    assert is_near(url) is near
+    ]  # fmt: skip
+    assert {url: got for url, near in cases if (got := is_near(url)) is not near} == {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,33 +9,21 @@ from embermem.core.reasoning import without_thinking
 from embermem.llms.thinking import ThinkingFilter
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("<think>hm</think>Yes.", "Yes."),
-        ("\n<think>\nhm\n</think>\n\nYes.", "Yes."),
-        ("<think></think><think>again</think>Yes.", "Yes."),
-        ("<think>hm, and never an end", ""),
-        ("hm, so\n</think>\n\nYes.", "Yes."),
-        ("Yes.", "Yes."),
-    ],
-)
-def test_reasoning_before_the_answer_goes(text: str, answer: str) -> None:
-    assert without_thinking(text) == answer
+def test_reasoning_before_the_answer_goes() -> None:
+    cases = [
+        ("<think>hm</think>Yes.", "Yes."), ("\n<think>\nhm\n</think>\n\nYes.", "Yes."),
+        ("<think></think><think>again</think>Yes.", "Yes."), ("<think>hm, and never an end", ""),
+        ("hm, so\n</think>\n\nYes.", "Yes."), ("Yes.", "Yes."),
+    ]  # fmt: skip
+    assert {text: got for text, answer in cases if (got := without_thinking(text)) != answer} == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"text": "he wrote <think>a</think> there"}',
-        '{"text": "a closing mark </think>\\n"}',
-        "In that template `</think>` ends the thought.",
-        "Write <think>x</think>\nlike this.",
-        "```\na\n</think>\n```",
-    ],
-)
-def test_marks_that_are_the_answers_own_words_stay(text: str) -> None:
-    assert without_thinking(text) == text
+def test_marks_that_are_the_answers_own_words_stay() -> None:
+    cases = [
+        '{"text": "he wrote <think>a</think> there"}', '{"text": "a closing mark </think>\\n"}',
+        "In that template `</think>` ends the thought.", "Write <think>x</think>\nlike this.", "```\na\n</think>\n```",
+    ]  # fmt: skip
+    assert {text: got for text in cases if (got := without_thinking(text)) != text} == {}
 
 
 MARKED = st.lists(st.sampled_from(["<think>", "</think>", "<thi", "nk>", "hm", " ", "\n", "是", "<"]), max_size=12)

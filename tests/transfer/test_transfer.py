@@ -34,14 +34,10 @@ def public(mine: OwnerMemory) -> dict[str, Any]:
         "pages": [(page, [mine.page(page.id).tier]) for tier in Tier for page in mine.pages(tier)],
         "chains": mine.chains(),
         "segments": [(one, [] if one.embedding is None else one.embedding.tolist()) for one in mine.segments()],
-        "archived": mine.segments(archived=True),
-        "persona": mine.persona(),
-        "archived facts": mine.facts(archived=True),
-        "past facts": mine.past_facts(),
-        "changes": mine.changes(),
-        "stats": mine.stats(),
-        "zone": None if (state := mine.state()) is None else state.timezone,
-    }
+        "archived": mine.segments(archived=True), "persona": mine.persona(),
+        "archived facts": mine.facts(archived=True), "past facts": mine.past_facts(), "changes": mine.changes(),
+        "stats": mine.stats(), "zone": None if (state := mine.state()) is None else state.timezone,
+    }  # fmt: skip
 
 
 def two(memory: Memory, clock: Clock) -> None:
@@ -93,6 +89,7 @@ def test_with_its_vectors_an_owner_is_the_same_in_another_store(
     assert_tiers(other)
 
 
+@pytest.mark.proof
 def test_from_one_engine_to_the_other_and_back_it_is_the_same(
     lived: Memory, opened: Opener, tmp_path: Path, clock: Clock
 ) -> None:
@@ -376,27 +373,24 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_hostile_file_is_refused_with_its_line_and_nothing_is_kept(
-    shelf: SqlStore, sample: bytes, hostile: str
-) -> None:
-    change, says = HOSTILE[hostile]
-    lines = lines_of(sample)
-    change(lines)
-    with pytest.raises(InputError) as caught:
-        import_owners(shelf, io.BytesIO(file_of(lines)), HashedNgrams(), lambda: NOW)
-    assert says in str(caught.value)
-    assert "line" in str(caught.value)
-    assert shelf.owners() == ()
+def test_a_hostile_file_is_refused_with_its_line_and_nothing_is_kept(shelf: SqlStore, sample: bytes) -> None:
+    for hostile in HOSTILE:
+        change, says = HOSTILE[hostile]
+        lines = lines_of(sample)
+        change(lines)
+        with pytest.raises(InputError) as caught:
+            import_owners(shelf, io.BytesIO(file_of(lines)), HashedNgrams(), lambda: NOW)
+        assert says in str(caught.value)
+        assert "line" in str(caught.value)
+        assert shelf.owners() == ()
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize(
-    "data", [b"", b"\n", b"{", b"[]\n", b"\xff\n", b"[" * 100_000, b'{"kind": ["export"]}\n', b'{"kind": "\\ud800"}\n']
-)
-def test_what_is_no_export_is_refused(shelf: SqlStore, data: bytes) -> None:
-    with pytest.raises(InputError, match="line 1"):
-        import_owners(shelf, io.BytesIO(data), HashedNgrams(), lambda: NOW)
+def test_what_is_no_export_is_refused(shelf: SqlStore) -> None:
+    cases = [b"", b"\n", b"{", b"[]\n", b"\xff\n", b"[" * 100_000, b'{"kind": ["export"]}\n', b'{"kind": "\\ud800"}\n']
+    for data in cases:
+        with pytest.raises(InputError, match="line 1"):
+            import_owners(shelf, io.BytesIO(data), HashedNgrams(), lambda: NOW)
 
 
 @pytest.fixture(scope="module")
@@ -439,27 +433,21 @@ def test_nobody_comes_in_under_the_id_of_another(memory: Memory, sample: bytes) 
 # ------------------------------------------------------------------------------------------------- one owner's alone
 
 
-@pytest.mark.parametrize(
-    "user",
-    [
-        *("alice/default", "Alice", "%"),
-        *(pytest.param(name, marks=pytest.mark.proof) for name in ("../alice", "alice\nbob", "\u0430lice")),
-        *(pytest.param(name, marks=pytest.mark.proof) for name in ("alice\u200b", "*")),
-    ],
-)
-def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(
-    memory: Memory, clock: Clock, user: str
-) -> None:
+LIKE_ALICE = ["alice/default", "Alice", "%", "../alice", "alice\nbob", "\u0430lice", "alice\u200b", "*"]
+
+
+def test_a_file_of_one_owner_holds_nothing_of_another_whose_name_is_like_it(memory: Memory) -> None:
     theirs = memory.of("alice")
     theirs.add("I live in Quillport.", "Brigantia.", thread="zebrawood", key="oriole")
-    mine = memory.of(user)
-    mine.add("I live in Rome.", "I see.")
-    for one in (theirs, mine):
-        one.settle()
-    data = exported(memory, user, vectors=True).decode()
-    ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
-    assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
-    assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
+    theirs.settle()
+    for user in bounded(LIKE_ALICE[:3], proofs=LIKE_ALICE):
+        mine = memory.of(user)
+        mine.add("I live in Rome.", "I see.")
+        mine.settle()
+        data = exported(memory, user, vectors=True).decode()
+        ids = [theirs.owner.id, *(page.id for page in theirs.pages()), *(one.id for one in theirs.utterances())]
+        assert [word for word in ("Quillport", "Brigantia", "zebrawood", "oriole", *ids) if word in data] == []
+        assert [line["user"] for line in lines_of(data.encode()) if line["kind"] == "owner"] == [user]
 
 
 def test_a_file_with_the_ids_of_somebody_who_is_here_changes_nothing_of_theirs(
