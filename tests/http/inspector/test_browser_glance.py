@@ -6,28 +6,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from demo_pages import mei_of
 from playwright.sync_api import expect
 from serving import Server
-
-from embermem import Memory, OwnerMemory, demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 
 
-def test_what_is_asked_first_is_answered_on_the_first_screen(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/overview", viewport={"width": 1280, "height": 860})
-    expect(page.locator("h1")).to_have_text("Mei")
-    for hook in ("who", "going-on", "recent"):
-        place = page.locator(f"[data-test={hook}]").bounding_box()
-        assert place is not None
-        assert place["y"] + place["height"] <= 860, hook
-
-
-@pytest.mark.proof
 def test_every_line_at_a_glance_leads_to_its_words(shown: Server, tab: Tab, at: At) -> None:
     page = tab(shown, "/overview")
     for hook, leads in (("around", "/persona"), ("topic", "/segments/"), ("news", "/audit/")):
@@ -38,9 +28,8 @@ def test_every_line_at_a_glance_leads_to_its_words(shown: Server, tab: Tab, at: 
     expect(page.locator("#who blockquote").first).to_be_visible()
 
 
-@pytest.mark.proof
 def test_a_profile_is_edited_and_the_edit_is_undone_beside(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     page = tab(own, "/persona")
     page.locator("[data-test=edit-user-profile] summary").click()
     page.locator("#profile").get_by_label("Field").fill("favourite tea")
@@ -56,9 +45,8 @@ def test_a_profile_is_edited_and_the_edit_is_undone_beside(own: Server, tab: Tab
     expect(page.locator("#profile")).to_contain_text("occupation")
 
 
-@pytest.mark.proof
 def test_an_instruction_is_added_and_ended_and_each_is_undone_beside(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     (clock,) = mei.instructions()
     page = tab(own, "/persona")
     page.locator("[data-test=add-instruction] summary").click()
@@ -75,9 +63,8 @@ def test_an_instruction_is_added_and_ended_and_each_is_undone_beside(own: Server
     assert [one.id for one in mei.instructions()] == [clock.id]
 
 
-@pytest.mark.proof
 def test_people_are_merged_and_split_and_each_is_undone_beside(own: Server, tab: Tab, at: At) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     before = {one.name for one in mei.people()}
     page = tab(own, "/persona")
     page.locator("[data-test=person]").get_by_role("link", name="Lian", exact=True).click()
@@ -97,7 +84,6 @@ def test_people_are_merged_and_split_and_each_is_undone_beside(own: Server, tab:
     assert {one.name for one in mei.people()} == before
 
 
-@pytest.mark.proof
 def test_who_of_the_speakers_is_the_user_is_told_and_undone_beside(own: Server, tab: Tab) -> None:
     group = own.memory.of("flat")
     said = [("Vera", "I live in Lyon."), ("Kit", "I live in Oslo.")]
@@ -113,7 +99,6 @@ def test_who_of_the_speakers_is_the_user_is_told_and_undone_beside(own: Server, 
     expect(page.locator("[data-test=undecided]")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_pages_are_narrowed_by_speaker_and_days_and_shown_whole_again(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/pages")
     whole = page.locator("[data-test=page]").count()
@@ -128,7 +113,6 @@ def test_pages_are_narrowed_by_speaker_and_days_and_shown_whole_again(shown: Ser
     expect(page.locator("[data-test=page]")).to_have_count(whole)
 
 
-@pytest.mark.proof
 def test_topics_are_found_by_their_words(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/segments")
     whole = page.locator("[data-test=segment]").count()
@@ -139,10 +123,6 @@ def test_topics_are_found_by_their_words(shown: Server, tab: Tab) -> None:
     page.get_by_label("Words of a topic").fill("zeppelin")
     page.keyboard.press("Enter")
     expect(page.locator("[data-test=none-found]")).to_be_visible()
-
-
-def _mei(memory: Memory) -> OwnerMemory:
-    return memory.of(demo.USER, demo.AGENT)
 
 
 def _undo(page: Page) -> None:
