@@ -45,7 +45,9 @@ def box(item: Item, name: Name, scale: float) -> tuple[float, float, float, floa
 
 @settings(max_examples=60)
 @given(ITEMS)
-def test_names_leave_each_other_and_circles_room_from_their_zoom_on(items: list[Item]) -> None:
+def test_names_leave_each_other_and_circles_room_from_their_zoom_on_and_facts_have_theirs_when_zoomed_in(
+    items: list[Item],
+) -> None:
     found, by_id = names(items), {one.id: one for one in items}
     assert found == names(items)
     for zoom, scale in enumerate(ZOOMS):
@@ -58,11 +60,6 @@ def test_names_leave_each_other_and_circles_room_from_their_zoom_on(items: list[
                 assert left >= 0 <= top
                 assert right <= WIDTH * scale
                 assert bottom <= HEIGHT * scale
-
-
-@given(ITEMS)
-def test_facts_are_named_only_when_one_has_zoomed_in(items: list[Item]) -> None:
-    found = names(items)
     assert all(ZOOMS[found[one.id].zoom] > 1 for one in items if one.kind == "fact" and one.id in found)
 
 

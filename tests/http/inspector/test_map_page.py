@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import httpx2
 import pytest
-from serving import NO_TLS, Server
+from read_page import OWNER
+from serving import Server
 
 from embermem import OwnerMemory
 from embermem.http.inspector.owner.atlas import AT_ONCE
-
-OWNER = {"user": "alice", "agent": "default"}
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client of the server."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=60, verify=NO_TLS) as client:
-        yield client
 
 
 @pytest.fixture
@@ -65,7 +56,9 @@ def test_words_a_kind_and_a_person_say_what_is_looked_at(browser: httpx2.Client,
     assert dots(shown(browser, person="Nobody")) == []
 
 
-def test_links_are_drawn_and_facts_are_tied_to_where_they_were_said(browser: httpx2.Client, alice: OwnerMemory) -> None:
+def test_links_and_where_facts_were_said_are_drawn_and_what_is_forgotten_no_more(
+    browser: httpx2.Client, alice: OwnerMemory
+) -> None:
     one, other = alice.facts()[:2]
     alice.link(one.id, other.id, "both are of <home>")
     text = shown(browser)
@@ -78,9 +71,6 @@ def test_links_are_drawn_and_facts_are_tied_to_where_they_were_said(browser: htt
     assert re.search(f'id="dot-{fact.id}" +data-in="{said_in}"', text)
     assert f'data-ends="{fact.id} {said_in}"' not in text
     assert f'data-ends="{fact.id} {said_in}"' in shown(browser, lines="1")
-
-
-def test_what_is_forgotten_is_on_the_map_no_more(browser: httpx2.Client, alice: OwnerMemory) -> None:
     fact = next(fact for fact in alice.facts() if "cello" in fact.text)
     assert f"dot-{fact.id}" in shown(browser)
     alice.forget(fact=fact.id)
@@ -90,6 +80,8 @@ def test_what_is_forgotten_is_on_the_map_no_more(browser: httpx2.Client, alice: 
 
 def test_a_map_of_many_facts_comes_after_its_page_and_is_kept(browser: httpx2.Client, server: Server) -> None:
     mine = server.memory.of("alice")
+    mine.add("Hello.", "Good morning.", at="2026-05-02T10:00:00Z")
+    assert 'data-test="empty"' in shown(browser)  # too little for a map
     mine.add("I play the cello.", "Since when?", at="2026-05-02T10:00:00Z")
     mine.learn(
         [{"text": f"has the parrot number {number}", "subject": f"Ana{number}"} for number in range(AT_ONCE + 5)]
@@ -100,8 +92,3 @@ def test_a_map_of_many_facts_comes_after_its_page_and_is_kept(browser: httpx2.Cl
     assert later is not None
     assert len(dots(browser.get(later.group(1).replace("&amp;", "&")).text)) == AT_ONCE + 5
     assert len(dots(shown(browser))) == AT_ONCE + 5
-
-
-def test_too_little_for_a_map_is_said(browser: httpx2.Client, server: Server) -> None:
-    server.memory.of("alice").add("Hello.", "Good morning.", at="2026-05-02T10:00:00Z")
-    assert 'data-test="empty"' in shown(browser)

@@ -18,13 +18,10 @@ def test_every_vector_stands_within_the_map_and_the_picture_is_the_same(seed: in
     assert np.array_equal(places, plane(vectors.copy()))
 
 
-def test_the_first_direction_is_the_one_in_which_they_differ_most() -> None:
+def test_the_first_direction_is_the_one_in_which_they_differ_most_and_equals_stand_in_one_place() -> None:
     vectors = np.array([[0, 0, 0], [10, 1, 0], [20, 0, 0], [30, 1, 0]], dtype=np.float32)
     places = plane(vectors)
     assert np.all(np.diff(places[:, 0]) > 0)
     assert places[0, 0] == -1.0
     assert places[3, 0] == 1.0
-
-
-def test_equal_vectors_stand_in_one_place() -> None:
     assert not plane(np.ones((4, 3), dtype=np.float32)).any()
