@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -59,6 +60,10 @@ def chromium() -> Iterator[Browser]:
         made.close()
 
 
+AFTER = datetime(2026, 6, 21, 12, tzinfo=UTC)
+"""When the demo's memory is looked at: what a page shows depends on how long ago things were, and what has expired."""
+
+
 @pytest.fixture(scope="session")
 def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder whose `demo.db` holds the demo's conversation, understood, and asked a few times."""
@@ -96,7 +101,7 @@ def own(demo_copy: Path) -> Iterator[Server]:
 @contextmanager
 def opened(folder: Path) -> Iterator[Memory]:
     """The memory in a folder."""
-    with Memory(folder / "demo.db", embedder="hashed", background=False) as memory:
+    with Memory(folder / "demo.db", embedder="hashed", background=False, clock=lambda: AFTER) as memory:
         yield memory
 
 
