@@ -30,40 +30,6 @@ LINES = (
 )
 
 
-def test_a_fact_is_corrected_pinned_unpinned_and_retired(own: Server, tab: Tab) -> None:
-    mei = mei_of(own.memory)
-    page = tab(own, "/facts")
-    page.get_by_role("link", name="has a rabbit named Biscuit").click()
-    page.get_by_label("What is right").fill("has a hare named Biscuit")
-    page.get_by_role("button", name="Correct").click()
-    expect(page.locator("h1")).to_have_text("Mei has a hare named Biscuit")
-    page.locator("[data-test=pin]").click()
-    expect(page.locator("[data-test=pin]")).to_have_text("Unpin")
-    assert fact_of(mei, "hare").pinned
-    page.locator("[data-test=pin]").click()
-    expect(page.locator("[data-test=pin]")).to_have_text("Pin")
-    assert not fact_of(mei, "hare").pinned
-    page.locator("[data-test=retire]").click()
-    expect(page.locator("[data-test=retire]")).to_have_count(0)
-    assert [fact.text for fact in mei.facts() if "Biscuit" in fact.text] == []
-
-
-def test_a_fact_is_forgotten_after_a_preview(own: Server, tab: Tab, at: At) -> None:
-    mei = mei_of(own.memory)
-    item = fact_of(mei, "rabbit").id
-    page = tab(own, f"/facts/{item}", expected=("404 (Not Found)",))
-    page.locator("main [data-test=forget]").click()
-    expect(page.locator("#dialog [data-test=preview]")).to_contain_text("fact")
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-    page.locator("main [data-test=forget]").click()
-    page.locator("#dialog [data-test=forget-now]").click()
-    expect(page.locator("[data-test=receipt]")).to_be_visible()
-    page.goto(at(own, f"/facts/{item}"))
-    expect(page.locator("[data-test=failure]")).to_be_visible()
-    assert item not in {one.id for one in mei.facts()}
-
-
 @pytest.mark.parametrize("answer", ["Both may stand", "This fact is wrong", "The other is wrong"])
 def test_a_conflict_is_settled_on_the_page_of_a_fact_and_that_is_undone(own: Server, tab: Tab, answer: str) -> None:
     mei = mei_of(own.memory)
@@ -81,18 +47,6 @@ def test_a_conflict_is_settled_on_the_page_of_a_fact_and_that_is_undone(own: Ser
 
 
 # --------------------------------------------------------------------------------------------------------- import
-
-
-def test_a_file_that_is_chosen_is_imported_and_its_bad_lines_are_listed(own: Server, tab: Tab, tmp_path: Path) -> None:
-    file = tmp_path / "talk.jsonl"
-    file.write_text("\n".join(LINES))
-    page = tab(own, "/import")
-    page.locator("[data-test=file]").set_input_files(file)
-    expect(page.locator("#drop")).to_contain_text("talk.jsonl")
-    page.get_by_role("button", name="Import").click()
-    expect(page.locator("[data-test=bad] li")).to_have_count(1)
-    expect(page.locator("[data-test=bad]")).to_contain_text("2")
-    _is_imported(page, own.memory)
 
 
 def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:

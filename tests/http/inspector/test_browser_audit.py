@@ -26,39 +26,6 @@ def test_bookkeeping_and_sources_open_in_place(shown: Server, tab: Tab) -> None:
     assert page.url.endswith("agent=companion")
 
 
-def test_filters_narrow_the_list_and_are_in_the_address(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/audit")
-    page.locator("[data-test=filters] input[name=q]").fill("Grenoble")
-    page.locator("[data-test=filters] button").click()
-    page.wait_for_url("**q=Grenoble**")
-    told = page.locator("[data-test=entry]").all_inner_texts()
-    assert told
-    assert all("Grenoble" in one for one in told)
-    page.locator("[data-test=what-profile]").click()
-    page.wait_for_url("**what=profile**")
-    assert "q=Grenoble" in page.url
-    expect(page.locator("[data-test=entry]")).to_have_count(1)
-    page.locator("[data-test=clear]").click()
-    expect(page.locator("[data-test=entry]").nth(12)).to_be_visible()
-
-
-def test_the_list_is_downloaded(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/audit?what=learnt")
-    with page.expect_download() as found:
-        page.locator("[data-test=download]").click()
-    assert found.value.suggested_filename == "audit.jsonl"
-    assert b'"what": "learnt"' in found.value.path().read_bytes()
-
-
-def test_a_receipt_is_verified(own: Server, tab: Tab) -> None:
-    receipt = mei_of(own.memory).forget(page=mei_of(own.memory).pages()[0].id).to_json()
-    page = tab(own, "/audit")
-    page.locator("[data-test=verify] summary").click()
-    page.locator("#receipt").fill(receipt)
-    page.locator("[data-test=verify] button").click()
-    expect(page.locator("h1")).to_have_text("It is gone")
-
-
 def test_a_new_change_comes_by_itself(own: Server, tab: Tab) -> None:
     page = tab(own, "/audit")
     expect(page.locator("#live")).to_have_attribute("data-state", "on")

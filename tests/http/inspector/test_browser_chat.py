@@ -67,18 +67,6 @@ def test_a_reply_that_breaks_off_is_told(talking: Server, model: ModelServer, ta
     expect(page.locator("[data-test=failed]")).to_be_hidden()
 
 
-def test_a_second_tab_waits_and_then_shows_the_reply(talking: Server, model: ModelServer, tab: Tab) -> None:
-    first, second = tab(talking, "/chat"), tab(talking, "/chat")
-    expect(second.locator("#live")).to_have_attribute("data-state", "on")
-    model.fail_next("trickle", seconds=0.4)
-    send(first, "From the first.")
-    expect(first.locator("[data-now=reply]")).to_contain_text("In")
-    send(second, "From the second.")
-    expect(second.locator("[data-test=failed]")).to_contain_text("is being written")
-    assert second.locator("[data-test=text]").input_value() == "From the second."
-    expect(second.locator("[data-test=exchange]")).to_contain_text([REPLY])
-
-
 def test_what_is_learnt_comes_by_itself(own: Server, tab: Tab) -> None:
     page = tab(own, "/chat")
     expect(page.locator("#live")).to_have_attribute("data-state", "on")

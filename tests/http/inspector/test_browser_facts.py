@@ -19,20 +19,6 @@ At = Callable[[Server, str], str]
 HOME = {"attribute": "lives_in", "valid_from": "2026-06-01", "about": "user"}
 
 
-def test_chosen_facts_are_unpinned_in_one_change_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = mei_of(own.memory)
-    for fact in mei.facts()[:2]:
-        mei.pin(fact.id)
-    page = tab(own, "/facts?state=pinned")
-    for box in page.locator("input[name=fact]").all():
-        box.check()
-    page.get_by_role("button", name="Unpin", exact=True).click()
-    expect(page.locator("[data-test=empty]")).to_be_visible()
-    assert not mei.find_facts(state="pinned").facts
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=fact]")).to_have_count(2)
-
-
 def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Server, tab: Tab) -> None:
     mei = mei_of(own.memory)
     page = tab(own, "/facts")
@@ -45,19 +31,6 @@ def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Se
     page.get_by_role("link", name="Clear all").click()
     page.locator("select[name=origin]").select_option("caller")
     expect(page.locator("[data-test=found]")).to_contain_text(str(mei.find_facts(origin="caller").total))
-
-
-def test_a_fact_is_added_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = mei_of(own.memory)
-    page = tab(own, "/facts")
-    page.locator("[data-test=add-fact] summary").click()
-    page.get_by_label("The fact, in words").fill("collects fountain pens")
-    page.locator("[data-test=add-fact]").get_by_label("True from").fill("2026-01-02")
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("[data-test=fact]").first).to_contain_text("fountain pens")
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=fact]").first).not_to_contain_text("fountain pens")
-    assert mei.find_facts("fountain pens").facts == ()
 
 
 def test_all_of_a_page_are_chosen_by_the_keyboard_and_retired_and_that_is_undone(own: Server, tab: Tab) -> None:
@@ -139,15 +112,3 @@ def test_without_scripts_facts_are_found_and_pinned(own: Server, tab: Tab) -> No
     assert len(mei.find_facts(state="pinned").facts) == 1
     page.locator("[data-test=undo-done]").click()
     assert mei.find_facts(state="pinned").facts == ()
-
-
-def test_a_fact_is_let_end_on_a_day_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = mei_of(own.memory)
-    fact = fact_of(mei, "rabbit")
-    page = tab(own, f"/facts/{fact.id}")
-    page.get_by_label("Let it end on").fill("2999-01-02")
-    page.locator("[data-test=expire] button").click()
-    expect(page.locator("dt", has_text="Expires")).to_be_visible()
-    assert mei.fact(fact.id).expires_at is not None
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("dt", has_text="Expires")).to_have_count(0)

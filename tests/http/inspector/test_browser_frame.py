@@ -1,4 +1,4 @@
-"""What all pages share, in a real browser: menu, keys, the viewer's zone, what was done, print, and bytes."""
+"""What all pages share, in a real browser: menu, keys, the viewer's zone, what was done, and print."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ At = Callable[[Server, str], str]
 TELEPHONE = {"width": 360, "height": 740}
 NOT_FOUND = ("404 (Not Found)",)
 ORDER = ["heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique", "region", "skip-link"]
-MOST_BYTES = 200_000
-"""What a first visit may load."""
 
 
 # ------------------------------------------------------------------------------------------------------- the menu
@@ -107,16 +105,6 @@ def test_two_keys_open_a_section_on_a_telephone_too(shown: Server, tab: Tab) -> 
 # ----------------------------------------------------------------------------------------------- the viewer's zone
 
 
-def test_times_are_those_of_the_viewers_zone(shown: Server, tab: Tab) -> None:
-    zone, hour = "America/Los_Angeles", "10:40"
-    first = mei_of(shown.memory).pages()[0]  # said at 19:40 in Paris, in winter
-    page = tab(shown, f"/pages/{first.id}", timezone_id=zone)
-    expect(page.locator("html")).to_have_attribute("data-zone", zone)
-    expect(page.locator("#main")).to_contain_text(hour)
-    expect(page.locator("[data-test=zone]")).to_contain_text(zone)
-    expect(page.locator("[data-test=zone]")).to_contain_text(f"Days of facts: {demo.TIMEZONE}")
-
-
 def test_days_of_facts_are_those_of_the_owners_zone_for_every_viewer(shown: Server, tab: Tab) -> None:
     fact = next(one for one in mei_of(shown.memory).past_facts() if one.valid_to)
     told = set()
@@ -164,29 +152,7 @@ def test_a_change_that_is_none_is_not_told(shown: Server, tab: Tab, at: At) -> N
         expect(page.locator("[data-test=done]")).to_have_count(0)
 
 
-# ------------------------------------------------------------------------------------------- from page to page
-
-
-def test_what_was_asked_in_the_playground_is_kept_when_two_are_compared(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/playground")
-    page.locator("#q").fill("Where do I live?")
-    page.keyboard.press("Enter")
-    page.locator("[data-test=verdict]").wait_for()
-    page.locator("[data-test=compare]").click()
-    expect(page.locator("#q")).to_have_value("Where do I live?")
-
-
-def test_the_conflicts_of_the_overview_lead_to_where_they_are_settled(own: Server, tab: Tab) -> None:
-    moved = {"attribute": "lives_in", "subject": "Ana", "valid_from": "2026-05-03"}
-    mei_of(own.memory).learn([moved | {"text": f"moved to {city}", "value": city} for city in ("Oslo", "Bergen")])
-    page = tab(own, "/overview")
-    page.locator("[data-test=conflict-count] a").click()
-    page.get_by_role("button", name="Both may stand").click()
-    expect(page.locator("[data-test=done]")).to_be_visible()
-    assert mei_of(own.memory).conflicts() == ()
-
-
-# ------------------------------------------------------------------------------------------------- print, motion, bytes
+# ------------------------------------------------------------------------------------------------- print, motion
 
 
 def test_a_print_is_dark_on_white_in_both_themes(shown: Server, tab: Tab) -> None:
@@ -205,19 +171,3 @@ def test_nothing_moves_for_those_who_want_it_still(shown: Server, tab: Tab) -> N
         "[...document.querySelectorAll('*')].filter(one => parseFloat(getComputedStyle(one).transitionDuration) > 0)"
     )
     assert page.evaluate(f"{moving}.length") == 0
-
-
-def test_a_first_visit_of_the_overview_loads_little(shown: Server, tab: Tab, at: At) -> None:
-    page = tab(shown, "/favicon.ico")
-    page.close()
-    page = page.context.new_page()
-    session = page.context.new_cdp_session(page)
-    session.send("Network.enable")
-    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    loaded: list[int] = []
-    session.on("Network.loadingFinished", lambda one: loaded.append(int(one["encodedDataLength"])))
-    page.goto(at(shown, "/overview"))
-    page.wait_for_load_state()
-    page.wait_for_timeout(500)
-    assert len(loaded) >= 5
-    assert sum(loaded) <= MOST_BYTES

@@ -241,6 +241,16 @@ def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None
     assert page.locator("#prompt-text").text_content() == expected
 
 
+def test_every_line_at_a_glance_leads_to_its_words(shown: Server, tab: Tab, at: At) -> None:
+    page = tab(shown, "/overview")
+    for hook, leads in (("around", "/persona"), ("topic", "/segments/"), ("news", "/audit/")):
+        page.locator(f"[data-test={hook}] a").first.click()
+        page.wait_for_url(f"**{leads}**")
+        page.goto(at(shown, "/overview"))
+    page.locator("#who [data-test=sources] summary").first.click()
+    expect(page.locator("#who blockquote").first).to_be_visible()
+
+
 # -------------------------------------------------------------------------------------- scripts off, and not there
 
 

@@ -100,55 +100,6 @@ def test_without_scripts_owners_are_found_too(many: Server, tab: Tab) -> None:
     expect(page.locator("[data-test=owner-row]")).to_have_count(1)
 
 
-def test_documents_are_added_read_and_forgotten(many: Server, tab: Tab, tmp_path: Path) -> None:
-    page = opened(tab, many, "/documents?user=user-59&agent=tutor")
-    page.locator("[data-test=add-document] summary").click()
-    page.locator("[data-test=text]").fill("# A note\n\nThe heron came back.")
-    page.locator("[data-test=add]").click()
-    expect(page.locator("[data-test=added]")).to_contain_text("1 new passage")
-    expect(page.locator("h1")).to_have_text("A note")
-    page.locator(".crumb a").click()
-    page.locator("[data-test=add-document] summary").click()
-    file = tmp_path / "garden.md"
-    file.write_text("# The garden\n\nIt has a pond.")
-    page.locator("[data-test=file]").set_input_files(file)
-    page.locator("[data-test=add]").click()
-    expect(page.locator("h1")).to_have_text("The garden")
-    page.locator(".crumb a").click()
-    page.locator("[data-test=find-document]").press_sequentially("TALE")
-    expect(page.locator("[data-test=document]")).to_have_count(1)
-    page.locator("[data-test=document] a").click()
-    expect(page.locator("[data-test=passage]")).to_have_count(50)
-    page.locator("[data-test=following]").click()
-    expect(page.locator("[data-test=passage]")).to_have_count(30)
-    page.locator("[data-test=forget]").click()
-    expect(page.locator("#dialog [data-test=preview]")).to_contain_text("80")
-    page.locator("[data-test=forget-now]").click()
-    expect(page.locator("[data-test=receipt]")).to_contain_text("80 passages")
-    assert len(many.memory.of("user-59", "tutor").documents()) == 2
-
-
-def test_a_space_is_granted_revoked_and_looked_at(many: Server, tab: Tab) -> None:
-    page = opened(tab, many, "/spaces")
-    page.locator("[data-test=new-space] summary").click()
-    form = page.locator("[data-test=new-space] form")
-    form.locator("[name=space]").fill("handbook")
-    form.locator("[name=everybody]").check()
-    form.locator("button").click()
-    expect(page.locator("[data-test=granted]")).to_contain_text("handbook")
-    space = page.locator("#space-team")
-    space.locator("[data-test=revoke]").click()
-    expect(page.locator("[data-test=ended]")).to_contain_text("team")
-    space.locator("summary", has_text="1 ended").click()
-    space.locator("[data-test=past-row] button").click()
-    expect(space.locator("[data-test=grant-row]")).to_contain_text("bob")
-    space.locator("[data-test=look]").click()
-    expect(page.locator("#owner summary")).to_contain_text("team")
-    page.locator(".side a[data-go=p]").click()
-    expect(page.locator("main")).to_contain_text("The deploy is on Friday.")
-    assert {(one.user, one.write) for one in many.memory.grants("team")} == {("bob", True)}
-
-
 @pytest.mark.parametrize("width", [1280, 360])
 def test_these_pages_are_for_everybody(many: Server, tab: Tab, width: int) -> None:
     page = tab(many, viewport={"width": width, "height": 800})

@@ -67,21 +67,6 @@ def test_the_wheel_without_a_key_scrolls_the_page(shown: Server, tab: Tab) -> No
     assert span(page) == WHOLE
 
 
-def test_filters_and_lanes_change_what_is_drawn(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/timeline")
-    page.locator("[data-test=filters] summary").click()
-    page.get_by_label("Person").fill("Lian")
-    page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.locator("[data-test=list]")).to_contain_text("Lian lives in Annecy")
-    expect(page.locator("[data-test=list]")).not_to_contain_text("Biscuit")
-    assert "person=Lian" in page.url
-    page.locator("[data-test=no-filters]").click()
-    expect(page.locator("[data-test=list]")).to_contain_text("Biscuit")
-    page.locator("[data-test=lane-facts]").click()
-    expect(page.locator("[data-test=list]")).not_to_contain_text("Biscuit")
-    assert "lanes=said.topics.changes" in page.url
-
-
 def test_a_mark_is_reached_by_keys_and_opens_its_page(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/timeline")
     page.locator(".tl-wide .tl-strip.of-facts").first.focus()

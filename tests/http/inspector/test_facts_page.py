@@ -159,7 +159,9 @@ def test_a_fact_is_added_pinned_ended_later_corrected_and_retired_each_with_undo
     assert post(browser, f"/facts/{fact.id}/expire", at="2001-01-01").status_code == 422
     undone(browser, post(browser, f"/facts/{fact.id}/retire"))
     assert alice.fact(fact.id).current
+    assert post(browser, f"/facts/{fact.id}/correct", text="  ").status_code == 422
     right = post(browser, f"/facts/{fact.id}/correct", text="plays the viola")
+    assert right.url.path == f"/facts/{the(alice, 'viola').id}"
     undone(browser, right)
     assert alice.fact(fact.id).current
 
