@@ -114,7 +114,7 @@ def test_bookkeeping_is_folded_and_opens_in_place(alice: OwnerMemory, browser: h
     assert changes(get(browser, "/audit", what="bookkeeping")) == []
 
 
-def test_a_person_words_days_and_a_cause_narrow_the_list(
+def test_a_person_words_days_and_a_cause_narrow_the_list_and_the_download_has_a_line_for_each(
     alice: OwnerMemory, browser: httpx2.Client, clock: Clock
 ) -> None:
     clock.now = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -131,6 +131,18 @@ def test_a_person_words_days_and_a_cause_narrow_the_list(
         answer = browser.get("/audit", params={**OWNER, **wrong})
         assert answer.status_code == 422, wrong
         assert next(iter(wrong.values())) in answer.text
+
+    shown = entries(get(browser, "/audit", what="learnt"))
+    answer = browser.get("/audit/download", params={**OWNER, "what": "learnt"})
+    lines = [json.loads(one) for one in answer.text.splitlines()]
+    assert answer.headers["content-disposition"] == 'attachment; filename="audit.jsonl"'
+    assert [one["text"] for one in lines] == [re.sub(r"^\S+ | \(replaces.*", "", one) for one in shown]
+    assert {one["what"] for one in lines} == {"learnt"}
+    assert all(one["utterances"] for one in lines)
+    for given in ({"since": "soon"}, {"until": "2026-02-30"}):  # refused before it begins
+        answer = browser.get("/audit/download", params={**OWNER, **given})
+        assert answer.status_code == 422
+        assert "is no day" in answer.text
 
 
 def test_the_log_and_a_long_change_are_told_in_parts(alice: OwnerMemory, browser: httpx2.Client) -> None:
@@ -180,20 +192,6 @@ def test_an_entry_opens_what_was_said_for_it_and_its_undo_leads_back(
     assert "what=corrected" in str(answer.url)
     assert re.search(rf"undone by <a href=\"/audit/{alice.changes()[-1].no}\?", answer.text)
     assert any(one.value == "Grenoble" for one in alice.facts())
-
-
-def test_the_download_has_a_line_for_each_entry(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    shown = entries(get(browser, "/audit", what="learnt"))
-    answer = browser.get("/audit/download", params={**OWNER, "what": "learnt"})
-    lines = [json.loads(one) for one in answer.text.splitlines()]
-    assert answer.headers["content-disposition"] == 'attachment; filename="audit.jsonl"'
-    assert [one["text"] for one in lines] == [re.sub(r"^\S+ | \(replaces.*", "", one) for one in shown]
-    assert {one["what"] for one in lines} == {"learnt"}
-    assert all(one["utterances"] for one in lines)
-    for given in ({"since": "soon"}, {"until": "2026-02-30"}):  # refused before it begins
-        answer = browser.get("/audit/download", params={**OWNER, **given})
-        assert answer.status_code == 422
-        assert "is no day" in answer.text
 
 
 def test_a_key_that_may_only_read_sees_the_log_without_undo(alice: OwnerMemory, memory: Memory) -> None:

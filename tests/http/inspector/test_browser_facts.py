@@ -87,20 +87,6 @@ def test_several_facts_are_forgotten_after_a_preview(own: Server, tab: Tab, scri
     assert len({one.id for one in mei.facts()}) == len(before) - 2
 
 
-@pytest.mark.parametrize("answer", ["settle", "wrong-older", "wrong-newer"])
-def test_a_conflict_is_settled_side_by_side_and_that_is_undone(own: Server, tab: Tab, answer: str) -> None:
-    mei = mei_of(own.memory)
-    both = mei.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
-    page = tab(own, "/facts")
-    expect(page.locator("[data-test=conflict]")).to_contain_text("Basel")
-    page.locator(f"[data-test={answer}]").click()
-    expect(page.locator("[data-test=conflicts]")).to_have_count(0)
-    held = [mei.fact(one.id).current for one in both]
-    assert held == {"settle": [True, True], "wrong-older": [False, True], "wrong-newer": [True, False]}[answer]
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=conflict]")).to_have_count(1)
-
-
 def test_without_scripts_facts_are_found_and_pinned(own: Server, tab: Tab) -> None:
     mei = mei_of(own.memory)
     page = tab(own, "/facts", java_script_enabled=False)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
-STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 TALE = "\n\n".join(f"## Part {number}\n\nThis is part {number} of the tale of the heron." for number in range(80))
 
 

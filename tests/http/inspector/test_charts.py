@@ -105,7 +105,7 @@ def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memo
         assert 0 <= y <= charts.LINE_HIGH
 
 
-def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visits() -> None:
+def test_a_line_of_heat_rises_with_pages_not_analysed_and_visits_and_what_is_cold_has_a_short_bar() -> None:
     pages = [page(no=n, at=NOW - timedelta(days=6 - n)).page for n in (1, 2, 3)]
     segment = Segment(
         id=SegmentId("s1"),
@@ -130,8 +130,6 @@ def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visi
     assert ended == pytest.approx(heat.heat, abs=1e-3)
     assert lines.most == pytest.approx(2 + 2 + 1, abs=0.02)
 
-
-def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
     then = NOW - timedelta(days=2000)
     segment = Segment(
         id=SegmentId("s1"),

@@ -81,7 +81,7 @@ def test_a_form_shows_the_whole_reply_and_what_was_recalled_for_it(
     assert said(alice) == []
 
 
-def test_a_stream_tells_the_page_then_the_pieces_then_the_end(
+def test_a_stream_tells_the_page_then_the_pieces_then_the_end_and_hostile_replies_are_text(
     model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     lines = streamed(browser, text="Where did I see the heron?")
@@ -95,6 +95,15 @@ def test_a_stream_tells_the_page_then_the_pieces_then_the_end(
     streamed(browser, text="Where was I?", style="as a pirate", budget="60")
     assert "as a pirate" in json.dumps(model.requests[-1])
     assert browser.post("/chat/stream", params=OWNER, data={"text": "x", "budget": "many"}).status_code == 422
+
+    hostile = '<script>alert(1)</script>\n[x](javascript:alert(1))\n{"done": 1}\n\u202eback'
+    model.reply_with(hostile)
+    lines = streamed(browser, text="<img src=x onerror=alert(2)>")
+    assert "".join(line.get("piece", "") for line in lines) == hostile
+    page = get(browser)
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
 def test_what_was_recalled_for_an_earlier_answer_is_shown_or_computed_again_unless_it_is_forgotten(
@@ -142,13 +151,25 @@ def test_a_model_that_fails_is_told_with_what_was_stored(
             assert "no reply is stored" in get(browser, thread=thread)
 
 
-def test_a_limit_that_is_reached_says_from_when_on_it_is_asked_again(model: ModelServer, opened: Opener) -> None:
+def test_a_limit_that_is_reached_says_when_it_ends_and_a_model_given_as_an_object_is_named(
+    model: ModelServer, opened: Opener
+) -> None:
     memory = opened("limited.db", model="scripted", model_url=model.url, calls_per_day=1)
     with running(memory) as url, visiting(url) as browser:
         streamed(browser, text="One.")
         last = streamed(browser, text="Two.")[-1]
     assert "asked again from 2026-05-03 00:00" in last["failed"]
     assert last["keeps"]
+
+    made = make_model(load(model="scripted", model_url=model.url))
+    memory = opened(model=made)
+    with running(memory) as url:
+        memory.of("alice").add("I like figs.")
+        with visiting(url) as browser:
+            page = get(browser)
+        assert memory.model_name == "scripted"
+        assert "Replies by <bdi>scripted</bdi>" in page
+        assert 'data-test="no-model"' not in page
 
 
 def test_a_stream_that_is_left_stores_the_message_alone_and_frees_the_thread(
@@ -188,17 +209,6 @@ def test_two_tabs_do_not_answer_one_thread_at_once_and_another_site_may_not_spea
     assert "done" in elsewhere
     assert "done" in rest[-1]
     assert said(alice) == [("One.", REPLY)]
-
-
-def test_hostile_replies_are_text(model: ModelServer, alice: OwnerMemory, browser: httpx2.Client) -> None:
-    hostile = '<script>alert(1)</script>\n[x](javascript:alert(1))\n{"done": 1}\n\u202eback'
-    model.reply_with(hostile)
-    lines = streamed(browser, text="<img src=x onerror=alert(2)>")
-    assert "".join(line.get("piece", "") for line in lines) == hostile
-    page = get(browser)
-    assert "<script>alert" not in page
-    assert "<img src=x" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
 def test_what_was_learnt_fills_in_when_the_exchange_was_read(opened: Opener) -> None:
@@ -266,15 +276,3 @@ def test_a_key_that_may_only_read_reads_the_thread(model: ModelServer, alice: Ow
             fields = {"text": "Hello", "reply": "Hello"}
             assert browser.post(path, params=OWNER, data=fields).status_code == 403, path
     assert model.calls == 0
-
-
-def test_a_model_that_was_given_as_an_object_is_named(opened: Opener, model: ModelServer) -> None:
-    made = make_model(load(model="scripted", model_url=model.url))
-    memory = opened(model=made)
-    with running(memory) as url:
-        memory.of("alice").add("I like figs.")
-        with visiting(url) as browser:
-            page = get(browser)
-        assert memory.model_name == "scripted"
-        assert "Replies by <bdi>scripted</bdi>" in page
-        assert 'data-test="no-model"' not in page

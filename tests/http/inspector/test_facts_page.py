@@ -225,7 +225,9 @@ def test_a_conflict_is_settled_above_the_list_and_that_is_undone(alice: OwnerMem
         assert len(alice.conflicts()) == 1
 
 
-def test_a_key_that_may_only_read_is_offered_nothing_and_refused(alice: OwnerMemory, memory: Memory) -> None:
+def test_a_key_that_may_only_read_is_offered_nothing_and_another_owners_facts_cannot_be_chosen(
+    alice: OwnerMemory, memory: Memory, http: httpx2.Client
+) -> None:
     alice.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
     fact = the(alice, "cello")
     with holding(memory, "alice", read_only=True) as browser:
@@ -240,10 +242,7 @@ def test_a_key_that_may_only_read_is_offered_nothing_and_refused(alice: OwnerMem
         assert browser.get("/facts/forget", params={"fact": fact.id, "user": "alice"}).status_code == 403
     assert alice.fact(fact.id) == fact
 
-
-def test_another_owners_facts_cannot_be_chosen(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = the(alice, "cello")
     for path in ("/facts/many", "/facts/merge", "/facts/forget"):
         data = {"fact": [fact.id, the(alice, "rabbit").id], "do": "retire", "keep": fact.id}
-        assert browser.post(path, params={"user": "bob"}, data=data).status_code == 404
+        assert http.post(path, params={"user": "bob"}, data=data).status_code == 404
     assert alice.fact(fact.id) == fact

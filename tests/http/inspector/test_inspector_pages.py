@@ -247,7 +247,7 @@ def test_instructions_are_listed_with_their_source_added_and_ended(memory: Memor
     assert not then.hooks("add-instruction")
 
 
-def test_what_is_not_there_is_a_page_for_browsers_and_a_problem_for_others(
+def test_what_is_not_there_is_a_page_for_browsers_and_a_problem_for_others_and_sources_are_there(
     full: OwnerMemory, browser: httpx2.Client
 ) -> None:
     for path in ("/pages/none", "/segments/none", "/facts/none", "/audit/999", "/import/none", "/audit/0"):
@@ -265,8 +265,6 @@ def test_what_is_not_there_is_a_page_for_browsers_and_a_problem_for_others(
         assert answer.headers["content-type"] == "application/problem+json"
     assert browser.post("/nowhere", headers={"Accept": "text/html"}).headers["content-type"].startswith("application/")
 
-
-def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.Client) -> None:
     trait = full.traits()[0]
     said = full.utterance(trait.sources[0].utterance_id).text
     path = f"/traits/{trait.dimension}/sources"
@@ -302,7 +300,9 @@ def test_the_playground_shows_what_recall_gives_now_and_then_and_counts_no_visit
     assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
 
-def test_older_pages_and_the_whole_of_a_long_line_are_a_link_away(memory: Memory, browser: httpx2.Client) -> None:
+def test_older_pages_and_the_whole_of_a_long_line_are_a_link_away_and_metadata_stand_on_a_page(
+    memory: Memory, browser: httpx2.Client
+) -> None:
     alice = memory.of("alice")
     alice.add_messages([{"role": "user" if n % 2 == 0 else "assistant", "content": f"line {n}"} for n in range(100)])
     first = Read(get(browser, "/pages").text)
@@ -322,13 +322,11 @@ def test_older_pages_and_the_whole_of_a_long_line_are_a_link_away(memory: Memory
     assert whole.headers["x-content-type-options"] == "nosniff"
     assert len(get(browser, "/pages", user="bob").text) < 40_000
 
-
-def test_metadata_stand_on_the_pages_of_a_page_and_of_a_fact(memory: Memory, browser: httpx2.Client) -> None:
-    alice = memory.of("alice")
-    page_id = alice.add("I live in Lyon.", metadata={"ticket": "T-7", "n": 7, "late": True, "tags": ["a", "b"]})
-    alice.settle()
-    for path in (f"/pages/{page_id}", f"/facts/{alice.facts()[0].id}"):
-        text = Read(get(browser, path).text).text
+    carol = memory.of("carol")
+    page_id = carol.add("I live in Lyon.", metadata={"ticket": "T-7", "n": 7, "late": True, "tags": ["a", "b"]})
+    carol.settle()
+    for path in (f"/pages/{page_id}", f"/facts/{carol.facts()[0].id}"):
+        text = Read(get(browser, path, user="carol").text).text
         for told in ("ticket", "T-7", "true", "a, b"):
             assert told in text, path
 
@@ -442,7 +440,9 @@ def test_forgetting_shows_what_would_go_before_it_goes(full: OwnerMemory, browse
     assert {page.thread for page in full.pages()} <= {"second"}
 
 
-def test_a_change_says_what_it_did_to_what_and_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client) -> None:
+def test_a_change_says_what_it_did_to_what_in_words_and_is_undone_as_it_said(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
     full.set_profile(tea="oolong")
     no = full.changes()[-1].no
     assert f"/audit/{no}/plan?" in get(browser, f"/audit/{no}").text
@@ -464,8 +464,6 @@ def test_a_change_says_what_it_did_to_what_and_is_undone_as_it_said(full: OwnerM
         for item in (ended.id, segment.id, link.id):
             assert not re.search(rf"\b{item}\b", page.text), (path, item)
 
-
-def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.Client) -> None:
     fact = next(one for one in full.facts() if "rabbit" in one.text)
     full.pin(full.correct(fact.id, "has a hare named Biscuit").id)
     full.forget(page=full.pages()[3].id)

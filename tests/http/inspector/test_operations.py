@@ -37,7 +37,7 @@ def words(answer: httpx2.Response) -> str:
 # ---------------------------------------------------------------------------------------------------------- who may
 
 
-def test_a_key_of_one_owner_gets_none_of_it_and_sees_no_link_to_it(memory: Memory) -> None:
+def test_a_key_of_one_owner_sees_none_of_it_and_a_read_only_key_of_everything_changes_nothing(memory: Memory) -> None:
     memory.of("alice").add("Hello.")
     with holding(memory, "alice") as browser:
         for path in (*PAGES, "/operations/requests/live", "/operations/workers/live", "/operations/keys/x/revoke"):
@@ -48,8 +48,6 @@ def test_a_key_of_one_owner_gets_none_of_it_and_sees_no_link_to_it(memory: Memor
             assert "/operations" not in browser.get(path).text
     assert len(memory.keys.all_keys()) == 1
 
-
-def test_a_read_only_key_of_everything_sees_all_of_it_and_changes_nothing(memory: Memory) -> None:
     key, _ = key_for(memory, "alice")
     with holding(memory, "*", read_only=True) as browser:
         assert "/operations" in browser.get("/").text
@@ -60,7 +58,7 @@ def test_a_read_only_key_of_everything_sees_all_of_it_and_changes_nothing(memory
         for path in ("keys", f"keys/{key.id}/revoke", "workers/wake", "workers/settle"):
             answer = browser.post(f"/operations/{path}", data={"name": "x", "of": "everything", "user": "alice"})
             assert answer.status_code == 403, path
-    assert [one.revoked_at for one in memory.keys.all_keys()] == [None, None]
+    assert [one.revoked_at for one in memory.keys.all_keys()] == [None] * 3
 
 
 # ------------------------------------------------------------------------------------------------------------- keys
@@ -164,7 +162,7 @@ def test_settings_tell_where_they_were_given_and_no_secret(
 # --------------------------------------------------------------------------------------------------------- requests
 
 
-def test_requests_are_listed_by_route_without_any_value(memory: Memory) -> None:
+def test_requests_are_listed_by_route_without_any_value_and_a_stream_by_how_long_it_was_open(memory: Memory) -> None:
     memory.of("alice").add("Hello.")
     key, text = key_for(memory, "alice")
     with holding(memory, "*") as browser:
@@ -186,6 +184,15 @@ def test_requests_are_listed_by_route_without_any_value(memory: Memory) -> None:
         listed = page.text.partition('data-test="requests"')[2]
         assert "/health" not in listed
         assert "GET /health 200" in words(browser.get("/operations/requests", params={"route": "GET /health"}))
+
+    with running(memory) as url, visiting(url) as c:
+        with c.stream("GET", "/v1/events", params={"user_id": "alice"}) as events:
+            next(events.iter_lines())
+        assert until(lambda: "open 0 s" in words(c.get("/operations/requests")))
+        told = words(c.get("/operations/requests"))
+        assert "GET /v1/events 200 open 0 s" in told
+        assert "GET /v1/events 1 0 streams" in told
+        assert "GET /v1/events 200" not in words(c.get("/operations/requests", params={"slower": "0.01"}))
 
 
 def test_requests_are_chosen_by_route_status_and_time_and_the_part_that_moves_is_none(browser: httpx2.Client) -> None:
@@ -235,19 +242,6 @@ def test_the_newest_requests_are_kept_and_summed_by_route_and_a_stream_is_not_am
     every = summed("all", recent.newest())
     assert (every.requests, every.p95, every.slowest, every.timed) == (2, 0.001, 0.001, True)
     assert [one.timed for one in by_route(recent.newest())] == [True, False]
-
-
-def test_a_stream_is_told_by_how_long_it_was_open_and_is_no_slow_request(opened: Opener) -> None:
-    memory = opened()
-    memory.of("alice").add("I like figs.")
-    with running(memory) as url, visiting(url) as c:
-        with c.stream("GET", "/v1/events", params={"user_id": "alice"}) as events:
-            next(events.iter_lines())
-        assert until(lambda: "open 0 s" in words(c.get("/operations/requests")))
-        told = words(c.get("/operations/requests"))
-        assert "GET /v1/events 200 open 0 s" in told
-        assert "GET /v1/events 1 0 streams" in told
-        assert "GET /v1/events 200" not in words(c.get("/operations/requests", params={"slower": "0.01"}))
 
 
 # ---------------------------------------------------------------------------------------------------------- workers

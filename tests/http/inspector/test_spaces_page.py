@@ -56,7 +56,7 @@ def test_spaces_are_listed_in_parts_with_to_whom_they_are_granted(browser: httpx
     assert len(Read(browser.get(str(more["href"])).text).hooks("space")) == 12
 
 
-def test_a_space_is_granted_and_revoked_and_a_grant_that_is_not_clear_refused(
+def test_a_space_is_granted_and_revoked_by_buttons_too_and_a_grant_that_is_not_clear_refused(
     browser: httpx2.Client, memory: Memory
 ) -> None:
     page = Read(browser.post("/spaces/grant", data={"space": "closed", "user": "dora", "agent": "coach"}).text)
@@ -84,8 +84,6 @@ def test_a_space_is_granted_and_revoked_and_a_grant_that_is_not_clear_refused(
         assert browser.post("/spaces/grant", data=fields).status_code == 422, fields
     assert granted(memory, "team") == before
 
-
-def test_every_button_of_a_grant_does_what_it_says(browser: httpx2.Client, memory: Memory) -> None:
     memory.grant("team", user=" eve / x ")
     before = granted(memory, "team")
     for _ in range(3):
@@ -123,7 +121,7 @@ def test_what_a_space_holds_is_shown_to_those_who_run_the_server(browser: httpx2
         assert browser.get(path, params={"user": NO_USER, "agent": "closed"}).status_code == 200
 
 
-def test_who_may_see_and_change_grants_is_said_by_the_key(memory: Memory) -> None:
+def test_who_may_see_and_change_grants_and_what_a_space_holds_is_said_by_the_key(memory: Memory) -> None:
     with running(memory, require_keys=True) as url:
         for owners, spaces, read_only, seen, told, may in (
             (["*"], [], False, 2, True, True),
@@ -149,8 +147,6 @@ def test_who_may_see_and_change_grants_is_said_by_the_key(memory: Memory) -> Non
                     404 if owners == ["*"] and not read_only else 403
                 )
 
-
-def test_what_a_space_holds_is_not_shown_to_keys_of_some(memory: Memory) -> None:
     with running(memory, require_keys=True) as url:
         for owners, spaces in ((["bob"], ["closed:grant"]), (["*/closed"], []), ([], ["closed:read"])):
             with holder(memory, url, owners, spaces) as client:

@@ -44,7 +44,7 @@ def count(text: str, hook: str) -> int:
     return len(re.findall(rf'data-test="{hook}"', text))
 
 
-def test_a_span_is_what_the_address_says_and_at_first_all_that_was_said(
+def test_the_address_says_the_span_and_the_filters_which_stay_while_one_moves(
     browser: httpx2.Client, alice: OwnerMemory
 ) -> None:
     text = shown(browser)
@@ -62,6 +62,26 @@ def test_a_span_is_what_the_address_says_and_at_first_all_that_was_said(
         ("2999-01-01", "2999-12-31"): "2999",
     }
     assert {both: span_of(shown(browser, **{"from": both[0], "to": both[1]})) for both in spans} == spans
+
+    text = shown(browser, person="Ana")
+    assert "Ana lives in Rome" in text
+    assert "alice plays the cello" not in text
+    assert all(
+        "person=Ana" in one
+        for one in re.findall(r'href="(/timeline[^"]*from[^"]*)" data-span data-test="(?:earlier|later)"', text)
+    )
+    assert "alice plays the cello" in shown(browser, q="cello")
+    assert "lives in" not in shown(browser, q="cello").partition('data-test="list"')[2].partition("</section>")[0]
+    assert "plays" not in shown(browser, attribute="lives in").partition('data-test="list"')[2].replace("Topic", "")
+    assert "No longer true" in shown(browser, attribute="lives_in", thread="home")
+    assert '<b class="num">0</b> messages' in shown(browser, thread="elsewhere")
+    text = shown(browser, person="Zoltan")  # whom nobody knows
+    assert count(text, "note") == 1
+    assert "Zoltan" in text
+    text = shown(browser, lanes="topics")
+    assert 'class="tl-strip of-topics' in text
+    assert 'class="tl-strip of-facts' not in text
+    assert "True since" not in text
 
 
 def test_every_link_leads_to_a_page_and_buttons_to_periods_and_neighbours(
@@ -91,28 +111,6 @@ def neighbours(browser: httpx2.Client, text: str) -> dict[str, str]:
         assert answer.status_code == 200
         found[hook] = span_of(answer.text)
     return found
-
-
-def test_filters_limit_what_is_shown_and_stay_while_one_moves(browser: httpx2.Client, alice: OwnerMemory) -> None:
-    text = shown(browser, person="Ana")
-    assert "Ana lives in Rome" in text
-    assert "alice plays the cello" not in text
-    assert all(
-        "person=Ana" in one
-        for one in re.findall(r'href="(/timeline[^"]*from[^"]*)" data-span data-test="(?:earlier|later)"', text)
-    )
-    assert "alice plays the cello" in shown(browser, q="cello")
-    assert "lives in" not in shown(browser, q="cello").partition('data-test="list"')[2].partition("</section>")[0]
-    assert "plays" not in shown(browser, attribute="lives in").partition('data-test="list"')[2].replace("Topic", "")
-    assert "No longer true" in shown(browser, attribute="lives_in", thread="home")
-    assert '<b class="num">0</b> messages' in shown(browser, thread="elsewhere")
-    text = shown(browser, person="Zoltan")  # whom nobody knows
-    assert count(text, "note") == 1
-    assert "Zoltan" in text
-    text = shown(browser, lanes="topics")
-    assert 'class="tl-strip of-topics' in text
-    assert 'class="tl-strip of-facts' not in text
-    assert "True since" not in text
 
 
 def test_an_empty_memory_says_so_and_one_page_of_any_year_is_shown(browser: httpx2.Client, server: Server) -> None:
