@@ -100,10 +100,10 @@ def test_a_stream_tells_the_page_then_the_pieces_then_the_end_and_hostile_replie
     model.reply_with(hostile)
     lines = streamed(browser, text="<img src=x onerror=alert(2)>")
     assert "".join(line.get("piece", "") for line in lines) == hostile
-    page = get(browser)
-    assert "<script>alert" not in page
-    assert "<img src=x" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    text = get(browser)
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
 
 def test_what_was_recalled_for_an_earlier_answer_is_shown_or_computed_again_unless_it_is_forgotten(
@@ -118,17 +118,17 @@ def test_what_was_recalled_for_an_earlier_answer_is_shown_or_computed_again_unle
     alice.chat("Where did I see the heron?")
     clock.go(60)
     alice.add("The heron flew to Spain.", "Far away.", thread="walks")
-    page = alice.pages(thread="main")[0]
+    answered = alice.pages(thread="main")[0]
     assert "no longer remembers" in get(browser)
-    again = get(browser, "/chat/again", answer=page.id)
+    again = get(browser, "/chat/again", answer=answered.id)
     assert 'data-test="computed-again"' in again
     assert "I saw the heron by the lake." in again.partition('id="beside"')[2]
     assert "Spain" not in again.partition('id="beside"')[2]
     streamed(browser, text="Where did I see the bird?", thread="birds")
     assert "heron" in get(browser, thread="birds")
-    for page in alice.pages():
-        if page.thread != "birds":
-            alice.forget(page=page.id)
+    for one in alice.pages():
+        if one.thread != "birds":
+            alice.forget(page=one.id)
     page = get(browser, thread="birds")
     assert "heron" not in page
     assert "forgotten since" in page
@@ -244,8 +244,7 @@ def test_without_a_model_the_page_shows_what_would_be_recalled_and_a_person_answ
     assert "EMBERMEM_MODEL" in last["failed"]
     assert last["stored"] == "Nothing was stored."
     fields = {"text": "Where was it?", "reply": "By the lake.", "thread": "main"}
-    page = browser.post("/chat/answer", params=OWNER, data=fields)
-    assert page.status_code == 200
+    assert browser.post("/chat/answer", params=OWNER, data=fields).status_code == 200
     assert said(alice) == [("Where was it?", "By the lake.")]
     assert browser.post("/chat/answer", params=OWNER, data={**fields, "reply": " "}).status_code == 422
     alice.add_messages([{"role": "user", "content": "And when?"}], thread="main")

@@ -130,8 +130,7 @@ def test_what_cannot_be_stored_is_refused_and_a_document_forgotten_after_a_previ
     assert preview.hooks("preview")
     assert "passages" in preview.text
     assert only(alice) == one
-    answer = Read(browser.post("/forget", params=OWNER, data={"kind": "document", "id": one.id}).text)
-    assert answer.hooks("receipt")
+    assert Read(browser.post("/forget", params=OWNER, data={"kind": "document", "id": one.id}).text).hooks("receipt")
     assert alice.documents() == ()
     assert get(browser, f"/documents/{one.id}").status_code == 404
     assert get(browser, "/forget", kind="document", id=one.id).status_code == 404

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx2
@@ -13,14 +13,14 @@ from read_page import Read, get, holding, post
 from embermem import Memory, OwnerMemory
 from embermem.core.types import Fact
 from embermem.http.inspector.owner import facts as page_of_facts
+from scripted import Clock, Opener
 
 HOME = {"attribute": "lives_in", "valid_from": "2026-04-20"}
 HOSTILE = "likes <script>alert(1)</script> \u202eevil\u202c & <b>figs</b>"
 
 
-@pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    """A memory with facts set by hand, one of them hostile, and one that was said."""
+def learnt(memory: Memory, clock: Clock) -> None:
+    """Facts are set by hand, one of them hostile, and one is said."""
     mine = memory.of("alice")
     mine.learn(
         [
@@ -31,7 +31,13 @@ def alice(memory: Memory) -> OwnerMemory:
     )
     mine.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
     mine.settle()
-    return mine
+
+
+@pytest.fixture
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory of these facts."""
+    lived_in(learnt)
+    return opened()
 
 
 def shown(browser: httpx2.Client, **query: Any) -> list[str]:
@@ -207,8 +213,7 @@ def test_facts_are_merged_with_undo_and_forgotten_after_a_preview(alice: OwnerMe
     assert asked.hooks("preview")
     assert "no undo" in asked.text
     assert len(alice.facts()) == 5
-    answer = Read(send(browser, "/facts/forget", ids).text)
-    assert answer.hooks("receipt")
+    assert Read(send(browser, "/facts/forget", ids).text).hooks("receipt")
     assert len(alice.facts()) == 3
     assert alice.find_facts("cello", state=None).facts == ()
 

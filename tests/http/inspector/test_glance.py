@@ -7,17 +7,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import httpx2
-import pytest
 from read_page import OWNER, Read
 
 from embermem import Memory, OwnerMemory
 from scripted import NOW, Clock
-
-
-@pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    """An owner without a word yet."""
-    return memory.of("alice")
 
 
 def shown(browser: httpx2.Client, path: str, **query: str) -> str:

@@ -66,9 +66,9 @@ def test_the_same_heat_is_told_everywhere_and_lines_and_bars_end_at_it(warm: Own
     heights = [(floor - y) / warm.heat(one) for one, (_, y) in zip(hottest, ends, strict=True)]
     assert heights == pytest.approx([heights[0]] * len(heights), abs=0.1)
     coldest = min(warm.segments(), key=warm.heat)
-    hottest = max(warm.heat(one) for one in warm.segments())
+    most = max(warm.heat(one) for one in warm.segments())
     widths = re.findall(r'class="part-\w+" x="[\d.]+%" width="([\d.]+)%"', _page(http, f"/segments/{coldest.id}"))
-    assert sum(map(float, widths)) == pytest.approx(100 * warm.heat(coldest) / hottest, abs=0.1)
+    assert sum(map(float, widths)) == pytest.approx(100 * warm.heat(coldest) / most, abs=0.1)
 
 
 def _page(http: httpx2.Client, path: str, **query: str) -> str:

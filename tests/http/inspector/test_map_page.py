@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import httpx2
 import pytest
 from read_page import OWNER
 from serving import Server
 
-from embermem import OwnerMemory
+from embermem import Memory, OwnerMemory
 from embermem.http.inspector.owner.atlas import AT_ONCE
+from scripted import Clock, Opener
 
 
-@pytest.fixture
-def alice(server: Server) -> OwnerMemory:
-    """A memory with segments, and with facts about two people."""
-    mine = server.memory.of("alice")
+def five_days(memory: Memory, clock: Clock) -> None:
+    """Alice says something each day."""
+    mine = memory.of("alice")
     for day, text in enumerate(
         (
             "I live in Lyon.",
@@ -28,7 +29,14 @@ def alice(server: Server) -> OwnerMemory:
     ):
         mine.add(text, "I see.", at=f"2026-05-0{day + 1}T10:00:00Z")
     mine.settle()
-    return mine
+
+
+@pytest.fixture
+def memory(request: pytest.FixtureRequest, lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """An empty memory; where a test asks for alice's, one of these days."""
+    if "alice" in request.fixturenames:
+        lived_in(five_days)
+    return opened()
 
 
 def shown(browser: httpx2.Client, **query: str) -> str:

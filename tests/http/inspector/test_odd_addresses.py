@@ -182,11 +182,12 @@ def test_every_page_and_action_takes_anything_and_says_what_was_wrong(service: S
 
 def test_each_parameter_of_each_page_takes_odd_values(service: Service) -> None:
     wrong, drawn = [], count()
-    for route in service.pages:
+    shared = {"user", "agent", "done"}
+    for place, route in enumerate(service.pages):
         path = route.path
         for part in route.parts:
             path = path.replace("{" + part + ":path}", "1").replace("{" + part + "}", service.known[0])
-        for name in route.query:
+        for name in route.query if place % bounded(6, proofs=1) == 0 else {*route.query} - shared:
             for _ in range(bounded(1, proofs=20)):
                 value = ODD[next(drawn) % len(ODD)]
                 params = {"user": "alice", "agent": "default", "q": "cello", name: value}

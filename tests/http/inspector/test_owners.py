@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from itertools import pairwise
 
 import httpx2
@@ -16,15 +17,19 @@ from embermem.testing.model_server import ModelServer
 from scripted import Clock, Opener
 
 
-@pytest.fixture
-def memory(opened: Opener, clock: Clock) -> Memory:
+def sixty(memory: Memory, clock: Clock) -> None:
     """Sixty owners, the last of them told something last; and a space."""
-    memory = opened()
     for number in range(60):
         clock.go(60)
         memory.of(f"user-{number:02}", "tutor" if number % 2 else "default").add("I like herons.", "Noted.")
     memory.space("team").add("The deploy is on Friday.")
-    return memory
+
+
+@pytest.fixture
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory of these."""
+    lived_in(sixty)
+    return opened()
 
 
 def listed(page: httpx2.Response) -> list[str]:
@@ -68,10 +73,10 @@ def test_an_owner_is_found_by_a_part_of_the_name_or_begins_and_the_header_marks_
         page = browser.get(path, params={"q": "zoe/coach"})
         assert listed(page) == ["zoe"]
         assert browser.get("/overview?user=zoe&agent=coach").status_code == 200
-    page = Read(browser.get("/owners", params={"user": "user-57", "agent": "tutor"}).text)
-    marked = [one for _, one in page.elements if one.get("aria-current")]
+    header = Read(browser.get("/owners", params={"user": "user-57", "agent": "tutor"}).text)
+    marked = [one for _, one in header.elements if one.get("aria-current")]
     assert [str(one["href"]) for one in marked] == ["/overview?user=user-57&agent=tutor"]
-    assert len([one for _, one in page.elements if "/overview" in str(one.get("href"))]) == 20
+    assert len([one for _, one in header.elements if "/overview" in str(one.get("href"))]) == 20
     assert listed(browser.get("/owners", params={"q": "user-03"})) == ["user-03"]
 
 

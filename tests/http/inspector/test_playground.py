@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -11,25 +12,25 @@ from serving import Server, key_for
 
 from embermem import Memory, OwnerMemory
 from embermem.transfer.datasets import parse
-from scripted import Opener
+from scripted import Clock, Opener
 
 QUERY = "What did the heron eat?"
 
 
-@pytest.fixture
-def memory(opened: Opener) -> Memory:
-    made = opened()
-    alice = made.of("alice")
+def told(memory: Memory, clock: Clock) -> None:
+    """Alice says three things on three days."""
+    alice = memory.of("alice")
     alice.set_profile(name="Alice")
     for day, text in enumerate(("A heron ate two goldfish in the pond.", "I live in Lyon.", "I planted figs."), 1):
         alice.add(text, "I see.", thread=f"t{day}", at=f"2026-05-0{day}T10:00:00+00:00")
     alice.settle()
-    return made
 
 
 @pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    return memory.of("alice")
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory of these."""
+    lived_in(told)
+    return opened()
 
 
 def keep(browser: httpx2.Client, **fields: Any) -> httpx2.Response:

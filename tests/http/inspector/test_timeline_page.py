@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html import unescape
 
 import httpx2
@@ -10,21 +11,28 @@ import pytest
 from read_page import OWNER
 from serving import Server
 
-from embermem import OwnerMemory
+from embermem import Memory, OwnerMemory
+from scripted import Clock, Opener
 
 HOSTILE = '<script>alert("x")</script> & \u202e"quoted"'
 
 
-@pytest.fixture
-def alice(server: Server) -> OwnerMemory:
-    """A memory of a few days."""
-    mine = server.memory.of("alice")
+def a_few_days(memory: Memory, clock: Clock) -> None:
+    """Alice says something each day."""
+    mine = memory.of("alice")
     for day, text in enumerate(
         ("I live in Lyon.", "My sister Ana lives in Rome.", "I play the cello.", "Now I live in Nantes.")
     ):
         mine.add(text, "I see.", at=f"2026-05-0{day + 1}T10:00:00Z", thread="home")
     mine.settle()
-    return mine
+
+
+@pytest.fixture
+def memory(request: pytest.FixtureRequest, lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """An empty memory; where a test asks for alice's, one of these days."""
+    if "alice" in request.fixturenames:
+        lived_in(a_few_days)
+    return opened()
 
 
 def shown(browser: httpx2.Client, **query: str) -> str:
