@@ -209,9 +209,9 @@ def test_facts_are_merged_with_undo_and_forgotten_after_a_preview(alice: OwnerMe
     assert send(browser, "/facts/merge", ids[:1], keep=ids[0]).status_code == 422
     assert browser.get("/facts/merge", params={"fact": ids[0], "user": "alice"}).status_code == 422
     ids = [the(alice, "cello").id, the(alice, "rabbit").id]
-    asked = Read(browser.get("/facts/forget", params=[*(("fact", one) for one in ids), ("user", "alice")]).text)
-    assert asked.hooks("preview")
-    assert "no undo" in asked.text
+    preview = Read(browser.get("/facts/forget", params=[*(("fact", one) for one in ids), ("user", "alice")]).text)
+    assert preview.hooks("preview")
+    assert "no undo" in preview.text
     assert len(alice.facts()) == 5
     assert Read(send(browser, "/facts/forget", ids).text).hooks("receipt")
     assert len(alice.facts()) == 3
