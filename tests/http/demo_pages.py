@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from embermem import Memory, OwnerMemory, demo
+from embermem.core.types import Fact
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 QUERY = "Where+do+I+live,+and+where+did+I+live+before%3F"
+STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+CONTRAST = {"type": "rule", "values": ["color-contrast"]}
 PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "owners": lambda mei: "/",
     "overview": lambda mei: "/overview",
@@ -69,6 +76,29 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
 def mei_of(memory: Memory) -> OwnerMemory:
     """The memory of the demo's user."""
     return memory.of(demo.USER, demo.AGENT)
+
+
+def fact_of(mei: OwnerMemory, words: str) -> Fact:
+    """A fact that has these words."""
+    return next(one for one in mei.facts() if words in one.text)
+
+
+def violations(page: Page) -> list[str]:
+    """What is against the standards in the light theme, and what has too little contrast in the dark one."""
+    found = []
+    for theme, rules in (("light", STANDARDS), ("dark", CONTRAST)):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        found += [f"{theme}: {one}" for one in against(page, rules)]
+    return found
+
+
+def against(page: Page, rules: dict[str, Any]) -> list[str]:
+    """What is against these rules of axe."""
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+    options = {"runOnly": rules, "resultTypes": ["violations"]}
+    told = Axe().run(page, options=options).response["violations"]
+    return [f"{one['id']}: {' '.join(node['html'].split())[:160]}" for one in told for node in one["nodes"]][:4]
 
 
 def _largest(mei: OwnerMemory) -> str:

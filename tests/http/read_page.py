@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from typing import Any
 
 import httpx2
+from serving import NO_TLS, key_for, running
+
+from embermem import Memory
 
 OWNER = {"user": "alice", "agent": "default"}
 
@@ -44,3 +49,19 @@ def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
 def post(browser: httpx2.Client, path: str, **fields: str) -> httpx2.Response:
     """An action on alice's memory."""
     return browser.post(path, params=OWNER, data=fields)
+
+
+@contextmanager
+def visiting(url: str) -> Iterator[httpx2.Client]:
+    """A client of a server that is sent after each form's redirect."""
+    with httpx2.Client(base_url=url, follow_redirects=True, timeout=30, trust_env=False, verify=NO_TLS) as browser:
+        yield browser
+
+
+@contextmanager
+def holding(memory: Memory, *owners: str, read_only: bool = False) -> Iterator[httpx2.Client]:
+    """A client with a new key's cookie, on a server of this memory that requires keys."""
+    _, text = key_for(memory, *owners, read_only=read_only)
+    with running(memory, require_keys=True) as url, visiting(url) as browser:
+        browser.cookies.set("ember_key", text)
+        yield browser

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from embermem.protocols import ProfileRequest
 from scripted import Clock, ScriptedAnalyst
 
 if TYPE_CHECKING:
+    import httpx2
     from playwright.sync_api import Browser, Page
 
 BROWSER = os.environ.get("EMBERMEM_TEST_BROWSER") or shutil.which("chromium")
@@ -30,8 +32,22 @@ PATIENCE_MS = 20_000
 """How long a test waits for what must come: this machine may be busy."""
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What `make proofs` alone does in a browser is not imported without it."""
+    return (collection_path.match("test_browser_*.py") and not config.getoption("--proofs")) or None
+
+
+@pytest.fixture
+def browser(server: Server) -> Iterator[httpx2.Client]:
+    """A client of `server` that is sent after each form's redirect."""
+    from read_page import visiting
+
+    with visiting(server.url) as client:
+        yield client
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """One Chromium. It ends with the module: while it runs, no other test of this process could start a loop."""
     if not BROWSER:
         pytest.skip(MISSING)
@@ -42,6 +58,10 @@ def browser() -> Iterator[Browser]:
         made = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         yield made
         made.close()
+
+
+AFTER = datetime(2026, 6, 21, 12, tzinfo=UTC)
+"""When the demo's memory is looked at: what a page shows depends on how long ago things were, and what has expired."""
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +101,7 @@ def own(demo_copy: Path) -> Iterator[Server]:
 @contextmanager
 def opened(folder: Path) -> Iterator[Memory]:
     """The memory in a folder."""
-    with Memory(folder / "demo.db", embedder="hashed", background=False) as memory:
+    with Memory(folder / "demo.db", embedder="hashed", background=False, clock=lambda: AFTER) as memory:
         yield memory
 
 
@@ -110,7 +130,7 @@ def titled() -> Callable[..., None]:
 
 
 @pytest.fixture
-def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
+def tab(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Opens a tab on a server: `tab(server, path, expected=(…), …)`; other words go to the browser's context.
 
     At the test's end each tab must have asked no other server, and have said nothing in its console but what was
@@ -120,7 +140,7 @@ def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def open_one(server: Server, path: str = "/", expected: tuple[str, ...] = (), **options: Any) -> Page:
-        context = browser.new_context(
+        context = chromium.new_context(
             **{"reduced_motion": "reduce", "viewport": {"width": 1280, "height": 860}, **options}
         )
         contexts.append(context)

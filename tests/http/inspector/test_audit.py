@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
 import pytest
-from serving import NO_TLS, Server, key_for, running
+from read_page import OWNER, holding
 
 from embermem import Memory, OwnerMemory
 from embermem.core.changes import KINDS, Heading, api_kind
 from embermem.errors import InputError
 from scripted import Clock, Opener
 
-OWNER = {"user": "alice", "agent": "default"}
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
     ("I have a rabbit named Biscuit.", "What does Biscuit eat?"),
@@ -26,32 +25,19 @@ SAID = (
 )
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def memory(opened: Opener, clock: Clock) -> Memory:
-    """A memory whose clock the test moves."""
-    return opened(clock=clock, user_facts=400)
-
-
-@pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    """Alice's memory: she moved."""
+def moved(memory: Memory, clock: Clock) -> None:
+    """Alice moves."""
     mine = memory.of("alice")
     for number, (query, response) in enumerate(SAID):
         mine.add(query, response, at=f"2026-04-{number + 1:02}T10:00:00+00:00")
         mine.settle()
-    return mine
 
 
 @pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory in which she did."""
+    lived_in(moved, user_facts=400)
+    return opened(user_facts=400)
 
 
 def get(browser: httpx2.Client, path: str, **query: Any) -> str:
@@ -83,31 +69,17 @@ def fact(mine: OwnerMemory, value: str) -> str:
     return next(one.id for one in mine.facts() if one.value == value)
 
 
-def test_what_was_learnt_is_told_with_what_it_replaced(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_what_was_learnt_corrected_told_and_forgotten_is_said_in_words(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     told = entries(get(browser, "/audit"))
     assert any(re.fullmatch(r"learnt .*Grenoble.* \(replaces: .*Nantes.*\)", one) for one in told), told
     assert any(one.startswith("learnt") and "Biscuit" in one for one in told)
-
-
-def test_what_was_corrected_by_hand_is_told_as_that(alice: OwnerMemory, browser: httpx2.Client) -> None:
     alice.correct(fact(alice, "Grenoble"), "alice lives in Annecy")
     alice.retire(next(one.id for one in alice.facts() if "Biscuit" in one.text))
     told = entries(get(browser, "/audit", what="corrected"))
     assert [one.partition(" ")[0] for one in told] == ["retired", "corrected"]
     assert re.fullmatch(r"corrected .*Annecy.* \(replaces: .*Grenoble.*\)", told[1])
-
-
-def test_what_was_forgotten_is_counted_and_its_words_are_gone(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    alice.forget(page=alice.pages()[1].id)
-    page = get(browser, "/audit")
-    assert [one for one in entries(page) if one.startswith("forgotten")] == ["forgotten 1 page, 2 messages, 1 fact"]
-    assert "Biscuit" not in page
-    assert 'data-test="undo"' not in page.partition('data-test="change"')[2].partition('data-test="change"')[0]
-
-
-def test_instructions_people_and_the_profile_have_their_own_headings(
-    alice: OwnerMemory, browser: httpx2.Client
-) -> None:
     alice.add_instruction("Answer in French.")
     alice.learn([{"text": "Annie sings", "subject": "Annie", "attribute": "hobby", "value": "singing"}])
     alice.merge_people("Ana", "Annie")
@@ -116,6 +88,14 @@ def test_instructions_people_and_the_profile_have_their_own_headings(
     assert any("Ana and Annie are one person" in one for one in entries(get(browser, "/audit", what="people")))
     assert any("luthier" in one for one in entries(get(browser, "/audit", what="profile")))
     assert not any("French" in one for one in entries(get(browser, "/audit", what="learnt")))
+    receipt = alice.forget(page=alice.pages()[1].id).to_json()
+    page = get(browser, "/audit")
+    assert [one for one in entries(page) if one.startswith("forgotten")] == ["forgotten 1 page, 2 messages, 1 fact"]
+    assert "Biscuit" not in page
+    assert 'data-test="undo"' not in page.partition('data-test="change"')[2].partition('data-test="change"')[0]
+    answer = browser.post("/audit/verify", params=OWNER, data={"receipt": receipt})
+    assert "It is gone" in answer.text
+    assert browser.post("/audit/verify", params=OWNER, data={"receipt": "{}"}).status_code == 422
 
 
 def test_bookkeeping_is_folded_and_opens_in_place(alice: OwnerMemory, browser: httpx2.Client) -> None:
@@ -134,7 +114,7 @@ def test_bookkeeping_is_folded_and_opens_in_place(alice: OwnerMemory, browser: h
     assert changes(get(browser, "/audit", what="bookkeeping")) == []
 
 
-def test_a_person_words_days_and_a_cause_narrow_the_list(
+def test_a_person_words_days_and_a_cause_narrow_the_list_and_the_download_has_a_line_for_each(
     alice: OwnerMemory, browser: httpx2.Client, clock: Clock
 ) -> None:
     clock.now = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -147,22 +127,27 @@ def test_a_person_words_days_and_a_cause_narrow_the_list(
     assert entries(get(browser, "/audit", since="2026-06-02")) == []
     assert entries(get(browser, "/audit", cause="embedding")) == []
     assert "Nothing of this in the log" in get(browser, "/audit", q="zebra")
+    for wrong in ({"what": "dreams"}, {"cause": "fate"}, {"since": "yesterday"}, {"until": "9999-13-01"}):
+        answer = browser.get("/audit", params={**OWNER, **wrong})
+        assert answer.status_code == 422, wrong
+        assert next(iter(wrong.values())) in answer.text
+
+    shown = entries(get(browser, "/audit", what="learnt"))
+    answer = browser.get("/audit/download", params={**OWNER, "what": "learnt"})
+    lines = [json.loads(one) for one in answer.text.splitlines()]
+    assert answer.headers["content-disposition"] == 'attachment; filename="audit.jsonl"'
+    assert [one["text"] for one in lines] == [re.sub(r"^\S+ | \(replaces.*", "", one) for one in shown]
+    assert {one["what"] for one in lines} == {"learnt"}
+    assert [one["text"] for one in lines if not one["utterances"]] == ["Ana sings in a choir"]  # set by hand
+    for given in ({"since": "soon"}, {"until": "2026-02-30"}):  # refused before it begins
+        answer = browser.get("/audit/download", params={**OWNER, **given})
+        assert answer.status_code == 422
+        assert "is no day" in answer.text
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"what": "dreams"}, {"cause": "fate"}, {"since": "yesterday"}, {"until": "9999-13-01"}]
-)
-def test_a_filter_that_there_is_not_is_refused(
-    alice: OwnerMemory, browser: httpx2.Client, wrong: dict[str, str]
-) -> None:
-    answer = browser.get("/audit", params={**OWNER, **wrong})
-    assert answer.status_code == 422
-    assert next(iter(wrong.values())) in answer.text
-
-
-def test_the_log_in_parts_tells_every_change_once(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_the_log_and_a_long_change_are_told_in_parts(alice: OwnerMemory, browser: httpx2.Client) -> None:
     cello = alice.facts()[0].id
-    for number in range(90):
+    for number in range(50):
         alice.pin(cello, number % 2 == 0)
     told, before = list[int](), 0
     for _ in range(5):
@@ -173,11 +158,9 @@ def test_the_log_in_parts_tells_every_change_once(alice: OwnerMemory, browser: h
             break
         before = int(older[1])
     assert told == sorted(set(told), reverse=True)
-    assert len(told) > 90
-
-
-def test_a_change_of_many_decisions_is_shown_in_parts(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    alice.learn([{"text": f"alice owns book {n}", "attribute": "owns", "value": f"book {n}"} for n in range(250)])
+    assert len(told) > 50
+    assert before
+    alice.learn([{"text": f"alice owns book {n}", "attribute": "owns", "value": f"book {n}"} for n in range(210)])
     no = alice.changes()[-1].no
     assert len(entries(get(browser, "/audit", q="owns book"))) == 6
     first = get(browser, f"/audit/{no}")
@@ -187,20 +170,19 @@ def test_a_change_of_many_decisions_is_shown_in_parts(alice: OwnerMemory, browse
     assert further is not None
     rest = get(browser, f"/audit/{no}", first=int(further[1] or further[2]))
     shown = [*entries(first), *entries(rest)]
-    assert len([one for one in shown if "owns book" in one]) == 250
+    assert len([one for one in shown if "owns book" in one]) == 210
     place = re.findall(rf"/audit/{no}/sources/(\d+)", rest)
     assert not place  # what a caller taught rests on no utterance
 
 
-def test_an_entry_opens_what_was_said_for_it(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_an_entry_opens_what_was_said_for_it_and_its_undo_leads_back(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     page = get(browser, "/audit", q="Grenoble", what="learnt")
     path = re.search(r"/audit/\d+/sources/\d+", page)
     assert path is not None
     assert "Now I live in Grenoble." in re.sub(r"</?(mark|bdi)>", "", get(browser, path[0]))
     assert browser.get("/audit/1/sources/9999", params=OWNER).status_code == 404
-
-
-def test_undo_stands_beside_what_was_done_and_leads_back(alice: OwnerMemory, browser: httpx2.Client) -> None:
     alice.correct(fact(alice, "Grenoble"), "alice lives in Annecy")
     no = alice.changes()[-1].no
     back = "/audit?user=alice&agent=default&what=corrected"
@@ -212,27 +194,8 @@ def test_undo_stands_beside_what_was_done_and_leads_back(alice: OwnerMemory, bro
     assert any(one.value == "Grenoble" for one in alice.facts())
 
 
-def test_the_download_has_a_line_for_each_entry(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    shown = entries(get(browser, "/audit", what="learnt"))
-    answer = browser.get("/audit/download", params={**OWNER, "what": "learnt"})
-    lines = [json.loads(one) for one in answer.text.splitlines()]
-    assert answer.headers["content-disposition"] == 'attachment; filename="audit.jsonl"'
-    assert [one["text"] for one in lines] == [re.sub(r"^\S+ | \(replaces.*", "", one) for one in shown]
-    assert {one["what"] for one in lines} == {"learnt"}
-    assert all(one["utterances"] for one in lines)
-
-
-def test_a_receipt_of_forgetting_is_verified(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    receipt = alice.forget(page=alice.pages()[1].id).to_json()
-    answer = browser.post("/audit/verify", params=OWNER, data={"receipt": receipt})
-    assert "It is gone" in answer.text
-    assert browser.post("/audit/verify", params=OWNER, data={"receipt": "{}"}).status_code == 422
-
-
 def test_a_key_that_may_only_read_sees_the_log_without_undo(alice: OwnerMemory, memory: Memory) -> None:
-    _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
+    with holding(memory, "alice", read_only=True) as browser:
         page = get(browser, "/audit")
         assert entries(page)
         assert 'data-test="undo"' not in page
@@ -243,24 +206,14 @@ def test_a_key_that_may_only_read_sees_the_log_without_undo(alice: OwnerMemory, 
 # ------------------------------------------------------------------------------------------------ what stands behind
 
 
-def test_changes_of_some_kinds_have_those_decisions_alone(alice: OwnerMemory) -> None:
+def test_changes_are_read_by_their_kinds_and_items_by_their_ids(alice: OwnerMemory) -> None:
     whole, facts = alice.changes(), alice.changes(kinds=["fact_added"])
     assert [one.no for one in facts] == [one.no for one in whole]
     assert {api_kind(type(each)) for one in facts for each in one.decisions} == {"fact_added"}
     with pytest.raises(InputError, match="fact_dreamt"):
         alice.changes(kinds=["fact_dreamt"])
-
-
-def test_items_are_read_by_their_ids(alice: OwnerMemory) -> None:
     past, segment = alice.past_facts()[0], alice.segments()[0]
     found = alice.named([past.id, segment.id, "f999-000", "nonsense"])
     assert found.keys() == {past.id, segment.id}
     assert found[past.id].text == past.text  # type: ignore[union-attr]
     assert alice.named([]) == {}
-
-
-def test_a_download_with_a_day_that_is_none_is_refused_before_it_begins(browser: httpx2.Client) -> None:
-    for given in ({"since": "soon"}, {"until": "2026-02-30"}):
-        answer = browser.get("/audit/download", params={"user": "alice", "agent": "default", **given})
-        assert answer.status_code == 422
-        assert "is no day" in answer.text

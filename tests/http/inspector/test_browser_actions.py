@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from demo_pages import fact_of, mei_of
 from playwright.sync_api import expect
-from serving import Server, key_for, running
+from serving import Server, running
 
-from embermem import Memory, OwnerMemory, demo
-from embermem.core.types import Fact
+from embermem import Memory, demo
 from embermem.testing.model_server import ModelServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 LINES = (
@@ -29,46 +30,9 @@ LINES = (
 )
 
 
-@pytest.mark.proof
-def test_a_fact_is_corrected_pinned_unpinned_and_retired(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
-    page = tab(own, "/facts")
-    page.get_by_role("link", name="has a rabbit named Biscuit").click()
-    page.get_by_label("What is right").fill("has a hare named Biscuit")
-    page.get_by_role("button", name="Correct").click()
-    expect(page.locator("h1")).to_have_text("Mei has a hare named Biscuit")
-    page.locator("[data-test=pin]").click()
-    expect(page.locator("[data-test=pin]")).to_have_text("Unpin")
-    assert _fact(mei, "hare").pinned
-    page.locator("[data-test=pin]").click()
-    expect(page.locator("[data-test=pin]")).to_have_text("Pin")
-    assert not _fact(mei, "hare").pinned
-    page.locator("[data-test=retire]").click()
-    expect(page.locator("[data-test=retire]")).to_have_count(0)
-    assert [fact.text for fact in mei.facts() if "Biscuit" in fact.text] == []
-
-
-@pytest.mark.parametrize("kind", ["page", pytest.param("fact", marks=pytest.mark.proof)])
-def test_a_page_and_a_fact_are_forgotten_after_a_preview(own: Server, tab: Tab, at: At, kind: str) -> None:
-    mei = _mei(own.memory)
-    item = mei.pages()[3].id if kind == "page" else _fact(mei, "rabbit").id
-    page = tab(own, f"/{kind}s/{item}", expected=("404 (Not Found)",))
-    page.locator("main [data-test=forget]").click()
-    expect(page.locator("#dialog [data-test=preview]")).to_contain_text(kind)
-    page.get_by_role("button", name="Keep it").click()
-    expect(page.locator("#dialog")).to_be_hidden()
-    page.locator("main [data-test=forget]").click()
-    page.locator("#dialog [data-test=forget-now]").click()
-    expect(page.locator("[data-test=receipt]")).to_be_visible()
-    page.goto(at(own, f"/{kind}s/{item}"))
-    expect(page.locator("[data-test=failure]")).to_be_visible()
-    assert item not in {*(one.id for one in mei.pages()), *(one.id for one in mei.facts())}
-
-
-@pytest.mark.proof
 @pytest.mark.parametrize("answer", ["Both may stand", "This fact is wrong", "The other is wrong"])
 def test_a_conflict_is_settled_on_the_page_of_a_fact_and_that_is_undone(own: Server, tab: Tab, answer: str) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     home = {"attribute": "lives_in", "valid_from": "2026-06-01", "about": "user"}
     this, other = mei.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
     page = tab(own, f"/facts/{this.id}")
@@ -85,20 +49,6 @@ def test_a_conflict_is_settled_on_the_page_of_a_fact_and_that_is_undone(own: Ser
 # --------------------------------------------------------------------------------------------------------- import
 
 
-@pytest.mark.proof
-def test_a_file_that_is_chosen_is_imported_and_its_bad_lines_are_listed(own: Server, tab: Tab, tmp_path: Path) -> None:
-    file = tmp_path / "talk.jsonl"
-    file.write_text("\n".join(LINES))
-    page = tab(own, "/import")
-    page.locator("[data-test=file]").set_input_files(file)
-    expect(page.locator("#drop")).to_contain_text("talk.jsonl")
-    page.get_by_role("button", name="Import").click()
-    expect(page.locator("[data-test=bad] li")).to_have_count(1)
-    expect(page.locator("[data-test=bad]")).to_contain_text("2")
-    _is_imported(page, own.memory)
-
-
-@pytest.mark.proof
 def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
     page = tab(own, "/import")
     dropped = page.evaluate_handle(
@@ -112,7 +62,6 @@ def test_a_file_that_is_dropped_is_imported(own: Server, tab: Tab) -> None:
     _is_imported(page, own.memory)
 
 
-@pytest.mark.proof
 def test_with_a_model_an_import_begins_once_its_cost_was_seen(demo_copy: Path, tab: Tab, tmp_path: Path) -> None:
     file = tmp_path / "talk.jsonl"
     file.write_text("\n".join(LINES))
@@ -123,22 +72,21 @@ def test_with_a_model_an_import_begins_once_its_cost_was_seen(demo_copy: Path, t
         ) as memory,
         running(memory) as url,
     ):
-        page, before = tab(Server(url=url, memory=memory), "/import"), len(_mei(memory).pages())
+        page, before = tab(Server(url=url, memory=memory), "/import"), len(mei_of(memory).pages())
         page.locator("[data-test=file]").set_input_files(file)
         page.locator("main form[data-test=import] button").click()
         expect(page.locator("[data-test=import-state]")).to_contain_text("Model calls expected")
-        assert len(_mei(memory).pages()) == before
+        assert len(mei_of(memory).pages()) == before
         page.locator("[data-test=start]").click()
         expect(page.locator("[data-test=start]")).to_have_count(0)
         expect(page.locator("[data-test=import-state]")).to_have_attribute("data-state", re.compile("done|failed"))
-        assert any("canary" in one.query for one in _mei(memory).pages())
+        assert any("canary" in one.query for one in mei_of(memory).pages())
         page.close()
 
 
 # ----------------------------------------------------------------------------------------------------------- live
 
 
-@pytest.mark.proof
 def test_what_comes_in_elsewhere_appears_without_a_reload(own: Server, tab: Tab) -> None:
     page = tab(own, "/pages")
     expect(page.locator("#live[data-state=on]")).to_be_visible()
@@ -152,7 +100,6 @@ def test_what_comes_in_elsewhere_appears_without_a_reload(own: Server, tab: Tab)
     expect(page.locator("#find")).to_have_value("half a wo")
 
 
-@pytest.mark.proof
 def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwards(own: Server, tab: Tab) -> None:
     page = tab(own, "/persona")
     expect(page.locator("#live[data-state=on]")).to_be_visible()
@@ -165,7 +112,7 @@ def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwar
             " source.addEventListener('change', () => { source.close(); console.log('change') });"
             " source.addEventListener('state', () => console.log('state')) }"
         )
-        _mei(own.memory).set_profile(eyes="brown")
+        mei_of(own.memory).set_profile(eyes="brown")
     page.wait_for_timeout(600)
     assert "brown" not in page.locator("#profile").inner_text()
     expect(field).to_be_focused()
@@ -177,32 +124,9 @@ def test_nothing_moves_under_somebody_who_writes_and_what_came_is_shown_afterwar
 # ------------------------------------------------------------------------------------------------- keys, no scripts
 
 
-def test_a_server_with_keys_lets_one_in_with_a_key_and_out_again(own: Server, tab: Tab) -> None:
-    memory = own.memory
-    _, secret = key_for(memory, f"{demo.USER}/{demo.AGENT}")
-    with running(memory, require_keys=True) as url:
-        server = Server(url=url, memory=memory, require_keys=True)
-        page = tab(server, "/pages", expected=("401 (Unauthorized)",))
-        assert page.locator("[data-test=login]").is_visible()
-        page.get_by_label("Your key").fill("ember_none_nothing")
-        page.keyboard.press("Enter")
-        expect(page.locator("[data-test=wrong]")).to_be_visible()
-        page.get_by_label("Your key").fill(secret)
-        page.get_by_role("button", name="Log in").click()
-        expect(page.locator("[data-test=page]").first).to_be_visible()
-        assert "/pages" in page.url
-        assert "ember_key" not in page.evaluate("document.cookie")
-        expect(page.locator("#live[data-state=on]")).to_be_visible()
-        page.locator("[data-test=logout]").click()
-        expect(page.locator("[data-test=login]")).to_be_visible()
-        page.goto(f"{url}/nowhere")
-        assert page.locator("[data-test=login]").is_visible()
-
-
-@pytest.mark.proof
 def test_without_scripts_a_fact_can_be_corrected_and_a_page_forgotten(own: Server, tab: Tab, at: At) -> None:
-    mei = _mei(own.memory)
-    page = tab(own, f"/facts/{_fact(mei, 'rabbit').id}", java_script_enabled=False)
+    mei = mei_of(own.memory)
+    page = tab(own, f"/facts/{fact_of(mei, 'rabbit').id}", java_script_enabled=False)
     page.get_by_label("What is right").fill("has a hare named Biscuit")
     page.get_by_role("button", name="Correct").click()
     assert page.locator("h1").inner_text() == "Mei has a hare named Biscuit"
@@ -214,15 +138,17 @@ def test_without_scripts_a_fact_can_be_corrected_and_a_page_forgotten(own: Serve
     assert said.id not in {one.id for one in mei.pages()}
 
 
+def test_a_day_is_forgotten_without_scripts(own: Server, tab: Tab) -> None:
+    day = "2026-06-14"
+    page = tab(own, f"/pages?since={day}&until={day}", java_script_enabled=False)
+    page.locator("[data-test=forget-days]").click()
+    expect(page.locator("h1")).to_contain_text(day)
+    page.locator("[data-test=forget-now]").click()
+    expect(page.locator("[data-test=receipt]")).to_be_visible()
+    assert [one.id for one in mei_of(own.memory).pages() if f"{one.said_at:%Y-%m-%d}" == day] == []
+
+
 # ---------------------------------------------------------------------------------------------------------- words
-
-
-def _mei(memory: Memory) -> OwnerMemory:
-    return memory.of(demo.USER, demo.AGENT)
-
-
-def _fact(mei: OwnerMemory, word: str) -> Fact:
-    return next(one for one in mei.facts() if word in one.text)
 
 
 def _say(server: Server, text: str) -> None:
@@ -233,6 +159,6 @@ def _say(server: Server, text: str) -> None:
 def _is_imported(page: Page, memory: Memory) -> None:
     """Waits for the end of the import that the page shows, and looks whether it is there."""
     expect(page.locator("[data-test=import-state]")).to_have_attribute("data-state", "done")
-    assert "canary named Pip" in _mei(memory).pages()[-1].query
+    assert "canary named Pip" in mei_of(memory).pages()[-1].query
     page.get_by_role("button", name="See the memory").click()
     expect(page.locator("[data-test=who]")).to_be_visible()

@@ -6,35 +6,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from demo_pages import mei_of
 from playwright.sync_api import expect
 from serving import Server
-
-from embermem import OwnerMemory, demo
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 
 
-def mei(server: Server) -> OwnerMemory:
-    return server.memory.of(demo.USER, demo.AGENT)
-
-
-def test_undo_in_the_list_says_what_it_did_and_can_be_undone(own: Server, tab: Tab) -> None:
-    fact = mei(own).facts()[0]
-    mei(own).retire(fact.id)
-    page = tab(own, "/audit?what=corrected")
-    page.locator("[data-test=change]").first.locator("[data-test=undo]").click()
-    expect(page.locator("[data-test=done]")).to_contain_text(fact.text)
-    assert "what=corrected" in page.url
-    assert mei(own).fact(fact.id).current
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=done]")).to_be_visible()
-    assert not mei(own).fact(fact.id).current
-
-
-@pytest.mark.proof
 def test_bookkeeping_and_sources_open_in_place(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/audit")
     page.locator("[data-test=books] summary").first.click()
@@ -44,59 +26,21 @@ def test_bookkeeping_and_sources_open_in_place(shown: Server, tab: Tab) -> None:
     assert page.url.endswith("agent=companion")
 
 
-@pytest.mark.proof
-def test_filters_narrow_the_list_and_are_in_the_address(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/audit")
-    page.locator("[data-test=filters] input[name=q]").fill("Grenoble")
-    page.locator("[data-test=filters] button").click()
-    page.wait_for_url("**q=Grenoble**")
-    told = page.locator("[data-test=entry]").all_inner_texts()
-    assert told
-    assert all("Grenoble" in one for one in told)
-    page.locator("[data-test=what-profile]").click()
-    page.wait_for_url("**what=profile**")
-    assert "q=Grenoble" in page.url
-    expect(page.locator("[data-test=entry]")).to_have_count(1)
-    page.locator("[data-test=clear]").click()
-    expect(page.locator("[data-test=entry]").nth(12)).to_be_visible()
-
-
-@pytest.mark.proof
-def test_the_list_is_downloaded(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/audit?what=learnt")
-    with page.expect_download() as found:
-        page.locator("[data-test=download]").click()
-    assert found.value.suggested_filename == "audit.jsonl"
-    assert b'"what": "learnt"' in found.value.path().read_bytes()
-
-
-@pytest.mark.proof
-def test_a_receipt_is_verified(own: Server, tab: Tab) -> None:
-    receipt = mei(own).forget(page=mei(own).pages()[0].id).to_json()
-    page = tab(own, "/audit")
-    page.locator("[data-test=verify] summary").click()
-    page.locator("#receipt").fill(receipt)
-    page.locator("[data-test=verify] button").click()
-    expect(page.locator("h1")).to_have_text("It is gone")
-
-
-@pytest.mark.proof
 def test_a_new_change_comes_by_itself(own: Server, tab: Tab) -> None:
     page = tab(own, "/audit")
     expect(page.locator("#live")).to_have_attribute("data-state", "on")
-    mei(own).pin(mei(own).facts()[0].id)
+    mei_of(own.memory).pin(mei_of(own.memory).facts()[0].id)
     expect(page.locator("[data-test=entry]").first).to_contain_text("pinned", ignore_case=True)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("scripts", [True, False])
 def test_a_change_is_undone_on_its_page_once_its_plan_was_seen(own: Server, tab: Tab, scripts: bool) -> None:
-    fact = mei(own).facts()[0]
-    mei(own).pin(fact.id)
-    page = tab(own, f"/audit/{mei(own).history(fact.id)[-1].no}", java_script_enabled=scripts)
+    fact = mei_of(own.memory).facts()[0]
+    mei_of(own.memory).pin(fact.id)
+    page = tab(own, f"/audit/{mei_of(own.memory).history(fact.id)[-1].no}", java_script_enabled=scripts)
     if not scripts:
         page.get_by_role("link", name="What undoing it would do").click()
     expect(page.locator("#main")).to_contain_text("Undoing it would do this")
     page.get_by_role("button", name="Undo change").click()
     page.wait_for_url(lambda address: not address.partition("?")[0].endswith("/plan"))
-    assert not mei(own).fact(fact.id).pinned
+    assert not mei_of(own.memory).fact(fact.id).pinned

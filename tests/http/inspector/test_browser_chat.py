@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from demo_pages import mei_of
 from playwright.sync_api import expect
 from serving import Server, running
 
-from embermem import Memory, OwnerMemory, demo
+from embermem import Memory
 from embermem.testing.model_server import ModelServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 REPLY = "In Grenoble, since May."
 
@@ -37,32 +39,11 @@ def talking(demo_copy: Path, model: ModelServer) -> Iterator[Server]:
         yield Server(url=url, memory=memory)
 
 
-def mei(server: Server) -> OwnerMemory:
-    return server.memory.of(demo.USER, demo.AGENT)
-
-
 def send(page: Page, text: str) -> None:
     page.locator("[data-test=text]").fill(text)
     page.locator("[data-test=text]").press("Enter")
 
 
-def test_a_reply_streams_with_the_memory_beside_it(talking: Server, model: ModelServer, tab: Tab) -> None:
-    model.fail_next("trickle", seconds=0.15)
-    page = tab(talking, "/chat")
-    send(page, "Where do I live?")
-    expect(page.locator("[data-now=asked]")).to_have_text("Where do I live?")
-    expect(page.locator("[data-now=reply]")).to_contain_text("In")
-    expect(page.locator("[data-test=recalled-numbers]")).to_be_visible()
-    expect(page.locator("[data-test=exchange]")).to_contain_text([REPLY])
-    expect(page.locator("#now")).to_be_hidden()
-    expect(page.locator("[data-test=not-analysed]")).to_be_visible()
-    expect(page.locator("[data-test=text]")).to_be_focused()
-    assert page.locator("[data-test=text]").input_value() == ""
-    assert "answer=" in page.url
-    assert [(one.query, one.response) for one in mei(talking).pages(thread="main")] == [("Where do I live?", REPLY)]
-
-
-@pytest.mark.proof
 def test_stop_ends_the_reply_and_says_what_is_stored(talking: Server, model: ModelServer, tab: Tab) -> None:
     model.fail_next("trickle", seconds=0.3)
     page = tab(talking, "/chat")
@@ -71,10 +52,9 @@ def test_stop_ends_the_reply_and_says_what_is_stored(talking: Server, model: Mod
     page.locator("[data-test=stop]").click()
     expect(page.locator("[data-test=failed]")).to_contain_text("Your message is stored, the reply is not.")
     expect(page.locator("[data-test=unanswered]")).to_be_visible()
-    assert [(one.query, one.response) for one in mei(talking).pages(thread="main")] == [("Tell me all.", "")]
+    assert [(one.query, one.response) for one in mei_of(talking.memory).pages(thread="main")] == [("Tell me all.", "")]
 
 
-@pytest.mark.proof
 def test_a_reply_that_breaks_off_is_told(talking: Server, model: ModelServer, tab: Tab) -> None:
     model.fail_next("disconnect", times=4)
     page = tab(talking, "/chat")
@@ -87,20 +67,6 @@ def test_a_reply_that_breaks_off_is_told(talking: Server, model: ModelServer, ta
     expect(page.locator("[data-test=failed]")).to_be_hidden()
 
 
-@pytest.mark.proof
-def test_a_second_tab_waits_and_then_shows_the_reply(talking: Server, model: ModelServer, tab: Tab) -> None:
-    first, second = tab(talking, "/chat"), tab(talking, "/chat")
-    expect(second.locator("#live")).to_have_attribute("data-state", "on")
-    model.fail_next("trickle", seconds=0.4)
-    send(first, "From the first.")
-    expect(first.locator("[data-now=reply]")).to_contain_text("In")
-    send(second, "From the second.")
-    expect(second.locator("[data-test=failed]")).to_contain_text("is being written")
-    assert second.locator("[data-test=text]").input_value() == "From the second."
-    expect(second.locator("[data-test=exchange]")).to_contain_text([REPLY])
-
-
-@pytest.mark.proof
 def test_what_is_learnt_comes_by_itself(own: Server, tab: Tab) -> None:
     page = tab(own, "/chat")
     expect(page.locator("#live")).to_have_attribute("data-state", "on")
@@ -110,13 +76,12 @@ def test_what_is_learnt_comes_by_itself(own: Server, tab: Tab) -> None:
     page.locator("[data-test=you] form button").click()
     expect(page.locator("[data-test=not-analysed]")).to_be_visible()
     for number in range(8):
-        mei(own).add(f"Walk {number}.", "Yes.", thread="walks")
-    mei(own).settle()
+        mei_of(own.memory).add(f"Walk {number}.", "Yes.", thread="walks")
+    mei_of(own.memory).settle()
     expect(page.locator("[data-test=learnt]")).to_contain_text("Kiwi")
     expect(page.locator("[data-test=analysed]")).to_be_visible()
 
 
-@pytest.mark.proof
 def test_hostile_text_of_a_model_stays_text(talking: Server, model: ModelServer, tab: Tab) -> None:
     hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> **bold** [x](javascript:alert(3))"
     model.reply_with(hostile)
@@ -127,7 +92,6 @@ def test_hostile_text_of_a_model_stays_text(talking: Server, model: ModelServer,
     assert page.locator("#talk img, #talk script, #talk b:has-text('hello'), #now img").count() == 0
 
 
-@pytest.mark.proof
 def test_without_scripts_a_form_does_all_of_it(talking: Server, tab: Tab) -> None:
     page = tab(talking, "/chat", java_script_enabled=False)
     page.locator("[data-test=text]").fill("Where do I live?")
@@ -141,7 +105,6 @@ def test_without_scripts_a_form_does_all_of_it(talking: Server, tab: Tab) -> Non
     assert page.locator("[data-test=empty]").is_visible()
 
 
-@pytest.mark.proof
 def test_threads_and_earlier_answers_are_chosen(talking: Server, tab: Tab) -> None:
     page = tab(talking, "/chat")
     for text in ("Where do I live?", "Who is Lian?"):
@@ -150,7 +113,7 @@ def test_threads_and_earlier_answers_are_chosen(talking: Server, tab: Tab) -> No
         expect(page.locator("#now")).to_be_hidden()
     page.locator("[data-test=beside-this]").first.click()
     expect(page.locator("[data-test=exchange]").first).to_have_attribute("aria-current", "true")
-    thread = mei(talking).pages(limit=30)[0].thread
+    thread = mei_of(talking.memory).pages(limit=30)[0].thread
     page.locator("[data-test=thread]").select_option(thread)
     page.wait_for_url(lambda url: "thread=main" not in url)
     page.locator("[data-test=again] summary").click()

@@ -6,59 +6,21 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from demo_pages import fact_of, mei_of
 from playwright.sync_api import expect
 from serving import Server
-
-from embermem import Memory, OwnerMemory, demo
-from embermem.core.types import Fact
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
 HOME = {"attribute": "lives_in", "valid_from": "2026-06-01", "about": "user"}
 
 
-def test_facts_are_found_chosen_and_pinned_in_one_change_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
-    page = tab(own, "/facts")
-    page.get_by_label("Words of a fact").fill("rabbit")
-    page.get_by_role("button", name="Find").click()
-    expect(page.locator("[data-test=fact]")).to_have_count(len(mei.find_facts("rabbit").facts))
-    expect(page.locator("[data-many]")).to_be_hidden()
-    page.get_by_role("link", name="Remove the condition: words rabbit").click()
-    boxes = page.locator("input[name=fact]")
-    boxes.nth(0).check()
-    boxes.nth(3).click(modifiers=["Shift"])
-    expect(page.locator("[data-count]")).to_have_text("4 facts chosen")
-    expect(page.locator("#said")).to_have_text("4 facts chosen")
-    page.get_by_role("button", name="Pin", exact=True).click()
-    expect(page.locator("[data-test=done]")).to_be_visible()
-    assert len(mei.find_facts(state="pinned").facts) == 4
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("main .badge", has_text="pinned")).to_have_count(0)
-    assert mei.find_facts(state="pinned").facts == ()
-
-
-@pytest.mark.proof
-def test_chosen_facts_are_unpinned_in_one_change_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
-    for fact in mei.facts()[:2]:
-        mei.pin(fact.id)
-    page = tab(own, "/facts?state=pinned")
-    for box in page.locator("input[name=fact]").all():
-        box.check()
-    page.get_by_role("button", name="Unpin", exact=True).click()
-    expect(page.locator("[data-test=empty]")).to_be_visible()
-    assert not mei.find_facts(state="pinned").facts
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=fact]")).to_have_count(2)
-
-
-@pytest.mark.proof
 def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     page = tab(own, "/facts")
     page.locator("[data-test=filter] select[name=attribute]").select_option("has_pet")
     expect(page.locator("[data-test=fact]")).to_have_count(mei.find_facts(attribute="has_pet").total)
@@ -71,23 +33,8 @@ def test_a_list_is_narrowed_by_each_choice_and_its_sources_open_in_place(own: Se
     expect(page.locator("[data-test=found]")).to_contain_text(str(mei.find_facts(origin="caller").total))
 
 
-@pytest.mark.proof
-def test_a_fact_is_added_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
-    page = tab(own, "/facts")
-    page.locator("[data-test=add-fact] summary").click()
-    page.get_by_label("The fact, in words").fill("collects fountain pens")
-    page.locator("[data-test=add-fact]").get_by_label("True from").fill("2026-01-02")
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("[data-test=fact]").first).to_contain_text("fountain pens")
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=fact]").first).not_to_contain_text("fountain pens")
-    assert mei.find_facts("fountain pens").facts == ()
-
-
-@pytest.mark.proof
 def test_all_of_a_page_are_chosen_by_the_keyboard_and_retired_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     before = mei.find_facts().total
     page = tab(own, "/facts")
     page.get_by_label("all on this page").focus()
@@ -100,11 +47,10 @@ def test_all_of_a_page_are_chosen_by_the_keyboard_and_retired_and_that_is_undone
     expect(page.locator("[data-test=found]")).to_have_text(f"{before} facts")
 
 
-@pytest.mark.proof
 def test_two_facts_are_merged_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     (other,) = mei.learn([{"text": "keeps a rabbit called Biscuit", "attribute": "does"}])
-    pet = _fact(mei, "has a rabbit named Biscuit")
+    pet = fact_of(mei, "has a rabbit named Biscuit")
     page = tab(own, "/facts?q=biscuit")
     page.locator(f"input[value={pet.id}]").check()
     expect(page.get_by_role("button", name="Merge…")).to_be_disabled()
@@ -114,7 +60,7 @@ def test_two_facts_are_merged_and_that_is_undone(own: Server, tab: Tab) -> None:
     page.locator("[data-test=merge-now]").click()
     expect(page.locator("[data-test=done]")).to_be_visible()
     assert "q=biscuit" in page.url
-    whole = _fact(mei, "has a rabbit named Biscuit")
+    whole = fact_of(mei, "has a rabbit named Biscuit")
     assert whole.sources == pet.sources
     assert not mei.fact(other.id).current
     page.locator("[data-test=undo-done]").click()
@@ -122,10 +68,9 @@ def test_two_facts_are_merged_and_that_is_undone(own: Server, tab: Tab) -> None:
     assert mei.fact(pet.id).current
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("scripts", [True, False])
 def test_several_facts_are_forgotten_after_a_preview(own: Server, tab: Tab, scripts: bool) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     before = {one.id for one in mei.facts()}
     page = tab(own, "/facts", java_script_enabled=scripts)
     for place in (0, 1):
@@ -142,24 +87,8 @@ def test_several_facts_are_forgotten_after_a_preview(own: Server, tab: Tab, scri
     assert len({one.id for one in mei.facts()}) == len(before) - 2
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("answer", ["settle", "wrong-older", "wrong-newer"])
-def test_a_conflict_is_settled_side_by_side_and_that_is_undone(own: Server, tab: Tab, answer: str) -> None:
-    mei = _mei(own.memory)
-    both = mei.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
-    page = tab(own, "/facts")
-    expect(page.locator("[data-test=conflict]")).to_contain_text("Basel")
-    page.locator(f"[data-test={answer}]").click()
-    expect(page.locator("[data-test=conflicts]")).to_have_count(0)
-    held = [mei.fact(one.id).current for one in both]
-    assert held == {"settle": [True, True], "wrong-older": [False, True], "wrong-newer": [True, False]}[answer]
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=conflict]")).to_have_count(1)
-
-
-@pytest.mark.proof
 def test_without_scripts_facts_are_found_and_pinned(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
+    mei = mei_of(own.memory)
     page = tab(own, "/facts", java_script_enabled=False)
     page.get_by_label("Words of a fact").fill("rabbit")
     page.get_by_role("button", name="Find").click()
@@ -169,24 +98,3 @@ def test_without_scripts_facts_are_found_and_pinned(own: Server, tab: Tab) -> No
     assert len(mei.find_facts(state="pinned").facts) == 1
     page.locator("[data-test=undo-done]").click()
     assert mei.find_facts(state="pinned").facts == ()
-
-
-@pytest.mark.proof
-def test_a_fact_is_let_end_on_a_day_and_that_is_undone(own: Server, tab: Tab) -> None:
-    mei = _mei(own.memory)
-    fact = _fact(mei, "rabbit")
-    page = tab(own, f"/facts/{fact.id}")
-    page.get_by_label("Let it end on").fill("2999-01-02")
-    page.locator("[data-test=expire] button").click()
-    expect(page.locator("dt", has_text="Expires")).to_be_visible()
-    assert mei.fact(fact.id).expires_at is not None
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("dt", has_text="Expires")).to_have_count(0)
-
-
-def _mei(memory: Memory) -> OwnerMemory:
-    return memory.of(demo.USER, demo.AGENT)
-
-
-def _fact(mei: OwnerMemory, words: str) -> Fact:
-    return next(one for one in mei.facts() if words in one.text)

@@ -12,6 +12,7 @@ from serving import Server
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 
 
@@ -33,21 +34,6 @@ def names(page: Page) -> int:
     return page.locator(".map-name:visible").count()
 
 
-def test_more_is_named_as_one_zooms_in(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/map")
-    before = names(page)
-    assert before >= 10
-    for _ in range(3):
-        page.locator("[data-zoom='1.6']").click()
-    assert wide(page) < 960 / 4
-    level = page.locator("[data-test=map]").get_attribute("data-level")
-    assert level == "4"
-    assert names(page) > before
-    page.locator("[data-zoom='0']").click()
-    assert wide(page) == 960
-
-
-@pytest.mark.proof
 def test_keys_zoom_and_move(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     page.locator("[data-test=map-field]").focus()
@@ -63,7 +49,6 @@ def test_keys_zoom_and_move(shown: Server, tab: Tab) -> None:
     assert (wide(page), left(page)) == (960, 0)
 
 
-@pytest.mark.proof
 def test_the_wheel_zooms_about_the_pointer_and_the_hand_moves(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     box = page.locator("[data-test=map]").bounding_box()
@@ -82,7 +67,6 @@ def test_the_wheel_zooms_about_the_pointer_and_the_hand_moves(shown: Server, tab
     assert "/map" in page.url
 
 
-@pytest.mark.proof
 def test_two_fingers_zoom_and_the_whole_map_fits_a_telephone(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map", viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     box = page.locator("[data-test=map]").bounding_box()
@@ -102,7 +86,6 @@ def test_two_fingers_zoom_and_the_whole_map_fits_a_telephone(shown: Server, tab:
     assert wide(page) < 500
 
 
-@pytest.mark.proof
 def test_a_fact_shows_where_it_was_said_when_it_is_looked_at(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     expect(page.locator(".map-lines .rests")).to_have_count(0)
@@ -113,7 +96,6 @@ def test_a_fact_shows_where_it_was_said_when_it_is_looked_at(shown: Server, tab:
     assert "lines=1" in page.url
 
 
-@pytest.mark.proof
 def test_what_is_sought_is_highlighted_while_one_types_and_the_zoom_stays(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     page.locator("[data-zoom='1.6']").click()
@@ -132,7 +114,6 @@ def test_what_is_sought_is_highlighted_while_one_types_and_the_zoom_stays(shown:
     expect(page.locator("[data-test=map-found]")).to_have_text("1 found")
 
 
-@pytest.mark.proof
 def test_without_scripts_the_form_finds_and_dots_lead_on(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map", java_script_enabled=False)
     page.get_by_label("Find on the map").fill("cello")

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 import pytest
-from demo_pages import PAGES, QUERY, mei_of
+from demo_pages import PAGES, against, mei_of, violations
 from playwright.sync_api import expect
 from serving import Server
 
@@ -17,49 +16,38 @@ from embermem import OwnerMemory, demo
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 At = Callable[[Server, str], str]
-STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
-CONTRAST = {"type": "rule", "values": ["color-contrast"]}
 NOT_FOUND = ("404 (Not Found)",)
+ORDER = ["heading-order", "page-has-heading-one", "landmark-one-main", "landmark-unique", "region", "skip-link"]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "overview" else pytest.mark.proof) for name in PAGES]
-)
-def test_a_page_is_for_everybody_in_both_themes(shown: Server, tab: Tab, name: str) -> None:
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_for_everybody_in_both_themes_and_fits_a_telephone(shown: Server, tab: Tab, name: str) -> None:
     page = tab(shown, PAGES[name](mei_of(shown.memory)), expected=NOT_FOUND)
+    page.wait_for_load_state()
+    assert against(page, {"type": "rule", "values": ORDER}) == []
     _opened(page)
-    assert _violations(page) == []
+    assert violations(page) == []
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.reload()
+    _opened(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-@pytest.mark.proof
 def test_dialogs_are_for_everybody_in_both_themes(shown: Server, tab: Tab) -> None:
     page = tab(shown, f"/pages/{mei_of(shown.memory).pages()[3].id}")
     for opener, dialog in (("[data-test=forget]", "#dialog"), ("#help", "#shortcuts"), ("#owner summary", "#owner ul")):
         page.locator(opener).click()
         page.locator(dialog).wait_for()
-        assert _violations(page) == [], dialog
+        assert violations(page) == [], dialog
         page.keyboard.press("Escape")
-
-
-@pytest.mark.proof
-def test_at_360_pixels_no_page_scrolls_sideways(shown: Server, tab: Tab, at: At) -> None:
-    page = tab(shown, "/", expected=NOT_FOUND, viewport={"width": 360, "height": 740})
-    wide = {}
-    for name, path in PAGES.items():
-        page.goto(at(shown, path(mei_of(shown.memory))))
-        _opened(page)
-        width = page.evaluate("document.documentElement.scrollWidth")
-        if width > 360:
-            wide[name] = width
-    assert wide == {}
 
 
 # ------------------------------------------------------------------------------------------------------- keyboard
 
 
-@pytest.mark.proof
 def test_the_first_tab_stop_skips_to_the_content(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     page.keyboard.press("Tab")
@@ -68,7 +56,6 @@ def test_the_first_tab_stop_skips_to_the_content(shown: Server, tab: Tab) -> Non
     expect(page.locator("#main")).to_be_focused()
 
 
-@pytest.mark.proof
 def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     for _ in range(20):
@@ -98,7 +85,6 @@ def test_sections_are_reached_by_tab_and_by_two_keys(shown: Server, tab: Tab) ->
     assert page.locator("nav [aria-current=page]").inner_text() == "Audit log"
 
 
-@pytest.mark.proof
 def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, tab: Tab) -> None:
     page = tab(shown)
     page.keyboard.press("?")
@@ -108,7 +94,6 @@ def test_shortcuts_open_by_a_question_mark_and_close_by_escape(shown: Server, ta
     page.locator("#shortcuts").wait_for(state="hidden")
 
 
-@pytest.mark.proof
 def test_a_preview_takes_the_focus_and_gives_it_back(shown: Server, tab: Tab) -> None:
     page = tab(shown, f"/pages/{mei_of(shown.memory).pages()[3].id}")
     opener = page.locator("[data-test=forget]")
@@ -124,21 +109,9 @@ def test_a_preview_takes_the_focus_and_gives_it_back(shown: Server, tab: Tab) ->
     assert page.evaluate("document.activeElement.dataset.test") == "forget"
 
 
-def test_search_is_reached_by_a_slash_and_asked_by_enter(shown: Server, tab: Tab) -> None:
-    page = tab(shown, "/persona")
-    page.keyboard.press("/")
-    page.keyboard.type("rabbit")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/search?**")
-    assert page.locator("#find").input_value() == "rabbit"
-    assert "Biscuit" in page.locator("[data-test=found-facts]").inner_text()
-    assert page.locator("[data-test=found-utterances] li").count() > 1
-
-
 # --------------------------------------------------------------------------------------------------------- themes
 
 
-@pytest.mark.proof
 def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Server, tab: Tab) -> None:
     page = tab(shown, color_scheme="dark")
     assert _theme(page) == "dark"
@@ -152,7 +125,6 @@ def test_the_theme_is_the_systems_until_one_is_chosen_and_then_stays(shown: Serv
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.proof
 def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, theme: str) -> None:
     page = tab(shown, f"/facts/{mei_of(shown.memory).facts()[0].id}", color_scheme=theme)
     for field in ("#find", "textarea"):
@@ -171,7 +143,6 @@ def test_a_field_keeps_its_ground_when_it_is_focused(shown: Server, tab: Tab, th
 # ---------------------------------------------------------------------------------------------------- what opens
 
 
-@pytest.mark.proof
 def test_sources_of_a_fact_a_trait_and_a_line_of_a_profile_open_in_place(shown: Server, tab: Tab, at: At) -> None:
     page = tab(shown, "/persona?person=Lian")
     before = page.url
@@ -186,7 +157,6 @@ def test_sources_of_a_fact_a_trait_and_a_line_of_a_profile_open_in_place(shown: 
         assert path in page.url
 
 
-@pytest.mark.proof
 def test_a_place_on_the_map_opens_what_it_stands_for(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
     page.locator("a.dot.fact").first.focus()
@@ -194,7 +164,6 @@ def test_a_place_on_the_map_opens_what_it_stands_for(shown: Server, tab: Tab) ->
     page.wait_for_url("**/facts/**")
 
 
-@pytest.mark.proof
 def test_heat_is_drawn_over_time_beside_its_number(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/overview")
     for row in page.locator("#heat-time li").all():
@@ -206,7 +175,6 @@ def test_heat_is_drawn_over_time_beside_its_number(shown: Server, tab: Tab) -> N
         assert line["x"] + line["width"] <= number["x"]
 
 
-@pytest.mark.proof
 def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     own: Server, tab: Tab, at: At, demo_copy: Path, titled: Callable[..., None]
 ) -> None:
@@ -238,7 +206,6 @@ def test_what_a_title_or_an_instruction_holds_is_drawn_as_text(
     assert asked == []
 
 
-@pytest.mark.proof
 def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None:
     page, mei = tab(shown, "/playground"), mei_of(shown.memory)
     page.locator("#q").press_sequentially("Where do I live?")
@@ -267,18 +234,19 @@ def test_the_recall_lab_answers_while_one_types(shown: Server, tab: Tab) -> None
     assert page.locator("#prompt-text").text_content() == expected
 
 
-def test_a_hits_channels_open_below_its_bar(shown: Server, tab: Tab) -> None:
-    page = tab(shown, f"/playground?q={QUERY}")
-    page.locator("[data-test=hit] summary").first.click()
-    table = page.locator("[data-test=hit] table").first
-    table.wait_for()
-    assert "dense" in table.inner_text()
+def test_every_line_at_a_glance_leads_to_its_words(shown: Server, tab: Tab, at: At) -> None:
+    page = tab(shown, "/overview")
+    for hook, leads in (("around", "/persona"), ("topic", "/segments/"), ("news", "/audit/")):
+        page.locator(f"[data-test={hook}] a").first.click()
+        page.wait_for_url(f"**{leads}**")
+        page.goto(at(shown, "/overview"))
+    page.locator("#who [data-test=sources] summary").first.click()
+    expect(page.locator("#who blockquote").first).to_be_visible()
 
 
 # -------------------------------------------------------------------------------------- scripts off, and not there
 
 
-@pytest.mark.proof
 def test_without_scripts_one_can_still_read_and_search(shown: Server, tab: Tab, at: At) -> None:
     page = tab(shown, java_script_enabled=False, color_scheme="dark")
     assert page.locator("#tiers").inner_text()
@@ -295,7 +263,6 @@ def test_without_scripts_one_can_still_read_and_search(shown: Server, tab: Tab, 
     assert "walnuts" in page.locator("#prompt-text").inner_text()
 
 
-@pytest.mark.proof
 def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/nowhere", expected=NOT_FOUND)
     assert "nothing at this address" in page.locator("[data-test=failure]").inner_text().lower()
@@ -303,19 +270,6 @@ def test_an_address_where_nothing_is_leads_home(shown: Server, tab: Tab) -> None
     expect(page.locator("[data-test=who]")).to_be_visible()
     assert "/overview" in page.url
     assert f"user={demo.USER}" in page.url
-
-
-@pytest.mark.parametrize("path", ["/v1/nowhere", "/v1"])
-def test_the_api_stays_json_for_browsers_too(shown: Server, path: str) -> None:
-    answer = httpx2.get(f"{shown.url}{path}", headers={"Accept": "text/html"}, timeout=None)
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
-
-
-def test_a_program_that_asks_nowhere_is_told_in_json(shown: Server) -> None:
-    answer = httpx2.get(f"{shown.url}/nowhere", timeout=None)
-    assert answer.status_code == 404
-    assert answer.headers["content-type"] == "application/problem+json"
 
 
 # ---------------------------------------------------------------------------------------------------------- words
@@ -334,17 +288,3 @@ def _opened(page: Page) -> None:
     page.wait_for_load_state()
     for details in page.locator("main details:not([data-test=sources])").all()[:4]:
         details.evaluate("one => { one.open = true }")
-
-
-def _violations(page: Page) -> list[str]:
-    """What is against the standards in the light theme, and what has too little contrast in the dark one."""
-    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-
-    found = []
-    for theme, rules in (("light", STANDARDS), ("dark", CONTRAST)):
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        told = Axe().run(page, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
-        found += [
-            f"{theme}: {one['id']}: {' '.join(node['html'].split())[:160]}" for one in told for node in one["nodes"]
-        ]
-    return found[:5]

@@ -6,41 +6,25 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from demo_pages import mei_of
 from playwright.sync_api import expect
 from serving import Server
 
-from embermem import OwnerMemory, demo
 from embermem.core.types import Context
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
 QUERY = "Where do I live, and where did I live before?"
 ASKED = "/playground?q=Where+do+I+live%2C+and+where+did+I+live+before%3F&budget=300"
 
 
-def _mei(server: Server) -> OwnerMemory:
-    return server.memory.of(demo.USER, demo.AGENT)
-
-
 def _recalled(server: Server) -> Context:
-    return _mei(server).recall(QUERY, budget=300)
+    return mei_of(server.memory).recall(QUERY, budget=300)
 
 
-def test_a_line_and_its_hit_are_marked_together(shown: Server, tab: Tab) -> None:
-    page = tab(shown, ASKED)
-    seq = _recalled(shown).packed[0].utterance.seq
-    line, hit = page.locator(f"#a-line-hit-{seq}"), page.locator(f"#a-hit-{seq}")
-    line.hover()
-    expect(hit).to_have_class("packed lit")
-    page.locator("h1").hover()
-    expect(hit).to_have_class("packed")
-    hit.get_by_role("link", name="Its line in the context").focus()
-    expect(line).to_have_class("lit")
-
-
-@pytest.mark.proof
 def test_at_first_there_are_only_a_query_a_budget_and_a_button(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/playground")
     visible = [one for one in page.locator("#lab input, #lab select, #lab button").all() if one.is_visible()]
@@ -52,9 +36,8 @@ def test_at_first_there_are_only_a_query_a_budget_and_a_button(shown: Server, ta
     assert page.locator("#prompt-text").text_content() == _recalled(shown).text
 
 
-@pytest.mark.proof
 def test_two_budgets_are_compared_and_the_address_holds_both(shown: Server, tab: Tab) -> None:
-    page, mei = tab(shown, ASKED), _mei(shown)
+    page, mei = tab(shown, ASKED), mei_of(shown.memory)
     page.locator("[data-test=compare]").click()
     page.locator("[name=budget2]").fill("600")
     page.get_by_role("button", name="Recall both").click()
@@ -71,10 +54,9 @@ def test_two_budgets_are_compared_and_the_address_holds_both(shown: Server, tab:
     expect(page.locator("#q")).to_have_value(QUERY)
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("scripts", [True, False])
 def test_what_was_wrong_is_kept_as_a_case_asked_again_and_dropped(own: Server, tab: Tab, scripts: bool) -> None:
-    mei = _mei(own)
+    mei = mei_of(own.memory)
     packed = _recalled(own).packed[0].utterance
     page = tab(own, ASKED, java_script_enabled=scripts)
     page.locator("[data-test=wrong] > summary").click()
@@ -109,7 +91,6 @@ def test_what_was_wrong_is_kept_as_a_case_asked_again_and_dropped(own: Server, t
     assert mei.cases() == ()
 
 
-@pytest.mark.proof
 def test_without_scripts_lines_and_hits_lead_to_each_other(shown: Server, tab: Tab) -> None:
     page = tab(shown, ASKED, java_script_enabled=False)
     seq = _recalled(shown).packed[0].utterance.seq
@@ -120,4 +101,7 @@ def test_without_scripts_lines_and_hits_lead_to_each_other(shown: Server, tab: T
     page.locator("[data-test=settings] summary").click()
     page.locator("#lab [name=preset]").select_option("paper")
     page.get_by_role("button", name="Recall").click()
-    assert page.locator("#prompt-text").text_content() == _mei(shown).recall(QUERY, budget=300, preset="paper").text
+    assert (
+        page.locator("#prompt-text").text_content()
+        == mei_of(shown.memory).recall(QUERY, budget=300, preset="paper").text
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from demo_pages import violations
 from playwright.sync_api import expect
 from serving import Server, running
 
@@ -17,8 +18,8 @@ from embermem.core.types import NO_USER
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.proof
 Tab = Callable[..., "Page"]
-STANDARDS = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 TALE = "\n\n".join(f"## Part {number}\n\nThis is part {number} of the tale of the heron." for number in range(80))
 
 
@@ -48,26 +49,6 @@ def opened(tab: Tab, server: Server, path: str, **options: object) -> Page:
     return page
 
 
-def violations(page: Page) -> list[str]:
-    """What axe finds, in both themes."""
-    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-
-    found = []
-    for theme in ("light", "dark"):
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        answer = Axe().run(page, options={"runOnly": STANDARDS})
-        found += [f"{theme}: {one['id']} {one['nodes'][0]['html'][:120]}" for one in answer.response["violations"]]
-    return found
-
-
-def test_from_the_start_page_an_owner_is_one_click_away(many: Server, tab: Tab) -> None:
-    page = opened(tab, many, "/")
-    expect(page.locator("[data-test=count]")).to_have_text("60")
-    page.locator("[data-test=owner-row] a").first.click()
-    page.wait_for_url("**/overview?user=user-59&agent=tutor")
-
-
-@pytest.mark.proof
 def test_owners_are_found_while_one_types_and_ordered_by_tabs(many: Server, tab: Tab) -> None:
     page = opened(tab, many, "/")
     rows = page.locator("[data-test=owner-row]")
@@ -87,7 +68,6 @@ def test_owners_are_found_while_one_types_and_ordered_by_tabs(many: Server, tab:
     page.wait_for_url("**/overview?user=zoe&agent=default")
 
 
-@pytest.mark.proof
 def test_the_headers_list_is_searched_from_every_page(many: Server, tab: Tab) -> None:
     page = opened(tab, many, "/pages?user=user-07&agent=tutor")
     page.locator("#owner summary").click()
@@ -108,7 +88,6 @@ def test_the_headers_list_is_searched_from_every_page(many: Server, tab: Tab) ->
     expect(page.locator("#owner summary")).to_be_focused()
 
 
-@pytest.mark.proof
 def test_without_scripts_owners_are_found_too(many: Server, tab: Tab) -> None:
     page = opened(tab, many, "/pages?user=user-07&agent=tutor", java_script_enabled=False)
     page.locator("#owner summary").click()
@@ -120,58 +99,6 @@ def test_without_scripts_owners_are_found_too(many: Server, tab: Tab) -> None:
     expect(page.locator("[data-test=owner-row]")).to_have_count(1)
 
 
-@pytest.mark.proof
-def test_documents_are_added_read_and_forgotten(many: Server, tab: Tab, tmp_path: Path) -> None:
-    page = opened(tab, many, "/documents?user=user-59&agent=tutor")
-    page.locator("[data-test=add-document] summary").click()
-    page.locator("[data-test=text]").fill("# A note\n\nThe heron came back.")
-    page.locator("[data-test=add]").click()
-    expect(page.locator("[data-test=added]")).to_contain_text("1 new passage")
-    expect(page.locator("h1")).to_have_text("A note")
-    page.locator(".crumb a").click()
-    page.locator("[data-test=add-document] summary").click()
-    file = tmp_path / "garden.md"
-    file.write_text("# The garden\n\nIt has a pond.")
-    page.locator("[data-test=file]").set_input_files(file)
-    page.locator("[data-test=add]").click()
-    expect(page.locator("h1")).to_have_text("The garden")
-    page.locator(".crumb a").click()
-    page.locator("[data-test=find-document]").press_sequentially("TALE")
-    expect(page.locator("[data-test=document]")).to_have_count(1)
-    page.locator("[data-test=document] a").click()
-    expect(page.locator("[data-test=passage]")).to_have_count(50)
-    page.locator("[data-test=following]").click()
-    expect(page.locator("[data-test=passage]")).to_have_count(30)
-    page.locator("[data-test=forget]").click()
-    expect(page.locator("#dialog [data-test=preview]")).to_contain_text("80")
-    page.locator("[data-test=forget-now]").click()
-    expect(page.locator("[data-test=receipt]")).to_contain_text("80 passages")
-    assert len(many.memory.of("user-59", "tutor").documents()) == 2
-
-
-@pytest.mark.proof
-def test_a_space_is_granted_revoked_and_looked_at(many: Server, tab: Tab) -> None:
-    page = opened(tab, many, "/spaces")
-    page.locator("[data-test=new-space] summary").click()
-    form = page.locator("[data-test=new-space] form")
-    form.locator("[name=space]").fill("handbook")
-    form.locator("[name=everybody]").check()
-    form.locator("button").click()
-    expect(page.locator("[data-test=granted]")).to_contain_text("handbook")
-    space = page.locator("#space-team")
-    space.locator("[data-test=revoke]").click()
-    expect(page.locator("[data-test=ended]")).to_contain_text("team")
-    space.locator("summary", has_text="1 ended").click()
-    space.locator("[data-test=past-row] button").click()
-    expect(space.locator("[data-test=grant-row]")).to_contain_text("bob")
-    space.locator("[data-test=look]").click()
-    expect(page.locator("#owner summary")).to_contain_text("team")
-    page.locator(".side a[data-go=p]").click()
-    expect(page.locator("main")).to_contain_text("The deploy is on Friday.")
-    assert {(one.user, one.write) for one in many.memory.grants("team")} == {("bob", True)}
-
-
-@pytest.mark.proof
 @pytest.mark.parametrize("width", [1280, 360])
 def test_these_pages_are_for_everybody(many: Server, tab: Tab, width: int) -> None:
     page = tab(many, viewport={"width": width, "height": 800})

@@ -65,7 +65,7 @@ def test_a_hits_bar_stands_within_the_chart_and_parts_touch_without_overlap(
         assert all(first[1] <= second[0] + 1e-6 for first, second in itertools.pairwise(ends))
 
 
-def test_the_parts_of_heat_sum_up_to_it(memory: Memory, clock: Clock) -> None:
+def test_the_parts_of_heat_sum_up_to_it_and_nothing_said_draws_nothing(memory: Memory, clock: Clock) -> None:
     alice = memory.of("alice")
     for number in range(12):
         alice.add(f"the cello sounds well {number}", "it does", thread=f"t{number % 3}")
@@ -78,6 +78,9 @@ def test_the_parts_of_heat_sum_up_to_it(memory: Memory, clock: Clock) -> None:
         assert abs(one.heat - alice.heat(one.segment)) < 1e-9
         assert abs(one.visits + one.new + one.recency - one.heat) < 1e-9
     assert [one.heat for one in found] == sorted((one.heat for one in found), reverse=True)
+    assert charts.hit_bars([]) == ([], 0.0)
+    assert charts.heats([], NOW, load()) == []
+    assert charts.heat_lines([], {}, NOW, load()) is None
 
 
 def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memory: Memory, clock: Clock) -> None:
@@ -102,7 +105,7 @@ def test_a_line_of_heat_begins_with_its_first_page_and_fades_after_its_last(memo
         assert 0 <= y <= charts.LINE_HIGH
 
 
-def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visits() -> None:
+def test_a_line_of_heat_rises_with_pages_not_analysed_and_visits_and_what_is_cold_has_a_short_bar() -> None:
     pages = [page(no=n, at=NOW - timedelta(days=6 - n)).page for n in (1, 2, 3)]
     segment = Segment(
         id=SegmentId("s1"),
@@ -127,8 +130,6 @@ def test_a_line_of_heat_rises_with_the_pages_that_are_not_analysed_and_with_visi
     assert ended == pytest.approx(heat.heat, abs=1e-3)
     assert lines.most == pytest.approx(2 + 2 + 1, abs=0.02)
 
-
-def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
     then = NOW - timedelta(days=2000)
     segment = Segment(
         id=SegmentId("s1"),
@@ -149,39 +150,28 @@ def test_what_has_gone_cold_has_a_short_bar_even_if_nothing_is_warmer() -> None:
     assert sum(width for _, _, width in heat.bars) == pytest.approx(100 * heat.heat)
 
 
-def test_nothing_said_draws_nothing() -> None:
-    assert charts.hit_bars([]) == ([], 0.0)
-    assert charts.heats([], NOW, load()) == []
-    assert charts.heat_lines([], {}, NOW, load()) is None
-
-
-@pytest.mark.parametrize(
-    ("title", "summary", "keywords", "called"),
-    [
+def test_a_segment_is_called_by_words_and_never_by_an_id() -> None:
+    for title, summary, keywords, called in (
         ("A wedding in Annecy", "Mei: It is in September.", ("wedding",), "A wedding in Annecy"),
         ("", "Mei: It is in September.\nembermem: A fine month.", ("wedding",), "It is in September."),
         ("", "她说：婚礼在九月。", (), "婚礼在九月。"),
         ("", "", ("wedding", "cousin", "flower"), "Talk about wedding, cousin and flower"),
         ("", "", ("wedding",), "Talk about wedding"),
         ("", "", (), "Talk about something"),
-    ],
-)
-def test_a_segment_is_called_by_words_and_never_by_an_id(
-    title: str, summary: str, keywords: tuple[str, ...], called: str
-) -> None:
-    segment = Segment(
-        id=SegmentId("s1"),
-        title=title,
-        summary=summary,
-        keywords=keywords,
-        page_ids=(),
-        visits=0,
-        unanalysed=0,
-        last_access=NOW,
-        archived=False,
-        change_no=1,
-        recorded_at=NOW,
-        said_from=NOW,
-        said_to=NOW,
-    )
-    assert charts.label(segment) == called
+    ):
+        segment = Segment(
+            id=SegmentId("s1"),
+            title=title,
+            summary=summary,
+            keywords=keywords,
+            page_ids=(),
+            visits=0,
+            unanalysed=0,
+            last_access=NOW,
+            archived=False,
+            change_no=1,
+            recorded_at=NOW,
+            said_from=NOW,
+            said_to=NOW,
+        )
+        assert charts.label(segment) == called

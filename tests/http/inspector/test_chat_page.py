@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from serving import NO_TLS, Server, key_for, running
+from read_page import OWNER, holding, visiting
+from serving import running
 
 from embermem import Memory, OwnerMemory
 from embermem.core.config import load
@@ -18,7 +19,6 @@ from embermem.llms import make_model
 from embermem.testing.model_server import ModelServer
 from scripted import Clock, Opener
 
-OWNER = {"user": "alice", "agent": "default"}
 REPLY = "By the lake, you said."
 
 
@@ -42,13 +42,6 @@ def alice(memory: Memory) -> OwnerMemory:
     mine = memory.of("alice")
     mine.add("I saw the heron by the lake.", "How lovely.", thread="walks", at="2026-04-01T10:00:00+00:00")
     return mine
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
 
 
 def get(browser: httpx2.Client, path: str = "/chat", **query: Any) -> str:
@@ -83,9 +76,12 @@ def test_a_form_shows_the_whole_reply_and_what_was_recalled_for_it(
     assert re.search(r"<b>\d+</b> tokens", beside)
     assert "confidence" in beside
     assert f'href="/pages/{alice.pages(thread="walks")[0].id}?' in beside
+    assert streamed(browser, text="  ")[-1]["stored"] == "Nothing was stored."
+    assert browser.post("/chat", params=OWNER, data={"text": " "}).status_code == 422
+    assert said(alice) == []
 
 
-def test_a_stream_tells_the_page_then_the_pieces_then_the_end(
+def test_a_stream_tells_the_page_then_the_pieces_then_the_end_and_hostile_replies_are_text(
     model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     lines = streamed(browser, text="Where did I see the heron?")
@@ -96,87 +92,90 @@ def test_a_stream_tells_the_page_then_the_pieces_then_the_end(
     assert len(lines) > 3
     assert lines[-1] == {"done": page.id}
     assert said(alice) == [("Where did I see the heron?", REPLY)]
-
-
-def test_style_and_budget_reach_the_prompt(model: ModelServer, alice: OwnerMemory, browser: httpx2.Client) -> None:
     streamed(browser, text="Where was I?", style="as a pirate", budget="60")
     assert "as a pirate" in json.dumps(model.requests[-1])
     assert browser.post("/chat/stream", params=OWNER, data={"text": "x", "budget": "many"}).status_code == 422
 
+    hostile = '<script>alert(1)</script>\n[x](javascript:alert(1))\n{"done": 1}\n\u202eback'
+    model.reply_with(hostile)
+    lines = streamed(browser, text="<img src=x onerror=alert(2)>")
+    assert "".join(line.get("piece", "") for line in lines) == hostile
+    text = get(browser)
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
 
-def test_what_was_recalled_for_an_earlier_answer_is_shown_when_it_is_chosen(
-    model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
-) -> None:
-    for text in ("Where did I see the heron?", "And what is the capital of France?"):
-        streamed(browser, text=text)
-    first, second = alice.pages(thread="main")
-    assert "I saw the heron by the lake." in get(browser, answer=first.id).partition('id="beside"')[2]
-    assert 'data-test="recalled-numbers"' in get(browser, answer=second.id)
 
-
-def test_what_the_server_does_not_remember_is_computed_again_and_it_says_so(
+def test_what_was_recalled_for_an_earlier_answer_is_shown_or_computed_again_unless_it_is_forgotten(
     model: ModelServer, alice: OwnerMemory, browser: httpx2.Client, clock: Clock
 ) -> None:
+    for text in ("Where did I see the heron?", "And what is the capital of France?"):
+        streamed(browser, text=text, thread="asked")
+    first, second = alice.pages(thread="asked")
+    assert "I saw the heron by the lake." in get(browser, answer=first.id).partition('id="beside"')[2]
+    assert 'data-test="recalled-numbers"' in get(browser, answer=second.id)
     clock.go(60)
     alice.chat("Where did I see the heron?")
     clock.go(60)
     alice.add("The heron flew to Spain.", "Far away.", thread="walks")
-    page = alice.pages(thread="main")[0]
+    answered = alice.pages(thread="main")[0]
     assert "no longer remembers" in get(browser)
-    again = get(browser, "/chat/again", answer=page.id)
+    again = get(browser, "/chat/again", answer=answered.id)
     assert 'data-test="computed-again"' in again
     assert "I saw the heron by the lake." in again.partition('id="beside"')[2]
     assert "Spain" not in again.partition('id="beside"')[2]
-
-
-def test_what_is_forgotten_is_not_remembered_by_the_server(
-    model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
-) -> None:
-    streamed(browser, text="Where did I see the bird?")
-    alice.forget(page=alice.pages(thread="walks")[0].id)
-    page = get(browser)
+    streamed(browser, text="Where did I see the bird?", thread="birds")
+    assert "heron" in get(browser, thread="birds")
+    for one in alice.pages():
+        if one.thread != "birds":
+            alice.forget(page=one.id)
+    page = get(browser, thread="birds")
     assert "heron" not in page
     assert "forgotten since" in page
 
 
-@pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("fault", ["http_500", "http_401"])
 def test_a_model_that_fails_is_told_with_what_was_stored(
-    model: ModelServer, alice: OwnerMemory, browser: httpx2.Client, fault: str, streams: bool
+    model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
-    model.fail_always(fault)
-    if streams:
-        last = streamed(browser, text="Hello?")[-1]
+    for fault in ("http_500", "http_401"):
+        model.fail_always(fault)
+        last = streamed(browser, text="Hello?", thread=f"stream {fault}")[-1]
         assert last["keeps"]
         assert last["stored"].startswith("Your message is stored, the reply is not.")
         assert last["failed"]
-    else:
-        answer = browser.post("/chat", params=OWNER, data={"text": "Hello?"})
+        answer = browser.post("/chat", params=OWNER, data={"text": "Hello?", "thread": f"form {fault}"})
         assert answer.status_code in (502, 503)
         assert "Your message is stored, the reply is not." in answer.text
-    assert said(alice) == [("Hello?", "")]
-    assert "no reply is stored" in get(browser)
+        for thread in (f"stream {fault}", f"form {fault}"):
+            assert said(alice, thread) == [("Hello?", "")]
+            assert "no reply is stored" in get(browser, thread=thread)
 
 
-def test_a_limit_that_is_reached_says_from_when_on_it_is_asked_again(model: ModelServer, opened: Opener) -> None:
+def test_a_limit_that_is_reached_says_when_it_ends_and_a_model_given_as_an_object_is_named(
+    model: ModelServer, opened: Opener
+) -> None:
     memory = opened("limited.db", model="scripted", model_url=model.url, calls_per_day=1)
-    with running(memory) as url, httpx2.Client(base_url=url, timeout=30, verify=NO_TLS) as browser:
+    with running(memory) as url, visiting(url) as browser:
         streamed(browser, text="One.")
         last = streamed(browser, text="Two.")[-1]
     assert "asked again from 2026-05-03 00:00" in last["failed"]
     assert last["keeps"]
 
-
-def test_an_empty_message_stores_nothing(model: ModelServer, alice: OwnerMemory, browser: httpx2.Client) -> None:
-    assert streamed(browser, text="  ")[-1]["stored"] == "Nothing was stored."
-    assert browser.post("/chat", params=OWNER, data={"text": " "}).status_code == 422
-    assert said(alice) == []
+    made = make_model(load(model="scripted", model_url=model.url))
+    memory = opened(model=made)
+    with running(memory) as url:
+        memory.of("alice").add("I like figs.")
+        with visiting(url) as browser:
+            page = get(browser)
+        assert memory.model_name == "scripted"
+        assert "Replies by <bdi>scripted</bdi>" in page
+        assert 'data-test="no-model"' not in page
 
 
 def test_a_stream_that_is_left_stores_the_message_alone_and_frees_the_thread(
     model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
-    model.fail_next("trickle", seconds=0.2)
+    model.fail_next("trickle", seconds=0.1)
     with browser.stream("POST", "/chat/stream", params=OWNER, data={"text": "Tell me."}) as answer:
         pieces = answer.iter_lines()
         next(pieces)
@@ -186,13 +185,18 @@ def test_a_stream_that_is_left_stores_the_message_alone_and_frees_the_thread(
         if "done" in lines[-1]:
             break
         assert "is being written" in lines[-1]["failed"]
-        threading.Event().wait(0.1)
+        threading.Event().wait(0.05)
     assert said(alice) == [("Tell me.\nAgain?", REPLY)]
 
 
-def test_two_tabs_do_not_answer_one_thread_at_once(
+def test_two_tabs_do_not_answer_one_thread_at_once_and_another_site_may_not_speak(
     model: ModelServer, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
+    headers = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    for path in ("/chat", "/chat/stream", "/chat/answer"):
+        answer = browser.post(path, params=OWNER, data={"text": "Hello"}, headers=headers)
+        assert answer.status_code == 403, path
+    assert model.calls == 0
     model.fail_next("trickle", seconds=0.1)
     with browser.stream("POST", "/chat/stream", params=OWNER, data={"text": "One."}) as first:
         lines = first.iter_lines()
@@ -207,21 +211,10 @@ def test_two_tabs_do_not_answer_one_thread_at_once(
     assert said(alice) == [("One.", REPLY)]
 
 
-def test_hostile_replies_are_text(model: ModelServer, alice: OwnerMemory, browser: httpx2.Client) -> None:
-    hostile = '<script>alert(1)</script>\n[x](javascript:alert(1))\n{"done": 1}\n\u202eback'
-    model.reply_with(hostile)
-    lines = streamed(browser, text="<img src=x onerror=alert(2)>")
-    assert "".join(line.get("piece", "") for line in lines) == hostile
-    page = get(browser)
-    assert "<script>alert" not in page
-    assert "<img src=x" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-
-
 def test_what_was_learnt_fills_in_when_the_exchange_was_read(opened: Opener) -> None:
     memory = opened("read.db")
     alice = memory.of("alice")
-    with running(memory) as url, httpx2.Client(base_url=url, follow_redirects=True, timeout=30, verify=NO_TLS) as http:
+    with running(memory) as url, visiting(url) as http:
         http.post("/chat/answer", params=OWNER, data={"text": "I have a rabbit named Biscuit.", "reply": "Sweet."})
         before = get(http)
         alice.settle()
@@ -238,7 +231,7 @@ def test_what_was_learnt_fills_in_when_the_exchange_was_read(opened: Opener) -> 
 # --------------------------------------------------------------------------------------------------- without a model
 
 
-def test_without_a_model_the_page_shows_what_would_be_recalled_and_how_to_set_one(
+def test_without_a_model_the_page_shows_what_would_be_recalled_and_a_person_answers(
     alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     page = get(browser, text="Where did I see the heron?")
@@ -250,21 +243,14 @@ def test_without_a_model_the_page_shows_what_would_be_recalled_and_how_to_set_on
     last = streamed(browser, text="Hello?")[-1]
     assert "EMBERMEM_MODEL" in last["failed"]
     assert last["stored"] == "Nothing was stored."
-
-
-def test_a_person_answers(alice: OwnerMemory, browser: httpx2.Client) -> None:
     fields = {"text": "Where was it?", "reply": "By the lake.", "thread": "main"}
-    page = browser.post("/chat/answer", params=OWNER, data=fields)
-    assert page.status_code == 200
+    assert browser.post("/chat/answer", params=OWNER, data=fields).status_code == 200
     assert said(alice) == [("Where was it?", "By the lake.")]
     assert browser.post("/chat/answer", params=OWNER, data={**fields, "reply": " "}).status_code == 422
     alice.add_messages([{"role": "user", "content": "And when?"}], thread="main")
     assert 'data-test="answer-open"' in get(browser)
     browser.post("/chat/answer", params=OWNER, data={"reply": "In April.", "thread": "main"})
     assert said(alice)[-1] == ("And when?", "In April.")
-
-
-def test_a_thread_is_chosen_and_read_in_parts(alice: OwnerMemory, browser: httpx2.Client) -> None:
     for number in range(25):
         alice.add(f"Step {number}.", "Yes.", thread="climb")
     page = get(browser, thread="climb")
@@ -275,13 +261,11 @@ def test_a_thread_is_chosen_and_read_in_parts(alice: OwnerMemory, browser: httpx
     assert rest.count('data-test="exchange"') == 5
     assert "Step 0." in rest
     assert re.findall(r"<option value=\"(\w+)\"", page) == ["climb", "main", "walks"]
-    assert "Nothing was said in this thread yet." in get(browser)
+    assert "Nothing was said in this thread yet." in get(browser, thread="none")
 
 
 def test_a_key_that_may_only_read_reads_the_thread(model: ModelServer, alice: OwnerMemory, memory: Memory) -> None:
-    _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
+    with holding(memory, "alice", read_only=True) as browser:
         page = get(browser, thread="walks")
         assert "I saw the heron by the lake." in page
         assert 'data-test="send"' not in page
@@ -291,22 +275,3 @@ def test_a_key_that_may_only_read_reads_the_thread(model: ModelServer, alice: Ow
             fields = {"text": "Hello", "reply": "Hello"}
             assert browser.post(path, params=OWNER, data=fields).status_code == 403, path
     assert model.calls == 0
-
-
-def test_another_site_may_not_speak_here(model: ModelServer, alice: OwnerMemory, browser: httpx2.Client) -> None:
-    headers = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
-    for path in ("/chat", "/chat/stream", "/chat/answer"):
-        answer = browser.post(path, params=OWNER, data={"text": "Hello"}, headers=headers)
-        assert answer.status_code == 403, path
-    assert model.calls == 0
-
-
-def test_a_model_that_was_given_as_an_object_is_named(opened: Opener, model: ModelServer) -> None:
-    made = make_model(load(model="scripted", model_url=model.url))
-    memory = opened(model=made)
-    with running(memory) as url:
-        memory.of("alice").add("I like figs.")
-        page = httpx2.get(f"{url}/chat", params=OWNER, verify=NO_TLS, timeout=None).text
-        assert memory.model_name == "scripted"
-        assert "Replies by <bdi>scripted</bdi>" in page
-        assert 'data-test="no-model"' not in page

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import httpx2
 import pytest
-from read_page import Read
-from serving import NO_TLS, Server, key_for, running
+from read_page import OWNER, Read, get, holding, visiting
+from serving import Server, running
 
 from embermem import Memory, OwnerMemory
 from embermem.core.types import Document
 from scripted import Opener
 
-OWNER = {"user": "alice", "agent": "default"}
 LEASE = "# The lease\n\nThe flat is in Lyon.\n\n## Rent\n\nThe rent is due on the third.\n"
 LONG = "\n\n".join(f"## Part {n}\n\nThis is <b>part {n}</b> of the tale." for n in range(120))
 
@@ -29,32 +26,19 @@ def alice(memory: Memory) -> OwnerMemory:
     return mine
 
 
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
-
-
-def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
-    """A page of alice's."""
-    return browser.get(path, params={**OWNER, **query})
-
-
 def only(mine: OwnerMemory) -> Document:
     (found,) = mine.documents()
     return found
 
 
-def test_a_document_is_listed_with_its_source_passages_and_end(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_documents_are_listed_in_parts_with_their_source_passages_and_end_and_are_found(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     page = Read(get(browser, "/documents").text)
     assert len(page.hooks("document")) == 1
     for told in ("The lease", "home/lease.md", "2 passages", "added just now", "forgotten in 3 days"):
         assert told in page.text, told
     assert "bob" not in page.text
-
-
-def test_documents_stand_in_parts_the_newest_first_and_are_found(alice: OwnerMemory, browser: httpx2.Client) -> None:
     for number in range(50):
         alice.add_document(f"Note {number}.", title=f"Note <i>{number:02}</i>", source=f"notes/{number:02}.txt")
     first = get(browser, "/documents")
@@ -73,13 +57,28 @@ def test_documents_stand_in_parts_the_newest_first_and_are_found(alice: OwnerMem
     assert get(browser, "/documents", before="none").status_code == 404
 
 
-def test_where_no_document_is_the_page_says_so(server: Server, browser: httpx2.Client) -> None:
+def test_a_text_or_a_file_is_added_and_replaced_under_its_name(server: Server, browser: httpx2.Client) -> None:
     page = Read(get(browser, "/documents").text)
     assert page.hooks("empty")
     assert page.hooks("add-document")
+    answer = browser.post("/documents", params=OWNER, data={"title": "Garden", "text": "The heron is grey."})
+    page = Read(answer.text)
+    assert page.hooks("added")
+    assert "1 new passage." in page.text
+    (one,) = server.memory.of("alice").documents()
+    assert one.title == "Garden"
+    again = Read(browser.post("/documents", params=OWNER, data={"title": "Garden", "text": "The heron is grey."}).text)
+    assert "stored already" in again.text
+    for text, told in ((LEASE, "2 new passages"), (LEASE.replace("third", "fifth"), "1 new passage, 1 removed")):
+        answer = browser.post("/documents", params=OWNER, files={"file": ("lease.md", text.encode())})
+        assert told in Read(answer.text).text
+    one = next(one for one in server.memory.of("alice").documents() if one.source == "lease.md")
+    assert one.title == "The lease"
 
 
-def test_a_document_shows_its_passages_in_order_and_what_it_is(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_a_document_shows_what_it_is_and_its_passages_in_order_and_in_parts(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     alice.add_document(LEASE, source="home/lease.md", metadata={"kind": "contract"}, original={"from": "the notary"})
     one = only(alice)
     page = Read(get(browser, f"/documents/{one.id}").text)
@@ -90,9 +89,6 @@ def test_a_document_shows_its_passages_in_order_and_what_it_is(alice: OwnerMemor
     assert "notary" not in page.text
     for passage in alice.passages(one.id):
         assert get(browser, f"/pages/{passage.page_id}").status_code == 200
-
-
-def test_a_long_document_is_read_in_parts(alice: OwnerMemory, browser: httpx2.Client) -> None:
     done = alice.add_document(LONG, source="tale.md")
     page, seen = Read(get(browser, f"/documents/{done.id}").text), list[str]()
     for _ in range(9):
@@ -108,38 +104,18 @@ def test_a_long_document_is_read_in_parts(alice: OwnerMemory, browser: httpx2.Cl
     assert get(browser, f"/documents/{done.id}", start="9" * 30).status_code == 422
 
 
-def test_a_text_is_added_and_its_page_shows_it(server: Server, browser: httpx2.Client) -> None:
-    answer = browser.post("/documents", params=OWNER, data={"title": "Garden", "text": "The heron is grey."})
-    page = Read(answer.text)
-    assert page.hooks("added")
-    assert "1 new passage." in page.text
-    (one,) = server.memory.of("alice").documents()
-    assert one.title == "Garden"
-    again = Read(browser.post("/documents", params=OWNER, data={"title": "Garden", "text": "The heron is grey."}).text)
-    assert "stored already" in again.text
-
-
-def test_a_file_is_added_and_replaced_under_its_name(server: Server, browser: httpx2.Client) -> None:
-    for text, told in ((LEASE, "2 new passages"), (LEASE.replace("third", "fifth"), "1 new passage, 1 removed")):
-        answer = browser.post("/documents", params=OWNER, files={"file": ("lease.md", text.encode())})
-        assert told in Read(answer.text).text
-    (one,) = server.memory.of("alice").documents()
-    assert (one.source, one.title) == ("lease.md", "The lease")
-
-
 def test_a_file_larger_than_other_bodies_is_taken_and_one_above_its_limit_refused(opened: Opener) -> None:
     memory = opened(http_body_bytes=1024, http_import_bytes=4096)
-    with (
-        running(memory) as url,
-        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
-    ):
+    with running(memory) as url, visiting(url) as browser:
         for size, status in ((2000, 200), (9000, 413)):
             answer = browser.post("/documents", params=OWNER, files={"file": ("a.txt", b"heron " * (size // 6))})
             assert answer.status_code == status
         assert len(memory.of("alice").documents()) == 1
 
 
-def test_what_cannot_be_stored_is_refused_in_words(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_what_cannot_be_stored_is_refused_and_a_document_forgotten_after_a_preview_by_its_owner_alone(
+    alice: OwnerMemory, browser: httpx2.Client, memory: Memory
+) -> None:
     zipped = {"file": ("a.bin", b"PK\x03\x04\x00\x00")}
     for sent in (
         {"data": {"title": "x", "text": "  "}},
@@ -149,22 +125,15 @@ def test_what_cannot_be_stored_is_refused_in_words(alice: OwnerMemory, browser: 
         answer = browser.post("/documents", params=OWNER, **sent)
         assert answer.status_code == 422
     assert len(alice.documents()) == 1
-
-
-def test_a_document_is_forgotten_after_a_preview(alice: OwnerMemory, browser: httpx2.Client) -> None:
     one = only(alice)
     preview = Read(get(browser, "/forget", kind="document", id=one.id).text)
     assert preview.hooks("preview")
     assert "passages" in preview.text
     assert only(alice) == one
-    answer = Read(browser.post("/forget", params=OWNER, data={"kind": "document", "id": one.id}).text)
-    assert answer.hooks("receipt")
+    assert Read(browser.post("/forget", params=OWNER, data={"kind": "document", "id": one.id}).text).hooks("receipt")
     assert alice.documents() == ()
     assert get(browser, f"/documents/{one.id}").status_code == 404
     assert get(browser, "/forget", kind="document", id=one.id).status_code == 404
-
-
-def test_another_owners_document_is_not_there(alice: OwnerMemory, browser: httpx2.Client, memory: Memory) -> None:
     theirs = only(memory.of("bob"))
     for path, query in ((f"/documents/{theirs.id}", {}), ("/forget", {"kind": "document", "id": theirs.id})):
         answer = get(browser, path, **query)
@@ -175,9 +144,7 @@ def test_another_owners_document_is_not_there(alice: OwnerMemory, browser: httpx
 
 
 def test_a_key_that_may_only_read_is_offered_no_change_of_documents(alice: OwnerMemory, memory: Memory) -> None:
-    _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
+    with holding(memory, "alice", read_only=True) as browser:
         for path in ("/documents", f"/documents/{only(alice).id}"):
             page = Read(get(browser, path).text)
             assert not page.hooks("add-document")

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx2
 import pytest
-from read_page import Read, get, post
-from serving import NO_TLS, Server, key_for, running
+from read_page import Read, get, holding, post
 
 from embermem import Memory, OwnerMemory
 from embermem.core.types import Fact
 from embermem.http.inspector.owner import facts as page_of_facts
+from scripted import Clock, Opener
 
 HOME = {"attribute": "lives_in", "valid_from": "2026-04-20"}
 HOSTILE = "likes <script>alert(1)</script> \u202eevil\u202c & <b>figs</b>"
 
 
-@pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    """A memory with facts set by hand, one of them hostile, and one that was said."""
+def learnt(memory: Memory, clock: Clock) -> None:
+    """Facts are set by hand, one of them hostile, and one is said."""
     mine = memory.of("alice")
     mine.learn(
         [
@@ -32,14 +31,13 @@ def alice(memory: Memory) -> OwnerMemory:
     )
     mine.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
     mine.settle()
-    return mine
 
 
 @pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory of these facts."""
+    lived_in(learnt)
+    return opened()
 
 
 def shown(browser: httpx2.Client, **query: Any) -> list[str]:
@@ -57,9 +55,10 @@ def send(browser: httpx2.Client, path: str, ids: Sequence[str], **fields: str) -
     return browser.post(path, params={"user": "alice"}, data={"fact": list(ids), **fields})
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
+def test_facts_are_found_by_what_the_address_says(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    alice.pin(the(alice, "cello").id)
+    alice.expire(fact_id=the(alice, "Bern").id, at="2999-01-01")
+    for query, words in (
         ({}, ["rabbit", "script", "Bern", "cello"]),
         ({"q": "CELLO"}, ["cello"]),
         ({"person": "Ana"}, ["Bern"]),
@@ -76,22 +75,18 @@ def send(browser: httpx2.Client, path: str, ids: Sequence[str], **fields: str) -
         ({"state": "archived"}, []),
         ({"state": "conflict"}, []),
         ({"state": "any", "q": "a"}, ["rabbit", "script", "Bern", "cello"]),
-    ],
-)
-def test_facts_are_found_by_what_the_address_says(
-    alice: OwnerMemory, browser: httpx2.Client, query: dict[str, str], words: list[str]
-) -> None:
-    alice.pin(the(alice, "cello").id)
-    alice.expire(fact_id=the(alice, "Bern").id, at="2999-01-01")
-    page = Read(get(browser, "/facts", **query).text)
-    assert shown(browser, **query) == [the(alice, word).id for word in words]
-    assert len(page.hooks("chips")) == (1 if query else 0)
-    assert f"{len(words)} fact" in page.text
-    removed = [one for tag, one in page.elements if str(one.get("aria-label", "")).startswith("Remove the condition")]
-    assert len(removed) == len(query)
-
-
-def test_a_condition_is_taken_away_by_its_chip(alice: OwnerMemory, browser: httpx2.Client) -> None:
+    ):
+        page = Read(get(browser, "/facts", **query).text)
+        found = [str(one["id"]).removeprefix("fact-") for one in page.hooks("fact")]
+        assert found == [the(alice, word).id for word in words], query
+        assert len(page.hooks("chips")) == (1 if query else 0)
+        assert f"{len(words)} fact" in page.text
+        removed = [one for _, one in page.elements if str(one.get("aria-label", "")).startswith("Remove the condition")]
+        assert len(removed) == len(query)
+    for query in ({"person": "Zoe"}, {"held_since": "soon"}, {"state": "gone"}, {"origin": "rumour"}, {"before": "x"}):
+        answer = get(browser, "/facts", **query)  # a condition that cannot be met is told on the page
+        assert answer.status_code == 200, query
+        assert Read(answer.text).hooks("problem"), query
     page = Read(get(browser, "/facts", q="cello", attribute="likes").text)
     assert page.hooks("empty")
     (chip,) = [one for _, one in page.elements if "attribute likes" in str(one.get("aria-label"))]
@@ -99,18 +94,9 @@ def test_a_condition_is_taken_away_by_its_chip(alice: OwnerMemory, browser: http
     assert [one["id"] for one in left.hooks("fact")] == [f"fact-{the(alice, 'cello').id}"]
 
 
-@pytest.mark.parametrize(
-    "query", [{"person": "Zoe"}, {"held_since": "soon"}, {"state": "gone"}, {"origin": "rumour"}, {"before": "x"}]
-)
-def test_a_condition_that_cannot_be_met_is_told_on_the_page(
-    alice: OwnerMemory, browser: httpx2.Client, query: dict[str, str]
+def test_the_list_goes_on_below_its_last_fact_and_one_says_what_happened_to_it(
+    alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
-    answer = get(browser, "/facts", **query)
-    assert answer.status_code == 200
-    assert Read(answer.text).hooks("problem")
-
-
-def test_the_list_goes_on_below_its_last_fact(alice: OwnerMemory, browser: httpx2.Client) -> None:
     ended = {"attribute": "owns", "valid_from": "2023-01-01", "valid_to": "2024-01-01"}
     alice.learn([{"text": f"owns book number {number}", **ended} for number in range(60)])
     first = Read(get(browser, "/facts", state="past").text)
@@ -120,6 +106,13 @@ def test_the_list_goes_on_below_its_last_fact(alice: OwnerMemory, browser: httpx
     assert len(rest.hooks("fact")) == 10
     assert not {one["id"] for one in rest.hooks("fact")} & {one["id"] for one in first.hooks("fact")}
     assert not rest.hooks("older")
+    fact = the(alice, "cello")
+    alice.pin(fact.id)
+    alice.retire(fact.id)
+    page = Read(get(browser, f"/facts/{fact.id}").text)
+    for told in ("learnt", "pinned", "no longer held"):
+        assert told in page.text
+    assert fact.id not in page.text
 
 
 def test_what_others_wrote_is_escaped_on_every_page_of_facts(alice: OwnerMemory, browser: httpx2.Client) -> None:
@@ -152,7 +145,9 @@ def undone(browser: httpx2.Client, answer: httpx2.Response) -> httpx2.Response:
     return back
 
 
-def test_a_fact_is_added_and_that_is_undone(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_a_fact_is_added_pinned_ended_later_corrected_and_retired_each_with_undo(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     answer = post(browser, "/facts", text="has a boat", person="Ana", attribute="owns", valid_from="2026-01-02")
     fact = the(alice, "boat")
     assert (fact.subject, fact.attribute) == ("Ana", "owns")
@@ -160,9 +155,6 @@ def test_a_fact_is_added_and_that_is_undone(alice: OwnerMemory, browser: httpx2.
     assert undone(browser, answer).status_code == 200
     assert not alice.fact(fact.id).current
     assert post(browser, "/facts", text=" ").status_code == 422
-
-
-def test_a_fact_is_pinned_ended_later_and_retired_each_with_undo(alice: OwnerMemory, browser: httpx2.Client) -> None:
     fact = the(alice, "cello")
     undone(browser, post(browser, f"/facts/{fact.id}/pin", pinned="1"))
     assert not alice.fact(fact.id).pinned
@@ -173,12 +165,16 @@ def test_a_fact_is_pinned_ended_later_and_retired_each_with_undo(alice: OwnerMem
     assert post(browser, f"/facts/{fact.id}/expire", at="2001-01-01").status_code == 422
     undone(browser, post(browser, f"/facts/{fact.id}/retire"))
     assert alice.fact(fact.id).current
+    assert post(browser, f"/facts/{fact.id}/correct", text="  ").status_code == 422
     right = post(browser, f"/facts/{fact.id}/correct", text="plays the viola")
+    assert right.url.path == f"/facts/{the(alice, 'viola').id}"
     undone(browser, right)
     assert alice.fact(fact.id).current
 
 
-def test_several_facts_are_changed_in_one_change_each(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_several_facts_are_changed_in_one_change_each_and_nobody_is_sent_elsewhere(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     ids = [the(alice, "cello").id, the(alice, "rabbit").id]
     then = "/facts?user=alice&agent=default&attribute=likes"
     pinned = send(browser, "/facts/many", ids, do="pin", then=then)
@@ -195,19 +191,13 @@ def test_several_facts_are_changed_in_one_change_each(alice: OwnerMemory, browse
     assert all(alice.fact(one).current for one in ids)
     assert send(browser, "/facts/many", [], do="retire").status_code == 422
     assert send(browser, "/facts/many", ids, do="burn").status_code == 422
+    for then in ("//evil.example/x", "https://evil.example", "/facts?path=x&self=y&done=1", "/facts?q=\x00"):
+        answer = send(browser, "/facts/many", [the(alice, "cello").id], do="pin", then=then)
+        assert answer.status_code == 200, then
+        assert answer.url.host == browser.base_url.host, then
 
 
-@pytest.mark.parametrize(
-    "then",
-    ["//evil.example/x", "https://evil.example", "/facts?path=x&self=y&done=1", "/facts?q=\x00"],
-)
-def test_afterwards_nobody_is_sent_elsewhere(alice: OwnerMemory, browser: httpx2.Client, then: str) -> None:
-    answer = send(browser, "/facts/many", [the(alice, "cello").id], do="pin", then=then)
-    assert answer.status_code == 200
-    assert answer.url.host == browser.base_url.host
-
-
-def test_facts_that_say_the_same_are_merged_and_that_is_undone(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_facts_are_merged_with_undo_and_forgotten_after_a_preview(alice: OwnerMemory, browser: httpx2.Client) -> None:
     alice.learn([{"text": "is a cellist", "attribute": "does"}])
     ids = [the(alice, "cello").id, the(alice, "cellist").id]
     asked = browser.get("/facts/merge", params=[("fact", ids[0]), ("fact", ids[1]), ("user", "alice")])
@@ -218,51 +208,34 @@ def test_facts_that_say_the_same_are_merged_and_that_is_undone(alice: OwnerMemor
     assert all(alice.fact(one).current for one in ids)
     assert send(browser, "/facts/merge", ids[:1], keep=ids[0]).status_code == 422
     assert browser.get("/facts/merge", params={"fact": ids[0], "user": "alice"}).status_code == 422
-
-
-def test_several_facts_are_forgotten_after_a_preview(alice: OwnerMemory, browser: httpx2.Client) -> None:
     ids = [the(alice, "cello").id, the(alice, "rabbit").id]
-    asked = Read(browser.get("/facts/forget", params=[*(("fact", one) for one in ids), ("user", "alice")]).text)
-    assert asked.hooks("preview")
-    assert "no undo" in asked.text
-    assert len(alice.facts()) == 4
-    answer = Read(send(browser, "/facts/forget", ids).text)
-    assert answer.hooks("receipt")
-    assert len(alice.facts()) == 2
+    preview = Read(browser.get("/facts/forget", params=[*(("fact", one) for one in ids), ("user", "alice")]).text)
+    assert preview.hooks("preview")
+    assert "no undo" in preview.text
+    assert len(alice.facts()) == 5
+    assert Read(send(browser, "/facts/forget", ids).text).hooks("receipt")
+    assert len(alice.facts()) == 3
     assert alice.find_facts("cello", state=None).facts == ()
 
 
-@pytest.mark.parametrize(("wrong", "left"), [("", 2), ("older", 1), ("newer", 1)])
-def test_a_conflict_is_settled_above_the_list_and_that_is_undone(
-    alice: OwnerMemory, browser: httpx2.Client, wrong: str, left: int
-) -> None:
+def test_a_conflict_is_settled_above_the_list_and_that_is_undone(alice: OwnerMemory, browser: httpx2.Client) -> None:
     both = alice.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
-    assert len(Read(get(browser, "/facts").text).hooks("conflict")) == 1
-    assert shown(browser, state="conflict") == [both[1].id, both[0].id]
-    ended = {"": "", "older": both[0].id, "newer": both[1].id}[wrong]
-    answer = post(browser, f"/facts/{both[0].id}/settle", other=both[1].id, wrong=ended, then="/facts")
-    assert not Read(answer.text).hooks("conflict")
-    assert len([one for one in both if alice.fact(one.id).current]) == left
-    undone(browser, answer)
-    assert len(alice.conflicts()) == 1
+    for ended, left in (("", 2), (both[0].id, 1), (both[1].id, 1)):
+        assert len(Read(get(browser, "/facts").text).hooks("conflict")) == 1
+        assert shown(browser, state="conflict") == [both[1].id, both[0].id]
+        answer = post(browser, f"/facts/{both[0].id}/settle", other=both[1].id, wrong=ended, then="/facts")
+        assert not Read(answer.text).hooks("conflict")
+        assert len([one for one in both if alice.fact(one.id).current]) == left
+        undone(browser, answer)
+        assert len(alice.conflicts()) == 1
 
 
-def test_one_fact_says_what_happened_to_it_in_words(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = the(alice, "cello")
-    alice.pin(fact.id)
-    alice.retire(fact.id)
-    page = Read(get(browser, f"/facts/{fact.id}").text)
-    for told in ("learnt", "pinned", "no longer held"):
-        assert told in page.text
-    assert fact.id not in page.text
-
-
-def test_a_key_that_may_only_read_is_offered_nothing_and_refused(alice: OwnerMemory, memory: Memory) -> None:
+def test_a_key_that_may_only_read_is_offered_nothing_and_another_owners_facts_cannot_be_chosen(
+    alice: OwnerMemory, memory: Memory, http: httpx2.Client
+) -> None:
     alice.learn([{"text": f"lives in {city}", "value": city, **HOME} for city in ("Bern", "Basel")])
-    _, secret = key_for(memory, "alice", read_only=True)
     fact = the(alice, "cello")
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
+    with holding(memory, "alice", read_only=True) as browser:
         page = Read(get(browser, "/facts").text)
         assert page.hooks("fact")
         assert page.hooks("conflict")
@@ -274,10 +247,7 @@ def test_a_key_that_may_only_read_is_offered_nothing_and_refused(alice: OwnerMem
         assert browser.get("/facts/forget", params={"fact": fact.id, "user": "alice"}).status_code == 403
     assert alice.fact(fact.id) == fact
 
-
-def test_another_owners_facts_cannot_be_chosen(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = the(alice, "cello")
     for path in ("/facts/many", "/facts/merge", "/facts/forget"):
         data = {"fact": [fact.id, the(alice, "rabbit").id], "do": "retire", "keep": fact.id}
-        assert browser.post(path, params={"user": "bob"}, data=data).status_code == 404
+        assert http.post(path, params={"user": "bob"}, data=data).status_code == 404
     assert alice.fact(fact.id) == fact

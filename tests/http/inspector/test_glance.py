@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 import httpx2
-import pytest
-from read_page import Read
-from serving import NO_TLS, Server
+from read_page import OWNER, Read
 
 from embermem import Memory, OwnerMemory
 from scripted import NOW, Clock
-
-OWNER = {"user": "alice", "agent": "default"}
-
-
-@pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    """An owner without a word yet."""
-    return memory.of("alice")
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
 
 
 def shown(browser: httpx2.Client, path: str, **query: str) -> str:
@@ -50,31 +33,16 @@ def lines(page: str, hook: str) -> list[tuple[str, list[str]]]:
 # ------------------------------------------------------------------------------------------------------ who
 
 
-def test_where_there_is_no_profile_the_newest_facts_of_the_user_stand_there(
-    alice: OwnerMemory, browser: httpx2.Client
-) -> None:
+def test_the_overview_says_who_the_user_is_as_far_as_it_is_known(memory: Memory, browser: httpx2.Client) -> None:
+    newest = memory.of("newest")
     for at in ("park", "lake", "zoo", "market", "museum", "harbour"):
-        alice.learn([{"text": f"went to the {at}"}])
-    assert alice.profile() == ()
-    page = shown(browser, "/overview")
+        newest.learn([{"text": f"went to the {at}"}])
+    assert newest.profile() == ()
+    page = shown(browser, "/overview", user="newest")
     read = Read(page[page.index('id="who"') : page.index('id="going-on"')]).text
     assert "The user went to the harbour" in read
     assert "went to the park" not in read
 
-
-def test_an_agent_of_whom_facts_are_known_is_among_the_people(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    alice.add_messages(
-        [
-            {"role": "user", "name": "Maria", "content": "I live in Lyon."},
-            {"role": "assistant", "name": "John", "content": "I live in Bergen."},
-        ]
-    )
-    alice.settle()
-    ((text, _),) = lines(shown(browser, "/overview"), "around")
-    assert text == "John the agent1 fact"
-
-
-def test_the_overview_of_a_space_has_its_name_and_asks_for_no_user(memory: Memory, browser: httpx2.Client) -> None:
     team = memory.space("team")
     team.add("The deploy is on Friday.", "Noted.")
     team.settle()
@@ -83,20 +51,20 @@ def test_the_overview_of_a_space_has_its_name_and_asks_for_no_user(memory: Memor
     assert "Undecided who the user is" not in page
     assert "Nothing is known of the user" not in page
 
+    flat = memory.of("flat")
+    flat.add_messages([{"role": "user", "name": name, "content": "I live in Lyon."} for name in ("Vera", "Kit")])
+    flat.settle()
+    assert Read(shown(browser, "/overview", user="flat")).hooks("undecided")
+    flat.set_user("Vera")
+    assert not Read(shown(browser, "/overview", user="flat")).hooks("undecided")
 
-def test_a_named_day_stays_that_day_wherever_the_owner_is(memory: Memory, browser: httpx2.Client) -> None:
-    owner = memory.of("alice", timezone="America/New_York")
-    day = (NOW + timedelta(days=30)).date()
-    owner.add(f"I plan to visit Oslo on {day.day} {day:%B %Y}.", "Nice!", at=NOW)
-    owner.settle()
-    assert f"{day}" in lines(shown(browser, "/overview"), "plan")[0][0]
 
-
-def test_the_people_around_say_what_they_are_to_the_user_and_lead_to_them(
-    alice: OwnerMemory, browser: httpx2.Client
+def test_people_and_agents_around_lead_to_them_and_a_line_of_a_profile_to_its_words(
+    memory: Memory, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     alice.add("My name is Alice and I live in Lyon. My sister Ana works as a nurse.", "Noted.")
     alice.add("Always answer in metric units.", "I will.")
+    alice.set_profile(tea="oolong")
     alice.settle()
     page = shown(browser, "/overview")
     ((text, leads),) = lines(page, "around")
@@ -105,14 +73,7 @@ def test_the_people_around_say_what_they_are_to_the_user_and_lead_to_them(
     assert "1 fact" in text
     assert leads == ["/persona"]
     assert "<h1><bdi>Alice</bdi></h1>" in page
-    assert "/profile/user/home/sources?" in page
     assert "metric units" in Read(page).text
-
-
-def test_a_line_of_a_profile_leads_to_the_words_that_it_rests_on(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    alice.add("I live in Lyon.", "Noted.")
-    alice.set_profile(tea="oolong")
-    alice.settle()
     for path in ("/overview", "/persona"):
         assert "/profile/user/home/sources?" in shown(browser, path)
         assert "/profile/user/tea/sources?" not in shown(browser, path)
@@ -120,21 +81,38 @@ def test_a_line_of_a_profile_leads_to_the_words_that_it_rests_on(alice: OwnerMem
     for path in ("/profile/user/shoes/sources", "/profile/agent/home/sources", "/profile/nobody/home/sources"):
         assert browser.get(path, params=OWNER).status_code == 404
 
-
-def test_while_it_is_undecided_who_the_user_is_the_overview_says_so(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    alice.add_messages([{"role": "user", "name": name, "content": "I live in Lyon."} for name in ("Vera", "Kit")])
-    alice.settle()
-    assert Read(shown(browser, "/overview")).hooks("undecided")
-    alice.set_user("Vera")
-    assert not Read(shown(browser, "/overview")).hooks("undecided")
+    maria = memory.of("maria")
+    maria.add_messages(
+        [
+            {"role": "user", "name": "Maria", "content": "I live in Lyon."},
+            {"role": "assistant", "name": "John", "content": "I live in Bergen."},
+        ]
+    )
+    maria.settle()
+    ((text, _),) = lines(shown(browser, "/overview", user="maria"), "around")
+    assert text == "John the agent1 fact"
 
 
 # -------------------------------------------------------------------------------------------------- going on
 
 
 def test_plans_stand_by_their_dates_the_next_first_the_overdue_marked_the_undated_last(
-    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
+    memory: Memory, alice: OwnerMemory, browser: httpx2.Client, clock: Clock
 ) -> None:
+    owner = memory.of("york", timezone="America/New_York")
+    day = (NOW + timedelta(days=30)).date()  # which stays that day wherever the owner is
+    owner.add(f"I plan to visit Oslo on {day.day} {day:%B %Y}.", "Nice!", at=NOW)
+    owner.settle()
+    assert f"{day}" in lines(shown(browser, "/overview", user="york"), "plan")[0][0]
+    bob = memory.of("bob")
+    concert, _, _ = bob.learn(
+        [
+            {"text": "plans a concert", "value": "a concert", "attribute": "plans"},
+            {"text": "saw a heron", "attribute": "did", "expires_at": NOW + timedelta(days=1)},
+            {"text": "likes rain", "value": "rain", "attribute": "likes"},
+        ]
+    )
+
     def plan(text: str, days: int | None, attribute: str = "plans") -> Mapping[str, object]:
         ends = {} if days is None else {"expires_at": NOW + timedelta(days=days)}
         return {"text": text, "value": text, "attribute": attribute, **ends}
@@ -157,47 +135,31 @@ def test_plans_stand_by_their_dates_the_next_first_the_overdue_marked_the_undate
     assert f"{NOW + timedelta(days=7):%Y-%m-%d}" in found[0]
     (picnic,) = (fact for fact in alice.facts() if "picnic" in fact.text)
     assert next(leads for _, leads in lines(shown(browser, "/overview"), "plan")) == [f"/facts/{picnic.id}"]
+    ((text, _),) = lines(shown(browser, "/overview", user="bob"), "plan")
+    assert "concert" in text
+    bob.retire(concert.id)
+    assert lines(shown(browser, "/overview", user="bob"), "plan") == []
     clock.go(60 * 86_400.0)
     alice.settle()
     assert [text for text, _ in lines(shown(browser, "/overview"), "plan") if "dive" in text] == []
-
-
-def test_what_was_taken_back_and_what_has_gone_by_is_no_plan(
-    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
-) -> None:
-    concert, _, _ = alice.learn(
-        [
-            {"text": "plans a concert", "value": "a concert", "attribute": "plans"},
-            {"text": "saw a heron", "attribute": "did", "expires_at": NOW + timedelta(days=1)},
-            {"text": "likes rain", "value": "rain", "attribute": "likes"},
-        ]
-    )
-    clock.go(2 * 86_400.0)
-    ((text, _),) = lines(shown(browser, "/overview"), "plan")
-    assert "concert" in text
-    alice.retire(concert.id)
-    assert lines(shown(browser, "/overview"), "plan") == []
-
-
-def test_warm_topics_say_when_they_were_last_talked_of(
-    alice: OwnerMemory, browser: httpx2.Client, clock: Clock
-) -> None:
-    for n in range(9):
-        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", at=NOW - timedelta(days=3))
-    alice.settle()
-    (segment,) = alice.segments()
-    ((text, leads),) = lines(shown(browser, "/overview"), "topic")
-    assert segment.title in text
-    assert "3 days ago" in text
-    assert leads == [f"/segments/{segment.id}"]
 
 
 # ---------------------------------------------------------------------------------------------------- lately
 
 
 def test_what_was_learnt_corrected_and_forgotten_is_told_newest_first_without_bookkeeping(
-    alice: OwnerMemory, browser: httpx2.Client
+    memory: Memory, alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
+    bob = memory.of("bob")  # whose warm topic says when it was last talked of
+    for n in range(9):
+        bob.add(f"The cello sounds warm in the evening hall of the old school {n}.", at=NOW - timedelta(days=3))
+    bob.settle()
+    (segment,) = bob.segments()
+    ((text, leads),) = lines(shown(browser, "/overview", user="bob"), "topic")
+    assert segment.title in text
+    assert "3 days ago" in text
+    assert leads == [f"/segments/{segment.id}"]
+
     alice.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
     page_id = alice.add("I am allergic to walnuts.", "Noted.")
     for n in range(8):
@@ -265,7 +227,7 @@ def test_beside_each_person_stand_their_newest_facts_with_a_link_to_all(
 # ------------------------------------------------------------------------------------------- lists in parts
 
 
-def test_pages_are_narrowed_by_days_and_by_who_spoke(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_pages_are_narrowed_by_days_by_who_spoke_and_by_thread(alice: OwnerMemory, browser: httpx2.Client) -> None:
     for day in range(1, 6):
         alice.add(f"Question {day}.", f"Answer {day}.", at=f"2026-04-0{day}T10:00:00+00:00")
     page = shown(browser, "/pages", since="2026-04-02", until="2026-04-03")
@@ -276,27 +238,18 @@ def test_pages_are_narrowed_by_days_and_by_who_spoke(alice: OwnerMemory, browser
     assert Read(shown(browser, "/pages", speaker="nobody")).hooks("empty")
     assert browser.get("/pages", params={**OWNER, "since": "some day"}).status_code == 422
     assert browser.get("/pages", params={**OWNER, "since": "2026-04-03", "until": "2026-04-02"}).status_code == 422
-
-
-def test_pages_of_a_thread_come_in_parts_however_long_it_is(alice: OwnerMemory, browser: httpx2.Client) -> None:
     for n in range(60):
         alice.add(f"line {n}.", thread="ab"[n % 2])
         alice.add(f"other {n}.", thread="c")
-    seen: list[str] = []
-    path: str | None = f"/pages?{httpx2.QueryParams({**OWNER, 'thread': 'a'})}"
-    parts = 0
-    while path:
-        answer = browser.get(path)
-        seen += re.findall(r"(?:line|other) (\d+)\.", answer.text)
-        older = [str(attrs["href"]) for _, attrs in Read(answer.text).elements if "before=" in str(attrs.get("href"))]
-        path, parts = (older[0] if older else None), parts + 1
-        alice.add("line 999 comes in meanwhile.", thread="b")
-    assert seen == [str(n) for n in range(58, -1, -2)]
-    assert parts == 1
+    page = shown(browser, "/pages", thread="a")
+    assert re.findall(r"(?:line|other) (\d+)\.", page) == [str(n) for n in range(58, -1, -2)]
+    assert "before=" not in page
     assert Read(shown(browser, "/pages", thread="none")).hooks("empty")
 
 
-def test_segments_are_found_by_the_beginnings_of_words(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_segments_are_found_by_words_and_facts_in_whatever_state(
+    memory: Memory, alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     for n in range(6):
         alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", thread="cello")
         alice.add(f"My tomato plants need sun, water and good soil on the balcony {n}.", thread="garden")
@@ -308,13 +261,37 @@ def test_segments_are_found_by_the_beginnings_of_words(alice: OwnerMemory, brows
     assert len(Read(page).hooks("segment")) == 1
     assert "1 of them with CELLO eve" in Read(page).text
     assert Read(shown(browser, "/segments", q="zeppelin")).hooks("none-found")
+    assert Read(shown(browser, "/search", q="cello evening")).hooks("found-segments")
+
+    page_id = alice.add("I have a rabbit named Biscuit and I live in Lyon.", "Noted.")
+    alice.add("I play the cello.", "Nice.")
+    alice.set_profile(tea="oolong from Fujian")
+    alice.settle()
+    alice.retire(next(fact.id for fact in alice.facts() if "rabbit" in fact.text))
+    of_a_page = Read(shown(browser, f"/pages/{page_id}"))
+    assert len(of_a_page.hooks("fact")) == 2
+    assert "rabbit" in of_a_page.text
+    assert "past" in of_a_page.text
+    assert "plays the cello" not in of_a_page.text
+    found = Read(shown(browser, "/search", q="rabbit"))
+    assert len(found.hooks("fact")) == 1
+    assert "past" in found.text
+    assert "oolong" in Read(shown(browser, "/search", q="fujian")).text
+    assert "Nothing is known" in Read(shown(browser, "/search", q="zeppelin")).text
+
+    mei = memory.of("mei")  # who writes without spaces
+    mei.add("我在成都长大。", "成都的火锅很有名。")
+    mei.settle()
+    found = Read(shown(browser, "/search", q="成都", user="mei"))
+    assert found.hooks("found-facts")
+    assert found.hooks("found-utterances")
 
 
 def test_the_pages_of_a_segment_come_in_parts_with_the_facts_that_rest_on_them(
     alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     alice.add("I am allergic to cello rosin.", "Noted.", thread="cello")
-    for n in range(80):
+    for n in range(66):
         alice.add(f"The cello sounds warm in the evening hall of the old school {n}.", thread="cello")
     alice.settle()
     segment = max(alice.segments(), key=lambda one: len(one.page_ids))
@@ -326,46 +303,3 @@ def test_the_pages_of_a_segment_come_in_parts_with_the_facts_that_rest_on_them(
     every = [alice.page(one).no for one in segment.page_ids]
     assert [int(no) for no in (*numbers[1], *numbers[0])] == every
     assert len(numbers[0]) == 60
-
-
-def test_the_facts_of_a_page_rest_on_it_in_whatever_state(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    page_id = alice.add("I have a rabbit named Biscuit and I live in Lyon.", "Noted.")
-    alice.add("I play the cello.", "Nice.")
-    alice.settle()
-    alice.retire(next(fact.id for fact in alice.facts() if "rabbit" in fact.text))
-    page = Read(shown(browser, f"/pages/{page_id}"))
-    assert len(page.hooks("fact")) == 2
-    assert "rabbit" in page.text
-    assert "past" in page.text
-    assert "plays the cello" not in page.text
-
-
-# -------------------------------------------------------------------------------------------------- search
-
-
-def test_search_finds_facts_in_whatever_state_and_topics_of_the_archive(
-    alice: OwnerMemory, browser: httpx2.Client
-) -> None:
-    alice.add("I have a rabbit named Biscuit.", "What does Biscuit eat?")
-    for n in range(6):
-        alice.add(f"The cello sounds warm in the evening hall of the old school {n}.")
-    alice.set_profile(tea="oolong from Fujian")
-    alice.settle()
-    (rabbit,) = (fact for fact in alice.facts() if "rabbit" in fact.text)
-    alice.retire(rabbit.id)
-    page = Read(shown(browser, "/search", q="rabbit"))
-    assert len(page.hooks("fact")) == 1
-    assert "past" in page.text
-    assert Read(shown(browser, "/search", q="cello evening")).hooks("found-segments")
-    assert "oolong" in Read(shown(browser, "/search", q="fujian")).text
-    assert "Nothing is known" in Read(shown(browser, "/search", q="zeppelin")).text
-
-
-def test_a_search_reads_the_same_whether_words_come_with_spaces_or_not(
-    alice: OwnerMemory, browser: httpx2.Client
-) -> None:
-    alice.add("我在成都长大。", "成都的火锅很有名。")
-    alice.settle()
-    page = Read(shown(browser, "/search", q="成都"))
-    assert page.hooks("found-facts")
-    assert page.hooks("found-utterances")

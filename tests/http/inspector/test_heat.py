@@ -7,12 +7,11 @@ from datetime import timedelta
 
 import httpx2
 import pytest
+from read_page import get
 
 from embermem import Memory, OwnerMemory
 from embermem.http.inspector.drawing import charts
 from scripted import NOW, Clock
-
-OWNER = {"user": "alice", "agent": "default"}
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def warm(memory: Memory, clock: Clock) -> OwnerMemory:
     return alice
 
 
-def test_the_same_heat_is_told_everywhere(warm: OwnerMemory, http: httpx2.Client) -> None:
+def test_the_same_heat_is_told_everywhere_and_lines_and_bars_end_at_it(warm: OwnerMemory, http: httpx2.Client) -> None:
     told = {segment.id: f"{warm.heat(segment):.2f}" for segment in warm.segments()}
     assert len(set(told.values())) > 1
     listed = re.findall(
@@ -50,9 +49,6 @@ def test_the_same_heat_is_told_everywhere(warm: OwnerMemory, http: httpx2.Client
     assert dict(mapped) == told
     answer = http.get("/v1/segments", params={"user_id": "alice"}).json()
     assert {one["id"]: f"{one['heat']:.2f}" for one in answer["results"]} == told
-
-
-def test_the_line_of_a_segment_ends_at_the_heat_beside_it(warm: OwnerMemory, http: httpx2.Client) -> None:
     hottest = sorted(warm.segments(), key=lambda one: (-warm.heat(one), one.id))
     rows = re.findall(
         r'/segments/([^?"]+)\?[^"]*">.*?aria-label="Heat over time[^"]*now ([\d.]+)".*?<polyline points="([^"]*)".*?'
@@ -69,16 +65,13 @@ def test_the_line_of_a_segment_ends_at_the_heat_beside_it(warm: OwnerMemory, htt
     floor = charts.LINE_HIGH
     heights = [(floor - y) / warm.heat(one) for one, (_, y) in zip(hottest, ends, strict=True)]
     assert heights == pytest.approx([heights[0]] * len(heights), abs=0.1)
-
-
-def test_a_bar_is_as_long_on_a_segments_page_as_in_the_list(warm: OwnerMemory, http: httpx2.Client) -> None:
     coldest = min(warm.segments(), key=warm.heat)
-    hottest = max(warm.heat(one) for one in warm.segments())
+    most = max(warm.heat(one) for one in warm.segments())
     widths = re.findall(r'class="part-\w+" x="[\d.]+%" width="([\d.]+)%"', _page(http, f"/segments/{coldest.id}"))
-    assert sum(map(float, widths)) == pytest.approx(100 * warm.heat(coldest) / hottest, abs=0.1)
+    assert sum(map(float, widths)) == pytest.approx(100 * warm.heat(coldest) / most, abs=0.1)
 
 
 def _page(http: httpx2.Client, path: str, **query: str) -> str:
-    answer = http.get(path, params={**OWNER, **query})
+    answer = get(http, path, **query)
     assert answer.status_code == 200
     return answer.text

@@ -5,66 +5,38 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from read_page import OWNER, Read, get, post
-from serving import NO_TLS, Server, key_for, running
+from read_page import OWNER, Read, get, holding, post, visiting
+from serving import Server, key_for, running
 
 from embermem import Memory, OwnerMemory
 from embermem.http.inspector import words
 from embermem.http.inspector.assets import assets
+from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place
 
-PAGES = (
-    "/overview",
-    "/pages",
-    "/segments",
-    "/segments?archived=1",
-    "/facts",
-    "/facts?state=past&q=cello&held_since=2026-01-01",
-    "/facts?person=alice&attribute=lives_in&origin=conversation",
-    "/persona",
-    "/persona?everybody=1",
-    "/persona?as_of=2026-04-20",
-    "/pages?speaker=alice&since=2026-04-02&until=2026-04-03",
-    "/segments?q=cello",
-    "/map",
-    "/timeline",
-    "/timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello",
-    "/playground",
-    "/playground?q=cello",
-    "/playground?q=cello&preset=paper",
-    "/playground?q=cello&q2=rabbit&budget2=90",
-    "/playground/cases",
-    "/chat",
-    "/chat?thread=first",
-    "/chat?thread=first&text=cello",
-    "/audit",
-    "/audit?cause=consolidation",
-    "/audit?what=learnt&person=alice&q=cello",
-    "/audit?what=bookkeeping",
-    "/audit/steps?first=1&last=9",
-    "/import",
-    "/documents",
-    "/documents?q=lease",
-    "/search",
-    "/search?q=cello",
-    "/owners",
-    "/operations",
-    "/operations/keys",
-    "/operations/settings",
-    "/operations/requests",
-    "/operations/workers",
-    "/operations/models",
-    "/operations/retention",
-    "/operations/backups",
-)
+T = TypeVar("T")
+
+PAGES = """
+    /overview /pages /segments /segments?archived=1 /facts /facts?state=past&q=cello&held_since=2026-01-01
+    /facts?person=alice&attribute=lives_in&origin=conversation /persona /persona?everybody=1
+    /persona?as_of=2026-04-20 /pages?speaker=alice&since=2026-04-02&until=2026-04-03 /segments?q=cello /map
+    /timeline /timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello /playground /playground?q=cello
+    /playground?q=cello&preset=paper /playground?q=cello&q2=rabbit&budget2=90 /playground/cases /chat
+    /chat?thread=first /chat?thread=first&text=cello /audit /audit?cause=consolidation
+    /audit?what=learnt&person=alice&q=cello /audit?what=bookkeeping /audit/steps?first=1&last=9 /import
+    /documents /documents?q=lease /search /search?q=cello /owners /operations /operations/keys
+    /operations/settings /operations/requests /operations/workers /operations/models /operations/retention
+    /operations/backups
+""".split()
 SAID = (
     ("I live in Nantes and I play the cello.", "The cello is a fine companion."),
     ("My cello teacher is called Bastien.", "Has he taught for long?"),
@@ -105,57 +77,64 @@ def full(memory: Memory) -> OwnerMemory:
     return memory.of("alice")
 
 
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
-
-
 def every_page(alice: OwnerMemory) -> list[str]:
-    """The addresses of all pages there are of a memory."""
+    """The addresses of all pages there are of a memory; of many alike the first and the last."""
     return [
         *PAGES,
-        *(f"/pages/{page.id}" for page in alice.pages()),
-        *(f"/segments/{segment.id}{part}" for segment in alice.segments() for part in ("", "/sources")),
+        *(f"/pages/{page.id}" for page in some(alice.pages())),
+        *(f"/segments/{segment.id}{part}" for segment in some(alice.segments()) for part in ("", "/sources")),
         *(f"/persona?{httpx2.QueryParams({'person': one.id})}" for one in alice.people()),
-        *(f"/facts/{fact.id}" for fact in (*alice.facts(), *alice.past_facts())),
-        *(f"/facts/{fact.id}/sources" for fact in alice.facts()),
-        *(f"/audit/{change.no}" for change in alice.changes()),
+        *(f"/facts/{fact.id}" for fact in (*some(alice.facts()), *some(alice.past_facts()))),
+        *(f"/facts/{fact.id}/sources" for fact in some(alice.facts())),
+        *(f"/audit/{change.no}" for change in some(alice.changes())),
     ]
+
+
+def some(every: Sequence[T]) -> Sequence[T]:
+    """The first and the last; all of them with `--proofs`."""
+    return bounded([*every[:1], *every[1:][-1:]], proofs=list(every))
+
+
+def of_each_kind(alice: OwnerMemory) -> list[str]:
+    """One address of each page, with `--proofs` all of them."""
+    return bounded(
+        list({re.sub(r"/\w*\d[-\w]*", "/", path.partition("?")[0]): path for path in every_page(alice)}.values()),
+        proofs=every_page(alice),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- what is shown
 
 
-@pytest.mark.parametrize(("zone", "told"), [(None, "10:00 UTC"), ("Europe/Paris", "12:00 CEST")])
-def test_a_time_says_its_zone_which_is_the_owners_if_there_is_one(server: Server, zone: str | None, told: str) -> None:
-    alice = server.memory.of("alice", timezone=zone)
-    alice.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00+00:00")
-    with httpx2.Client(base_url=server.url, timeout=30, verify=NO_TLS) as client:
-        for path in ("/pages", f"/pages/{alice.pages()[0].id}"):
-            shown = client.get(path, params={"user": "alice"}).text
+def test_a_time_says_its_zone_which_is_the_owners_if_there_is_one(server: Server, browser: httpx2.Client) -> None:
+    for user, zone, told in (("alice", None, "10:00 UTC"), ("bob", "Europe/Paris", "12:00 CEST")):
+        mine = server.memory.of(user, timezone=zone)
+        mine.add("I live in Lyon.", "Since when?", at="2026-05-02T10:00:00+00:00")
+        for path in ("/pages", f"/pages/{mine.pages()[0].id}"):
+            shown = get(browser, path, user=user).text
             assert f"2026-05-02 {told}" in shown
             assert re.findall(r"\d\d:\d\d(?! [A-Z+-])(?![:\d])", re.sub("<[^>]*>", " ", shown)) == []
             assert f"Times: {zone or 'UTC'}" in shown
+    browser.cookies.set("ember_zone", "Mars/Olympus")  # which is none
+    assert 'data-zone="Europe/Paris"' in get(browser, "/pages", user="bob").text
 
 
-def test_every_page_of_an_empty_memory_is_there(browser: httpx2.Client) -> None:
-    for path in PAGES:
-        answer = get(browser, path)
-        assert answer.status_code == 200, path
-        assert answer.headers["content-type"].startswith("text/html")
-
-
-@pytest.mark.parametrize(
-    "path", ["/overview", "/pages", "/segments", "/segments?archived=1", "/documents", "/map", "/playground", "/audit"]
-)
-def test_where_nothing_is_yet_a_page_says_what_to_do(browser: httpx2.Client, path: str) -> None:
-    assert Read(get(browser, path).text).hooks("empty")
-
-
-def test_a_first_visit_shows_a_command_that_works(server: Server, browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/overview").text)
+def test_every_page_of_an_empty_memory_is_there_and_says_how_to_begin(server: Server, browser: httpx2.Client) -> None:
+    answers = {path: get(browser, path) for path in PAGES}
+    kinds = {(one.status_code, one.headers["content-type"].partition(";")[0]) for one in answers.values()}
+    assert kinds == {(200, "text/html")}, answers
+    nothing = (
+        "/overview",
+        "/pages",
+        "/segments",
+        "/segments?archived=1",
+        "/documents",
+        "/map",
+        "/playground",
+        "/audit",
+    )
+    assert [path for path in nothing if not Read(answers[path].text).hooks("empty")] == []
+    page = Read(answers["/overview"].text)
     command = next(attrs["data-copy"] for _, attrs in page.elements if attrs.get("data-copy"))
     assert command is not None
     assert command.startswith(f"curl {server.url}/v1/memories ")
@@ -164,43 +143,23 @@ def test_a_first_visit_shows_a_command_that_works(server: Server, browser: httpx
     assert len(server.memory.of("alice").pages()) == 1
 
 
-@pytest.mark.proof
-def test_every_page_of_a_full_memory_is_there(full: OwnerMemory, browser: httpx2.Client) -> None:
-    wrong = [(path, found) for path in every_page(full) if (found := get(browser, path).status_code) != 200]
-    assert wrong == []
-
-
-def test_without_an_owner_the_start_page_leads_to_those_known(full: OwnerMemory, browser: httpx2.Client) -> None:
-    assert "alice" in Read(browser.get("/").text).text
-
-
 def test_every_link_keeps_the_owner_and_leads_somewhere(full: OwnerMemory, browser: httpx2.Client) -> None:
     links = {
-        attrs["href"]
+        str(attrs["href"])
         for path in ("/overview", "/segments", "/persona", "/pages", "/map", "/audit")
         for tag, attrs in Read(get(browser, path).text).elements
         if tag == "a" and (attrs.get("href") or "").startswith("/")
     }
-    assert all("user=alice" in str(link) for link in links - {"/"})
-    assert [link for link in links if browser.get(str(link)).status_code != 200] == []
+    assert all("user=alice" in link for link in links - {"/"})
+    alike: dict[str, list[str]] = {}
+    for link in sorted(links):
+        alike.setdefault(re.sub(r"\d\w*(-\w+)?", "0", link), []).append(link)
+    few = [link for them in alike.values() for link in them[: bounded(1, proofs=1000)]]
+    assert [link for link in few if browser.get(link).status_code != 200] == []
+    assert "alice" in Read(browser.get("/").text).text
 
 
-def test_nothing_comes_from_outside_and_no_markup_carries_style_or_script(
-    full: OwnerMemory, browser: httpx2.Client
-) -> None:
-    for path in every_page(full):
-        answer = get(browser, path)
-        assert answer.status_code == 200, path
-        for tag, attrs in Read(answer.text).elements:
-            for name in ("src", "href", "action", "hx-get", "hx-post", "data-events"):
-                assert (attrs.get(name) or "/").startswith(("/", "#")), (path, tag, attrs)
-            assert "style" not in attrs
-            assert tag != "style"
-            assert not [name for name in attrs if name.startswith(("on", "hx-on"))], (path, tag)
-            assert tag != "script" or attrs.get("src"), path
-
-
-def test_assets_are_kept_for_ever_under_the_hash_of_their_content(browser: httpx2.Client) -> None:
+def test_assets_are_kept_for_ever_under_the_hash_of_their_content_and_are_all_ours(browser: httpx2.Client) -> None:
     page = Read(get(browser, "/").text)
     addresses = {
         str(v) for _, a in page.elements for n, v in a.items() if n in ("src", "href") and "/assets/" in str(v)
@@ -212,10 +171,7 @@ def test_assets_are_kept_for_ever_under_the_hash_of_their_content(browser: httpx
         assert "immutable" in answer.headers["cache-control"]
     assert browser.get(re.sub(r"/assets/\w+/", "/assets/000000000000/", min(addresses))).status_code == 404
     assert browser.get("/assets/000000000000/../place.py").status_code == 404
-
-
-def test_no_asset_names_another_server_but_in_comments_and_namespaces() -> None:
-    for name, asset in assets().items():
+    for name, asset in assets().items():  # none of them names another server but in comments and namespaces
         if not name.endswith((".css", ".js")):
             continue
         text = re.sub(r"/\*.*?\*/", "", asset.content.decode(), flags=re.DOTALL).replace("http://www.w3.org/", "")
@@ -233,7 +189,7 @@ def group(memory: Memory) -> OwnerMemory:
     return alice
 
 
-def test_people_are_listed_and_one_is_chosen(group: OwnerMemory, browser: httpx2.Client) -> None:
+def test_people_are_listed_merged_split_and_one_is_the_user(group: OwnerMemory, browser: httpx2.Client) -> None:
     page = Read(get(browser, "/persona").text)
     assert len(page.hooks("person")) == len(group.people()) == 3
     assert "Vera's sister" in page.text
@@ -246,21 +202,6 @@ def test_people_are_listed_and_one_is_chosen(group: OwnerMemory, browser: httpx2
     assert "Oslo" in kit.text
     assert "Lyon" not in kit.text
     assert get(browser, "/persona", person="Zoe").status_code == 404
-
-
-def test_while_it_is_undecided_who_the_user_is_the_speakers_are_offered(
-    group: OwnerMemory, browser: httpx2.Client
-) -> None:
-    page = Read(get(browser, "/persona").text)
-    assert page.hooks("undecided")
-    assert {a["value"] for _, a in page.elements if a.get("name") == "name" and a.get("value")} == {"Vera", "Kit"}
-    after = Read(post(browser, "/people/user", name="Vera").text)
-    assert not after.hooks("undecided")
-    assert after.hooks("done")
-    assert [line.value for line in group.profile()] == ["Lyon"]
-
-
-def test_people_are_merged_and_split_with_undo_beside(group: OwnerMemory, browser: httpx2.Client) -> None:
     for path, other, left in (("merge", "Kit", 2), ("split", "Vera's sister", 4)):
         page = Read(get(browser, "/persona", person="Ana").text)
         assert page.hooks(path)
@@ -271,6 +212,13 @@ def test_people_are_merged_and_split_with_undo_beside(group: OwnerMemory, browse
         assert len(group.people()) == 3
     assert post(browser, "/people/merge", one="Ana", other="Zoe").status_code == 404
     assert post(browser, "/people/merge", one="Ana", other="Ana").status_code == 422
+    page = Read(get(browser, "/persona").text)
+    assert page.hooks("undecided")
+    assert {a["value"] for _, a in page.elements if a.get("name") == "name" and a.get("value")} == {"Vera", "Kit"}
+    after = Read(post(browser, "/people/user", name="Vera").text)
+    assert not after.hooks("undecided")
+    assert after.hooks("done")
+    assert [line.value for line in group.profile()] == ["Lyon"]
 
 
 def test_instructions_are_listed_with_their_source_added_and_ended(memory: Memory, browser: httpx2.Client) -> None:
@@ -292,14 +240,13 @@ def test_instructions_are_listed_with_their_source_added_and_ended(memory: Memor
     assert not then.hooks("add-instruction")
 
 
-def test_what_is_not_there_is_a_page_that_says_so(full: OwnerMemory, browser: httpx2.Client) -> None:
+def test_what_is_not_there_is_a_page_for_browsers_and_a_problem_for_others_and_sources_are_there(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
     for path in ("/pages/none", "/segments/none", "/facts/none", "/audit/999", "/import/none", "/audit/0"):
         answer = get(browser, path)
         assert answer.status_code == 404, path
         assert Read(answer.text).hooks("failure")
-
-
-def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_others(browser: httpx2.Client) -> None:
     page = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html,*/*"})
     assert page.status_code == 404
     read = Read(page.text)
@@ -311,20 +258,6 @@ def test_an_address_where_nothing_is_has_a_page_for_browsers_and_a_problem_for_o
         assert answer.headers["content-type"] == "application/problem+json"
     assert browser.post("/nowhere", headers={"Accept": "text/html"}).headers["content-type"].startswith("application/")
 
-
-def test_a_failure_names_no_owner_whom_a_key_does_not_hold(memory: Memory) -> None:
-    memory.of("alice").add("I live in Nantes.")
-    _, secret = key_for(memory, "carol", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        asked = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
-        assert asked.headers["location"].startswith("/login")
-        browser.cookies.set("ember_key", secret)
-        answer = browser.get("/nowhere", params=OWNER, headers={"Accept": "text/html"})
-        assert answer.status_code == 404
-        assert "alice" not in answer.text
-
-
-def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.Client) -> None:
     trait = full.traits()[0]
     said = full.utterance(trait.sources[0].utterance_id).text
     path = f"/traits/{trait.dimension}/sources"
@@ -335,7 +268,9 @@ def test_what_a_trait_rests_on_can_be_asked(full: OwnerMemory, browser: httpx2.C
     assert "<html" not in part.text
 
 
-def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerMemory, browser: httpx2.Client) -> None:
+def test_the_playground_shows_what_recall_gives_now_and_then_and_counts_no_visit(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
     before = [segment.visits for segment in full.segments()]
     page = Read(get(browser, "/playground", q="Where do I live?", budget=200, k=4).text)
     context = full.recall("Where do I live?", budget=200)
@@ -344,28 +279,23 @@ def test_the_recall_lab_shows_what_recall_gives_and_counts_no_visit(full: OwnerM
     assert context.text.splitlines()[-1] in page.text
     assert f"{context.tokens}" in page.text
     assert [segment.visits for segment in full.segments()] == before
+    paper = Read(get(browser, "/playground", q="cello", preset="paper").text)
+    assert "preset paper ignores the budget" in paper.text
+    assert full.recall("cello", preset="paper").text.splitlines()[-1] in paper.text
+    query = full.pages()[-1].query
+    assert Read(get(browser, "/playground", q=query).text).hooks("hit")
+    then = Read(get(browser, "/playground", q=query, as_of="2020-01-01").text)
+    assert not then.hooks("hit")
+    assert then.hooks("before-first")
+    assert Read(get(browser, "/persona", as_of="2020-01-01").text).hooks("before-first")
+    assert not Read(get(browser, "/persona", valid_at="2020-01-01").text).hooks("before-first")
+    assert not Read(get(browser, "/playground", q=query, valid_at="2020-01-01").text).hooks("hit")
+    assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
 
-def test_a_preset_may_be_compared_with_the_other(full: OwnerMemory, browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/playground", q="cello", preset="paper").text)
-    assert "preset paper ignores the budget" in page.text
-    assert full.recall("cello", preset="paper").text.splitlines()[-1] in page.text
-
-
-def test_a_recall_that_cannot_be_asked_says_why(full: OwnerMemory, browser: httpx2.Client) -> None:
-    answer = get(browser, "/playground", q="cello", at="yesterday-ish")
-    assert answer.status_code == 422
-    assert "yesterday-ish" in Read(answer.text).text
-
-
-def test_search_finds_utterances_facts_and_segments(full: OwnerMemory, browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/search", q="rabbit").text)
-    assert page.hooks("found-utterances")
-    assert page.hooks("found-facts")
-    assert page.hooks("found-segments")
-
-
-def test_older_pages_are_a_link_away(memory: Memory, browser: httpx2.Client) -> None:
+def test_older_pages_and_the_whole_of_a_long_line_are_a_link_away_and_metadata_stand_on_a_page(
+    memory: Memory, browser: httpx2.Client
+) -> None:
     alice = memory.of("alice")
     alice.add_messages([{"role": "user" if n % 2 == 0 else "assistant", "content": f"line {n}"} for n in range(100)])
     first = Read(get(browser, "/pages").text)
@@ -374,20 +304,22 @@ def test_older_pages_are_a_link_away(memory: Memory, browser: httpx2.Client) -> 
     assert "line 99" in first.text
     assert "line 0" in second.text
     assert len(first.hooks("page")) + len(second.hooks("page")) == 50
+    text = "wall " * 30_000
+    page_id = memory.of("bob").add(text, "Long.")
+    answer = get(browser, f"/pages/{page_id}", user="bob")
+    assert len(answer.text) < 40_000
+    link = next(a for t, a in Read(answer.text).elements if t == "a" and "/text" in str(a.get("href")))
+    whole = browser.get(str(link["href"]))
+    assert whole.text == text
+    assert whole.headers["content-type"].startswith("text/plain")
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    assert len(get(browser, "/pages", user="bob").text) < 40_000
 
-
-def test_pages_of_one_thread_stand_alone(full: OwnerMemory, browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/pages", thread="second").text)
-    assert "Grenoble" in page.text
-    assert "Nantes" not in page.text
-
-
-def test_metadata_stand_on_the_pages_of_a_page_and_of_a_fact(memory: Memory, browser: httpx2.Client) -> None:
-    alice = memory.of("alice")
-    page_id = alice.add("I live in Lyon.", metadata={"ticket": "T-7", "n": 7, "late": True, "tags": ["a", "b"]})
-    alice.settle()
-    for path in (f"/pages/{page_id}", f"/facts/{alice.facts()[0].id}"):
-        text = Read(get(browser, path).text).text
+    carol = memory.of("carol")
+    page_id = carol.add("I live in Lyon.", metadata={"ticket": "T-7", "n": 7, "late": True, "tags": ["a", "b"]})
+    carol.settle()
+    for path in (f"/pages/{page_id}", f"/facts/{carol.facts()[0].id}"):
+        text = Read(get(browser, path, user="carol").text).text
         for told in ("ticket", "T-7", "true", "a, b"):
             assert told in text, path
 
@@ -404,16 +336,12 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [pytest.param(text, marks=() if text in (HOSTILE[0], HOSTILE[3]) else pytest.mark.proof) for text in HOSTILE],
-)
-def test_what_others_wrote_is_never_markup(
-    memory: Memory, browser: httpx2.Client, place: Place, titled: Callable[..., None], text: str
+def test_nothing_comes_from_outside_no_markup_carries_style_or_script_and_what_others_wrote_is_none(
+    memory: Memory, browser: httpx2.Client, place: Place, titled: Callable[..., None]
 ) -> None:
-    name = text[:40].replace("\x1b", "").replace("\x07", "")
-    alice = memory.of("alice")
-    for number in range(6):
+    alice, every = memory.of("alice"), " ".join(HOSTILE)
+    for number, text in enumerate(HOSTILE * 2):
+        name = text[:40].replace("\x1b", "").replace("\x07", "")
         alice.add_messages(
             [
                 {"role": "user", "name": name, "content": f"My name is {text} and I like {text} {number}"},
@@ -423,47 +351,52 @@ def test_what_others_wrote_is_never_markup(
             metadata={"note": text, "notes": ["x", text]},
         )
     alice.settle()
-    titled(place("memory.db"), alice.owner, text)
-    assert any(text[:20] in one.title for one in alice.segments())
-    alice.set_profile(name=text)
-    alice.set_agent_profile(text)
-    alice.add_instruction(text)
+    titled(place("memory.db"), alice.owner, every)
+    assert any(every[:20] in one.title for one in alice.segments())
+    undecided = [get(browser, path) for path in ("/overview", "/persona")]
+    assert Read(undecided[0].text).hooks("undecided")
+    alice.set_user(HOSTILE[0][:40])
+    alice.set_profile(name=every)
+    alice.set_agent_profile(every)
+    for text in HOSTILE:
+        alice.add_instruction(text)
     assert alice.instructions()
     plain = {"alert(1)", "alert(2)", "alert(3)", "alert(4)", "alert(5)"}
-    for path in [*every_page(alice), f"/search?q={httpx2.QueryParams({'q': text})['q']}"]:
-        answer = get(browser, path.partition("?")[0], **dict(httpx2.QueryParams(path.partition("?")[2])))
+    pages = [get(browser, path) for path in every_page(alice)]
+    found = [get(browser, "/search", q=text) for text in HOSTILE]
+    for answer in (*undecided, *pages, *found):
+        path, page = answer.url.raw_path, Read(answer.text)
         assert answer.status_code == 200, path
-        page = Read(answer.text)
         for tag, attrs in page.elements:
-            assert not [one for one in attrs if one.startswith("on")], (path, tag, attrs)
+            for name in ("src", "href", "action", "hx-get", "hx-post", "data-events"):
+                assert (attrs.get(name) or "/").startswith(("/", "#")), (path, tag, attrs)
+            assert "style" not in attrs
+            assert tag != "style"
+            assert not [one for one in attrs if one.startswith(("on", "hx-on"))], (path, tag, attrs)
+            assert tag != "script" or attrs.get("src"), path
             assert tag != "img" or str(attrs["src"]).startswith("/assets/"), (path, attrs)
-            assert not str(attrs.get("href", "")).startswith("javascript"), (path, attrs)
             assert tag != "script" or not plain & {str(value) for value in attrs.values()}
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069]", page.text), path
-
-
-def test_another_owners_name_is_text_too(memory: Memory, browser: httpx2.Client) -> None:
     name = "<b>\"&' x"
     memory.of(name, name).add("hello")
     listed = Read(browser.get("/owners").text)
     assert name in listed.text
-    link = next(str(attrs["href"]) for tag, attrs in listed.elements if tag == "a")
+    link = next(href for _, attrs in listed.elements if "user=%3Cb%3E" in (href := str(attrs.get("href"))))
     page = Read(browser.get(link).text)
     assert name in page.text
     assert "b" not in [tag for tag, attrs in page.elements if not attrs]
 
 
-def test_marks_that_cannot_be_seen_are_shown() -> None:
+def test_a_text_shows_its_hidden_marks_is_cut_between_words_and_marks_what_was_taken() -> None:
     assert str(words.said("a\x00b\u202ec")) == (
         '<bdi>a<span class="ctl" title="U+0000">␀</span>b<span class="ctl" title="U+202E">U+202E</span>c</bdi>'
     )
-
-
-def test_a_line_is_cut_between_words() -> None:
     assert str(words.line("I live in Nantes, near the river", 20)) == "<bdi>I live in Nantes…</bdi>"
     assert str(words.line("I live in Nantes", 16)) == "<bdi>I live in Nantes</bdi>"
     assert str(words.line("我在成都长大，我妈妈在那里", 12)) == "<bdi>我在成都长…</bdi>"
     assert words.plain("x" * 50, 10) == "x" * 9 + "…"
+    assert str(words.spans("I <live> in Nantes", [(12, 18)])) == "<bdi>I &lt;live&gt; in <mark>Nantes</mark></bdi>"
+    assert str(words.spans("abc", [(1, 2), (0, 2), (5, 9)])) == "<bdi><mark>ab</mark>c</bdi>"
 
 
 @given(st.text(), st.integers(2, 60))
@@ -473,57 +406,19 @@ def test_a_line_is_never_longer_than_asked(text: str, longest: int) -> None:
     assert "\n" not in cut
 
 
-def test_characters_that_were_taken_from_a_text_are_marked() -> None:
-    assert str(words.spans("I <live> in Nantes", [(12, 18)])) == "<bdi>I &lt;live&gt; in <mark>Nantes</mark></bdi>"
-    assert str(words.spans("abc", [(1, 2), (0, 2), (5, 9)])) == "<bdi><mark>ab</mark>c</bdi>"
-
-
-def test_a_very_long_line_is_cut_with_a_link_to_the_whole(memory: Memory, browser: httpx2.Client) -> None:
-    text = "wall " * 180_000
-    page_id = memory.of("alice").add(text, "Long.")
-    answer = get(browser, f"/pages/{page_id}")
-    assert len(answer.text) < 40_000
-    link = next(a for t, a in Read(answer.text).elements if t == "a" and "/text" in str(a.get("href")))
-    whole = browser.get(str(link["href"]))
-    assert whole.text == text
-    assert whole.headers["content-type"].startswith("text/plain")
-    assert whole.headers["x-content-type-options"] == "nosniff"
-    assert len(get(browser, "/pages").text) < 40_000
-
-
 # -------------------------------------------------------------------------------------------------------- actions
 
 
-def test_a_fact_is_corrected_pinned_and_retired(full: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = next(one for one in full.facts() if "rabbit" in one.text)
-    answer = post(browser, f"/facts/{fact.id}/correct", text="has a hare named Biscuit")
-    assert answer.status_code == 200
-    right = next(one for one in full.facts() if "hare" in one.text)
-    assert str(answer.url).partition("?")[0].endswith(f"/facts/{right.id}")
-    assert post(browser, f"/facts/{right.id}/pin", pinned="1").status_code == 200
-    assert full.fact(right.id).pinned
-    assert post(browser, f"/facts/{right.id}/pin", pinned="0").status_code == 200
-    assert not full.fact(right.id).pinned
-    assert post(browser, f"/facts/{right.id}/retire").status_code == 200
-    assert full.fact(right.id).retired_at is not None
-
-
-def test_a_correction_without_words_is_refused(full: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = full.facts()[0]
-    assert post(browser, f"/facts/{fact.id}/correct", text="  ").status_code == 422
-    assert full.fact(fact.id) == fact
-
-
-def test_a_profile_line_is_set_and_taken_away(full: OwnerMemory, browser: httpx2.Client) -> None:
-    assert post(browser, "/profile", name="favourite tea", value="oolong").status_code == 200
-    assert {line.name: line.value for line in full.profile()}["favourite_tea"] == "oolong"
-    assert post(browser, "/profile", name="favourite_tea", value="").status_code == 200
-    assert "favourite_tea" not in {line.name for line in full.profile()}
-    assert post(browser, "/profile", name="role", value="a tutor", whose="agent").status_code == 200
-    assert [line.value for line in full.agent_profile()] == ["a tutor"]
-
-
 def test_forgetting_shows_what_would_go_before_it_goes(full: OwnerMemory, browser: httpx2.Client) -> None:
+    before = len(full.pages())
+    assert post(browser, "/forget", kind="everything", id="x").status_code == 422
+    assert post(browser, "/forget", kind="page", id="none").status_code == 404
+    days = ("", "2026-04-02", "2026-04-02/", "/2026-04-02", "x/y", "2026-04-03/2026-04-02")
+    assert {post(browser, "/forget", kind="days", id=one).status_code for one in days} == {422}
+    assert len(full.pages()) == before
+    of_a_day = {"since": "2026-04-02", "until": "2026-04-02"}
+    assert "forget-days" in get(browser, "/pages", **of_a_day).text
+    assert "forget-days" not in get(browser, "/pages", speaker="alice", **of_a_day).text
     page = full.pages()[2]
     preview = Read(get(browser, "/forget", kind="page", id=page.id).text)
     assert preview.hooks("preview")
@@ -532,9 +427,6 @@ def test_forgetting_shows_what_would_go_before_it_goes(full: OwnerMemory, browse
     assert Read(answer.text).hooks("receipt")
     assert get(browser, f"/pages/{page.id}").status_code == 404
     assert "Biscuit" not in str([one.utterances for one in full.pages()])
-
-
-def test_a_fact_a_segment_and_a_thread_are_forgotten(full: OwnerMemory, browser: httpx2.Client) -> None:
     fact, segment = full.facts()[0], min(full.segments(), key=lambda one: len(one.page_ids))
     for kind, name in (("fact", fact.id), ("segment", segment.id), ("thread", "first")):
         shown = Read(get(browser, "/forget", kind=kind, id=name).text)
@@ -545,14 +437,9 @@ def test_a_fact_a_segment_and_a_thread_are_forgotten(full: OwnerMemory, browser:
     assert {page.thread for page in full.pages()} <= {"second"}
 
 
-def test_forgetting_nothing_known_is_refused(full: OwnerMemory, browser: httpx2.Client) -> None:
-    before = len(full.pages())
-    assert post(browser, "/forget", kind="everything", id="x").status_code == 422
-    assert post(browser, "/forget", kind="page", id="none").status_code == 404
-    assert len(full.pages()) == before
-
-
-def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client) -> None:
+def test_a_change_says_what_it_did_to_what_in_words_and_is_undone_as_it_said(
+    full: OwnerMemory, browser: httpx2.Client
+) -> None:
     full.set_profile(tea="oolong")
     no = full.changes()[-1].no
     assert f"/audit/{no}/plan?" in get(browser, f"/audit/{no}").text
@@ -562,9 +449,6 @@ def test_a_change_is_undone_as_it_said(full: OwnerMemory, browser: httpx2.Client
     assert "tea" not in {line.name for line in full.profile()}
     assert "was undone by" in Read(get(browser, f"/audit/{no}/plan").text).text
     assert "undone by" in Read(get(browser, f"/audit/{no}").text).text
-
-
-def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMemory, browser: httpx2.Client) -> None:
     (ended,) = full.learn([{"text": "plans a concert", "value": "a concert", "attribute": "plans"}])
     full.expire(fact_id=ended.id, at=timedelta(days=1))
     segment = full.segments()[0]
@@ -577,8 +461,6 @@ def test_a_change_names_facts_segments_and_links_by_what_they_say(full: OwnerMem
         for item in (ended.id, segment.id, link.id):
             assert not re.search(rf"\b{item}\b", page.text), (path, item)
 
-
-def test_every_decision_has_words_of_its_own(full: OwnerMemory, browser: httpx2.Client) -> None:
     fact = next(one for one in full.facts() if "rabbit" in one.text)
     full.pin(full.correct(fact.id, "has a hare named Biscuit").id)
     full.forget(page=full.pages()[3].id)
@@ -619,18 +501,6 @@ def test_the_persona_of_another_time_is_shown_and_cannot_be_changed(memory: Memo
         assert not then.hooks("edit-user-profile")
     assert "lives in Bern" in Read(get(browser, "/persona", valid_at="2026-05-01").text).text
     assert get(browser, "/persona", as_of="soon").status_code == 422
-
-
-def test_the_recall_lab_looks_back(full: OwnerMemory, browser: httpx2.Client) -> None:
-    query = full.pages()[-1].query
-    assert Read(get(browser, "/playground", q=query).text).hooks("hit")
-    then = Read(get(browser, "/playground", q=query, as_of="2020-01-01").text)
-    assert not then.hooks("hit")
-    assert then.hooks("before-first")
-    assert Read(get(browser, "/persona", as_of="2020-01-01").text).hooks("before-first")
-    assert not Read(get(browser, "/persona", valid_at="2020-01-01").text).hooks("before-first")
-    assert not Read(get(browser, "/playground", q=query, valid_at="2020-01-01").text).hooks("hit")
-    assert get(browser, "/playground", q=query, valid_at="soon").status_code == 422
 
 
 def test_a_conflict_is_shown_until_both_are_let_stand(full: OwnerMemory, browser: httpx2.Client) -> None:
@@ -681,7 +551,9 @@ def until_done(browser: httpx2.Client, answer: httpx2.Response) -> Read:
     raise AssertionError("the import did not end")
 
 
-def test_a_dropped_file_is_stored_and_its_bad_lines_are_listed(memory: Memory, browser: httpx2.Client) -> None:
+def test_a_file_is_stored_once_for_its_owner_and_its_bad_lines_are_listed(
+    memory: Memory, browser: httpx2.Client
+) -> None:
     lines = [
         json.dumps({"role": "user", "content": "I live in Lyon."}),
         "{this is no JSON",
@@ -692,41 +564,31 @@ def test_a_dropped_file_is_stored_and_its_bad_lines_are_listed(memory: Memory, b
     assert page.hooks("import-state")[0]["data-state"] == "done"
     assert page.hooks("bad")
     assert [one.text for one in memory.of("alice").pages()[0].utterances] == ["I live in Lyon.", "A fine town."]
-
-
-def test_the_same_file_twice_stores_nothing_twice(memory: Memory, browser: httpx2.Client) -> None:
+    path = str(sent.url).removeprefix(str(browser.base_url)).partition("?")[0]
+    assert browser.get(path, params={"user": "bob"}).status_code == 404
     file = {"file": ("talk.txt", b"Mei: I moved to Grenoble.\nEmber: How is it?\n")}
     for _ in range(2):
         until_done(browser, browser.post("/import", params=OWNER, files=file))
-    assert memory.of("alice").stats().utterances == 2
-
-
-def test_an_empty_file_and_an_unknown_format_are_refused(memory: Memory, browser: httpx2.Client) -> None:
+    assert memory.of("alice").stats().utterances == 4
     assert browser.post("/import", params=OWNER, files={"file": ("none.txt", b"")}).status_code == 422
     answer = browser.post("/import", params=OWNER, files={"file": ("a.txt", b"Mei: hi")}, data={"form": "docx"})
     assert answer.status_code == 422
     answer = browser.post("/import", params=OWNER, files={"file": ("a.json", b"[1, 2")}, data={"form": "messages"})
     assert answer.status_code == 422
-    assert memory.of("alice").stats().utterances == 0
+    assert memory.of("alice").stats().utterances == 4
 
 
-def test_with_a_model_the_cost_is_shown_before_anything_is_stored(opened: Opener) -> None:
+def test_an_import_shows_its_cost_before_anything_is_stored_and_is_refused_above_its_limit(opened: Opener) -> None:
     memory = opened(model="some-model", model_url="http://127.0.0.1:9/v1", calls_per_day=1)
     said = "\n".join(f"Mei: line {n} of the tale\nEmber: go on" for n in range(40))
-    with (
-        running(memory) as url,
-        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
-    ):
+    with running(memory) as url, visiting(url) as browser:
         page = Read(browser.post("/import", params=OWNER, files={"file": ("talk.txt", said.encode())}).text)
     assert page.hooks("import-state")[0]["data-state"] == "ready"
     assert page.hooks("start")
     assert "today's limits are too low" in page.text
     assert memory.of("alice").stats().utterances == 0
-
-
-def test_a_file_larger_than_the_limit_is_refused(opened: Opener) -> None:
-    memory = opened(http_import_bytes=2000)
-    with running(memory) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
+    memory = opened("small.db", http_import_bytes=2000)
+    with running(memory) as url, visiting(url) as browser:
         answer = browser.post("/import", params=OWNER, files={"file": ("big.txt", b"Mei: hello\n" * 1000)})
     assert answer.status_code == 413
     assert memory.of("alice").stats().utterances == 0
@@ -751,18 +613,11 @@ def test_what_was_said_is_downloaded_and_can_be_imported(memory: Memory, browser
     assert len(bob.utterances()) == len(said) == 2
 
 
-def test_an_import_belongs_to_its_owner(memory: Memory, browser: httpx2.Client) -> None:
-    sent = browser.post("/import", params=OWNER, files={"file": ("talk.txt", b"Mei: hello\n")})
-    until_done(browser, sent)
-    path = str(sent.url).removeprefix(str(browser.base_url)).partition("?")[0]
-    assert browser.get(path, params={"user": "bob"}).status_code == 404
-
-
 # ------------------------------------------------------------------------------------------------------- who may
 
 
-def test_no_page_of_one_owner_shows_anothers_memory(full: OwnerMemory, browser: httpx2.Client) -> None:
-    paths = every_page(full)
+def test_no_page_of_one_owner_shows_or_changes_anothers_memory(full: OwnerMemory, browser: httpx2.Client) -> None:
+    paths = of_each_kind(full)
     for path in paths:
         answer = browser.get(
             path.partition("?")[0], params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "bob"}
@@ -771,9 +626,6 @@ def test_no_page_of_one_owner_shows_anothers_memory(full: OwnerMemory, browser: 
         assert kept, path
         for secret in ("Nantes", "Biscuit", "walnut", "成都"):
             assert secret not in answer.text, path
-
-
-def test_another_owners_fact_cannot_be_touched(full: OwnerMemory, browser: httpx2.Client) -> None:
     fact = full.facts()[0]
     for action in ("retire", "pin", "correct"):
         answer = browser.post(f"/facts/{fact.id}/{action}", params={"user": "bob"}, data={"text": "x", "pinned": "1"})
@@ -781,14 +633,19 @@ def test_another_owners_fact_cannot_be_touched(full: OwnerMemory, browser: httpx
     assert full.fact(fact.id) == fact
 
 
-def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory) -> None:
+def test_a_server_with_keys_asks_for_one_keeps_it_in_a_cookie_and_sends_nobody_elsewhere(memory: Memory) -> None:
     memory.of("alice").add("I live in Nantes.")
     memory.of("bob").add("I live in Lyon.")
     _, secret = key_for(memory, "alice/default")
-    with (
-        running(memory, require_keys=True) as url,
-        httpx2.Client(base_url=url, follow_redirects=True, verify=NO_TLS, timeout=None) as browser,
-    ):
+    with running(memory, require_keys=True) as url, visiting(url) as browser:
+        for wanted in ("//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"):
+            page = Read(browser.get("/login", params={"next": wanted}).text)
+            kept = [
+                attrs.get("value") for tag, attrs in page.elements if tag == "input" and attrs.get("name") == "next"
+            ]
+            assert kept in ([], ["/"]), wanted
+        lost = browser.get("/nowhere", headers={"Accept": "text/html"}, follow_redirects=False)
+        assert lost.headers["location"].startswith("/login")
         asked = browser.get("/pages", params=OWNER)
         assert Read(asked.text).hooks("login")
         wrong = browser.post("/login", data={"key": "ember_none_nothing"})
@@ -805,25 +662,16 @@ def test_a_server_with_keys_asks_for_one_and_keeps_it_in_a_cookie(memory: Memory
         assert other.status_code == 403
         assert "Lyon" not in other.text
         assert "bob" not in browser.get("/owners", params=OWNER).text
+        lost = browser.get("/nowhere", params={"user": "bob"}, headers={"Accept": "text/html"})
+        assert lost.status_code == 404
+        assert "bob" not in lost.text
         browser.post("/logout")
         assert Read(browser.get("/pages", params=OWNER).text).hooks("login")
 
 
-def test_whoever_has_a_key_and_no_memory_yet_sees_how_to_begin(memory: Memory) -> None:
-    memory.of("alice").add("I live in Nantes.")
-    _, secret = key_for(memory, "carol", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
-        page = Read(browser.get("/").text)
-        assert "carol" in page.text
-        assert page.hooks("empty")
-
-
 def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory, memory: Memory) -> None:
-    _, secret = key_for(memory, "alice", read_only=True)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, verify=NO_TLS, timeout=None) as browser:
-        browser.cookies.set("ember_key", secret)
-        for path in every_page(full):
+    with holding(memory, "alice", read_only=True) as browser:
+        for path in of_each_kind(full):
             forms = [
                 str(a["action"])
                 for t, a in Read(get(browser, path).text).elements
@@ -833,10 +681,3 @@ def test_a_key_that_may_only_read_is_offered_no_change(full: OwnerMemory, memory
         fact = full.facts()[0]
         assert post(browser, f"/facts/{fact.id}/retire").status_code == 403
         assert full.fact(fact.id) == fact
-
-
-@pytest.mark.parametrize("wanted", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)"])
-def test_after_the_login_nobody_is_sent_elsewhere(browser: httpx2.Client, wanted: str) -> None:
-    page = Read(browser.get("/login", params={"next": wanted}).text)
-    kept = [attrs.get("value") for tag, attrs in page.elements if tag == "input" and attrs.get("name") == "next"]
-    assert kept in ([], ["/"])

@@ -22,6 +22,7 @@ from embermem.http.inspector.drawing.atlas import (
     spread,
 )
 from embermem.http.inspector.words import columns, plain
+from embermem.index.projection import plane
 
 PLACES = st.tuples(st.floats(EDGE, WIDTH - EDGE), st.floats(EDGE, HEIGHT - EDGE))
 ITEMS = st.lists(
@@ -45,7 +46,9 @@ def box(item: Item, name: Name, scale: float) -> tuple[float, float, float, floa
 
 @settings(max_examples=60)
 @given(ITEMS)
-def test_names_leave_each_other_and_circles_room_from_their_zoom_on(items: list[Item]) -> None:
+def test_names_leave_each_other_and_circles_room_from_their_zoom_on_and_facts_have_theirs_when_zoomed_in(
+    items: list[Item],
+) -> None:
     found, by_id = names(items), {one.id: one for one in items}
     assert found == names(items)
     for zoom, scale in enumerate(ZOOMS):
@@ -58,11 +61,6 @@ def test_names_leave_each_other_and_circles_room_from_their_zoom_on(items: list[
                 assert left >= 0 <= top
                 assert right <= WIDTH * scale
                 assert bottom <= HEIGHT * scale
-
-
-@given(ITEMS)
-def test_facts_are_named_only_when_one_has_zoomed_in(items: list[Item]) -> None:
-    found = names(items)
     assert all(ZOOMS[found[one.id].zoom] > 1 for one in items if one.kind == "fact" and one.id in found)
 
 
@@ -88,3 +86,20 @@ def test_vectors_of_each_kind_are_as_far_from_their_middle(seed: int, n: int) ->
     assert np.allclose(made.mean(axis=0), 0, atol=1e-5)
     if n > 1:
         assert abs(float(np.sqrt(np.mean(np.sum(made * made, axis=1)))) - 1) < 1e-3
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 12), dim=st.integers(1, 8))
+def test_the_plane_is_that_of_the_first_directions_within_the_map_and_the_same_each_time(
+    seed: int, n: int, dim: int
+) -> None:
+    vectors = np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32)
+    places = plane(vectors)
+    assert places.shape == (n, 2)
+    assert np.all(np.abs(places) <= 1 + 1e-9)
+    assert np.array_equal(places, plane(vectors.copy()))
+    vectors = np.array([[0, 0, 0], [10, 1, 0], [20, 0, 0], [30, 1, 0]], dtype=np.float32)
+    places = plane(vectors)
+    assert np.all(np.diff(places[:, 0]) > 0)
+    assert places[0, 0] == -1.0
+    assert places[3, 0] == 1.0
+    assert not plane(np.ones((4, 3), dtype=np.float32)).any()

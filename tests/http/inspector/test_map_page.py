@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import httpx2
 import pytest
-from serving import NO_TLS, Server
+from read_page import OWNER
+from serving import Server
 
-from embermem import OwnerMemory
+from embermem import Memory, OwnerMemory
 from embermem.http.inspector.owner.atlas import AT_ONCE
-
-OWNER = {"user": "alice", "agent": "default"}
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client of the server."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=60, verify=NO_TLS) as client:
-        yield client
+from scripted import Clock, Opener
 
 
-@pytest.fixture
-def alice(server: Server) -> OwnerMemory:
-    """A memory with segments, and with facts about two people."""
-    mine = server.memory.of("alice")
+def five_days(memory: Memory, clock: Clock) -> None:
+    """Alice says something each day."""
+    mine = memory.of("alice")
     for day, text in enumerate(
         (
             "I live in Lyon.",
@@ -37,7 +29,14 @@ def alice(server: Server) -> OwnerMemory:
     ):
         mine.add(text, "I see.", at=f"2026-05-0{day + 1}T10:00:00Z")
     mine.settle()
-    return mine
+
+
+@pytest.fixture
+def memory(request: pytest.FixtureRequest, lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """An empty memory; where a test asks for alice's, one of these days."""
+    if "alice" in request.fixturenames:
+        lived_in(five_days)
+    return opened()
 
 
 def shown(browser: httpx2.Client, **query: str) -> str:
@@ -65,7 +64,9 @@ def test_words_a_kind_and_a_person_say_what_is_looked_at(browser: httpx2.Client,
     assert dots(shown(browser, person="Nobody")) == []
 
 
-def test_links_are_drawn_and_facts_are_tied_to_where_they_were_said(browser: httpx2.Client, alice: OwnerMemory) -> None:
+def test_links_and_where_facts_were_said_are_drawn_and_what_is_forgotten_no_more(
+    browser: httpx2.Client, alice: OwnerMemory
+) -> None:
     one, other = alice.facts()[:2]
     alice.link(one.id, other.id, "both are of <home>")
     text = shown(browser)
@@ -78,9 +79,6 @@ def test_links_are_drawn_and_facts_are_tied_to_where_they_were_said(browser: htt
     assert re.search(f'id="dot-{fact.id}" +data-in="{said_in}"', text)
     assert f'data-ends="{fact.id} {said_in}"' not in text
     assert f'data-ends="{fact.id} {said_in}"' in shown(browser, lines="1")
-
-
-def test_what_is_forgotten_is_on_the_map_no_more(browser: httpx2.Client, alice: OwnerMemory) -> None:
     fact = next(fact for fact in alice.facts() if "cello" in fact.text)
     assert f"dot-{fact.id}" in shown(browser)
     alice.forget(fact=fact.id)
@@ -90,6 +88,8 @@ def test_what_is_forgotten_is_on_the_map_no_more(browser: httpx2.Client, alice: 
 
 def test_a_map_of_many_facts_comes_after_its_page_and_is_kept(browser: httpx2.Client, server: Server) -> None:
     mine = server.memory.of("alice")
+    mine.add("Hello.", "Good morning.", at="2026-05-02T10:00:00Z")
+    assert 'data-test="empty"' in shown(browser)  # too little for a map
     mine.add("I play the cello.", "Since when?", at="2026-05-02T10:00:00Z")
     mine.learn(
         [{"text": f"has the parrot number {number}", "subject": f"Ana{number}"} for number in range(AT_ONCE + 5)]
@@ -100,8 +100,3 @@ def test_a_map_of_many_facts_comes_after_its_page_and_is_kept(browser: httpx2.Cl
     assert later is not None
     assert len(dots(browser.get(later.group(1).replace("&amp;", "&")).text)) == AT_ONCE + 5
     assert len(dots(shown(browser))) == AT_ONCE + 5
-
-
-def test_too_little_for_a_map_is_said(browser: httpx2.Client, server: Server) -> None:
-    server.memory.of("alice").add("Hello.", "Good morning.", at="2026-05-02T10:00:00Z")
-    assert 'data-test="empty"' in shown(browser)

@@ -6,15 +6,15 @@ import html
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import httpx2
 import pytest
-from serving import NO_TLS, Server, client, key_for, running
+from read_page import holding, visiting
+from serving import client, key_for, running
 
 from embermem import Memory, api_keys
 from embermem.bootstrap import copy_store
@@ -29,22 +29,6 @@ PAGES = tuple(f"/operations{part}" for part in PARTS)
 SECRET = "heron-4711"
 
 
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as one:
-        yield one
-
-
-@contextmanager
-def holding(memory: Memory, *owners: str, read_only: bool = False) -> Iterator[httpx2.Client]:
-    """A browser with a new key's cookie, on a server that requires keys."""
-    _, text = key_for(memory, *owners, read_only=read_only)
-    with running(memory, require_keys=True) as url, httpx2.Client(base_url=url, timeout=30, verify=NO_TLS) as one:
-        one.cookies.set("ember_key", text)
-        yield one
-
-
 def words(answer: httpx2.Response) -> str:
     """The text of a page, as it is read."""
     return re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", " ", re.sub("</?bdi>", "", answer.text))))
@@ -53,7 +37,7 @@ def words(answer: httpx2.Response) -> str:
 # ---------------------------------------------------------------------------------------------------------- who may
 
 
-def test_a_key_of_one_owner_gets_none_of_it_and_sees_no_link_to_it(memory: Memory) -> None:
+def test_a_key_of_one_owner_sees_none_of_it_and_a_read_only_key_of_everything_changes_nothing(memory: Memory) -> None:
     memory.of("alice").add("Hello.")
     with holding(memory, "alice") as browser:
         for path in (*PAGES, "/operations/requests/live", "/operations/workers/live", "/operations/keys/x/revoke"):
@@ -64,8 +48,6 @@ def test_a_key_of_one_owner_gets_none_of_it_and_sees_no_link_to_it(memory: Memor
             assert "/operations" not in browser.get(path).text
     assert len(memory.keys.all_keys()) == 1
 
-
-def test_a_read_only_key_of_everything_sees_all_of_it_and_changes_nothing(memory: Memory) -> None:
     key, _ = key_for(memory, "alice")
     with holding(memory, "*", read_only=True) as browser:
         assert "/operations" in browser.get("/").text
@@ -76,7 +58,7 @@ def test_a_read_only_key_of_everything_sees_all_of_it_and_changes_nothing(memory
         for path in ("keys", f"keys/{key.id}/revoke", "workers/wake", "workers/settle"):
             answer = browser.post(f"/operations/{path}", data={"name": "x", "of": "everything", "user": "alice"})
             assert answer.status_code == 403, path
-    assert [one.revoked_at for one in memory.keys.all_keys()] == [None, None]
+    assert [one.revoked_at for one in memory.keys.all_keys()] == [None] * 3
 
 
 # ------------------------------------------------------------------------------------------------------------- keys
@@ -107,29 +89,35 @@ def test_a_key_is_made_shown_once_works_and_is_revoked(memory: Memory) -> None:
             question = browser.get(f"/operations/keys/{key.id}/revoke")
             assert "phone" in question.text
             assert phone.get("/v1/pages", params={"user_id": "alice"}).status_code == 200  # a question revokes nothing
-            assert browser.post(f"/operations/keys/{key.id}/revoke").status_code == 303
+            sent = browser.post(f"/operations/keys/{key.id}/revoke", follow_redirects=False)
+            assert sent.status_code == 303
             assert phone.get("/v1/pages", params={"user_id": "alice"}).status_code == 401
         assert "revoked 20" in words(browser.get("/operations/keys"))
         assert browser.get("/operations/keys/none/revoke").status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("form", "told"),
-    [
+def test_a_key_that_cannot_be_is_refused_and_the_form_keeps_what_was_written(
+    browser: httpx2.Client, memory: Memory
+) -> None:
+    for form, told in (
         ({"name": "x", "of": "some"}, "at least one owner"),
         ({"name": " ", "of": "everything"}, "name"),
         ({"name": "x", "of": "some", "owners": "*"}, "everybody"),
         ({"name": "x", "of": "some", "spaces": "team:own"}, "read, write, grant"),
-    ],
-)
-def test_a_key_that_cannot_be_is_refused_and_the_form_keeps_what_was_written(
-    browser: httpx2.Client, memory: Memory, form: dict[str, str], told: str
-) -> None:
-    answer = browser.post("/operations/keys", data=form)
-    assert answer.status_code == 422
-    assert told in words(answer)
-    assert form.get("owners", "") in answer.text
+    ):
+        answer = browser.post("/operations/keys", data=form)
+        assert answer.status_code == 422, form
+        assert told in words(answer)
+        assert form.get("owners", "") in answer.text
     assert memory.keys.all_keys() == ()
+    told = words(browser.get("/operations"))
+    assert "Nothing: all work is done" in told
+    assert [part for part in PARTS if part.strip("/").capitalize() not in told] == []
+    assert "This server needs no keys" in words(browser.get("/operations/keys"))
+    with holding(memory, "*") as other:
+        page = words(other.get("/operations/keys"))
+        assert "This server needs no keys" not in page
+        assert "yours" in page
 
 
 def test_the_text_of_a_new_key_stands_in_no_line_of_the_log(
@@ -144,14 +132,6 @@ def test_the_text_of_a_new_key_stands_in_no_line_of_the_log(
         assert found[1] not in f"{record.getMessage()} {vars(record)}"
         assert SECRET not in f"{record.getMessage()} {vars(record)}"
     assert found[1] not in browser.get("/operations/requests").text
-
-
-def test_a_server_that_needs_no_keys_says_what_that_means(browser: httpx2.Client, memory: Memory) -> None:
-    assert "This server needs no keys" in words(browser.get("/operations/keys"))
-    with holding(memory, "*") as other:
-        page = words(other.get("/operations/keys"))
-        assert "This server needs no keys" not in page
-        assert "yours" in page
 
 
 # --------------------------------------------------------------------------------------------------------- settings
@@ -182,7 +162,7 @@ def test_settings_tell_where_they_were_given_and_no_secret(
 # --------------------------------------------------------------------------------------------------------- requests
 
 
-def test_requests_are_listed_by_route_without_any_value(memory: Memory) -> None:
+def test_requests_are_listed_by_route_without_any_value_and_a_stream_by_how_long_it_was_open(memory: Memory) -> None:
     memory.of("alice").add("Hello.")
     key, text = key_for(memory, "alice")
     with holding(memory, "*") as browser:
@@ -190,10 +170,9 @@ def test_requests_are_listed_by_route_without_any_value(memory: Memory) -> None:
             c.get("/v1/pages", params={"user_id": "alice", "cursor": SECRET}, headers={"X-Request-Id": "mine-1"})
             c.get(f"/v1/pages/{SECRET}", params={"user_id": SECRET})
             c.post("/v1/search", json={"user_id": "alice", "query": SECRET})
-        c = httpx2.Client(base_url=browser.base_url, timeout=30, verify=NO_TLS)
-        c.get(f"/{SECRET}", params={"q": SECRET}, headers={"Authorization": f"Bearer {SECRET}"})
-        c.get("/health")
-        c.close()
+        with visiting(str(browser.base_url)) as c:
+            c.get(f"/{SECRET}", params={"q": SECRET}, headers={"Authorization": f"Bearer {SECRET}"})
+            c.get("/health")
         page = browser.get("/operations/requests")
         told = words(page)
         assert SECRET not in page.text
@@ -206,8 +185,17 @@ def test_requests_are_listed_by_route_without_any_value(memory: Memory) -> None:
         assert "/health" not in listed
         assert "GET /health 200" in words(browser.get("/operations/requests", params={"route": "GET /health"}))
 
+    with running(memory) as url, visiting(url) as c:
+        with c.stream("GET", "/v1/events", params={"user_id": "alice"}) as events:
+            next(events.iter_lines())
+        assert until(lambda: "open 0 s" in words(c.get("/operations/requests")))
+        told = words(c.get("/operations/requests"))
+        assert "GET /v1/events 200 open 0 s" in told
+        assert "GET /v1/events 1 0 streams" in told
+        assert "GET /v1/events 200" not in words(c.get("/operations/requests", params={"slower": "0.01"}))
 
-def test_requests_are_chosen_by_route_status_and_time(browser: httpx2.Client) -> None:
+
+def test_requests_are_chosen_by_route_status_and_time_and_the_part_that_moves_is_none(browser: httpx2.Client) -> None:
     for path in ("/v1/facts", "/v1/facts", "/v1/pages/none", "/nowhere"):
         browser.get(path)
 
@@ -223,8 +211,6 @@ def test_requests_are_chosen_by_route_status_and_time(browser: httpx2.Client) ->
     assert len(listed(slower="nothing")) > 4
     assert listed(status="nonsense") == []
 
-
-def test_the_part_that_moves_is_no_request_itself_and_stands_still_when_paused(browser: httpx2.Client) -> None:
     page = browser.get("/operations/requests", params={"status": "2"})
     found = re.search(r'data-from="([^"]*)"', page.text)
     assert found is not None
@@ -236,7 +222,7 @@ def test_the_part_that_moves_is_no_request_itself_and_stands_still_when_paused(b
     assert "data-every" not in browser.get("/operations/requests", params={"paused": "1"}).text
 
 
-def test_the_newest_requests_are_kept_and_summed_by_route() -> None:
+def test_the_newest_requests_are_kept_and_summed_by_route_and_a_stream_is_not_among_the_times() -> None:
     at = [0.0]
     recent = Recent(kept=4, clock=lambda: at[0])
     for number, seconds in enumerate((9.0, 0.1, 0.2, 0.3)):
@@ -250,9 +236,6 @@ def test_the_newest_requests_are_kept_and_summed_by_route() -> None:
     slow, quick = by_route(recent.newest())
     assert (slow.route, slow.requests, slow.failed, slow.p50, slow.slowest) == ("GET /slow", 3, 1, 0.2, 0.3)
     assert quick.requests == 1
-
-
-def test_a_stream_counts_as_a_request_and_not_among_the_times() -> None:
     recent = Recent()
     recent.note("GET", "/v1/events", 200, 90.0, 10, None, "r0", stream=True)
     recent.note("GET", "/quick", 200, 0.001, 10, None, "r1")
@@ -261,27 +244,12 @@ def test_a_stream_counts_as_a_request_and_not_among_the_times() -> None:
     assert [one.timed for one in by_route(recent.newest())] == [True, False]
 
 
-def test_a_stream_is_told_by_how_long_it_was_open_and_is_no_slow_request(opened: Opener) -> None:
-    memory = opened()
-    memory.of("alice").add("I like figs.")
-    with running(memory) as url, httpx2.Client(base_url=url, timeout=30, verify=NO_TLS) as c:
-        with c.stream("GET", "/v1/events", params={"user_id": "alice"}) as events:
-            next(events.iter_lines())
-            time.sleep(0.01)
-        for _ in range(200):
-            told = words(c.get("/operations/requests"))
-            if "open 0 s" in told:
-                break
-            time.sleep(0.05)
-        assert "GET /v1/events 200 open 0 s" in told
-        assert "GET /v1/events 1 0 streams" in told
-        assert "GET /v1/events 200" not in words(c.get("/operations/requests", params={"slower": "0.01"}))
-
-
 # ---------------------------------------------------------------------------------------------------------- workers
 
 
-def test_the_work_is_told_and_one_owner_can_be_settled(opened: Opener, clock: Clock) -> None:
+def test_the_work_is_told_and_one_owner_can_be_settled_or_the_background_thread_woken(
+    opened: Opener, place: Place, clock: Clock
+) -> None:
     memory = opened(short_term_pages=1)
     store = store_of(memory)
     for name in ("alice", "bob", "carol"):
@@ -292,7 +260,7 @@ def test_the_work_is_told_and_one_owner_can_be_settled(opened: Opener, clock: Cl
     assert failed is not None
     store.postpone(failed, [memory.of("carol").pages()[0].id], "the model rests", clock() + timedelta(minutes=5))
     store.release(failed, due_at=clock() + timedelta(minutes=5), error="the model rests")
-    with running(memory) as url, httpx2.Client(base_url=url, timeout=30, verify=NO_TLS, follow_redirects=True) as c:
+    with running(memory) as url, visiting(url) as c:
         told = words(c.get("/operations/workers"))
         assert "bob by worker-7, until" in told
         assert "carol the model rests 1 time in a row; tried again in 5 minutes" in told
@@ -305,13 +273,10 @@ def test_the_work_is_told_and_one_owner_can_be_settled(opened: Opener, clock: Cl
         assert until(lambda: "2 pages placed" in words(c.get(live)))
         assert "no background thread" in words(c.post("/operations/workers/wake"))
     assert memory.of("alice").stats().pending == 0
-
-
-def test_the_background_thread_is_woken(place: Place) -> None:
     with (
-        Memory(place(), **{**SMALL, "background": True}) as memory,
+        Memory(place("other.db"), **{**SMALL, "background": True}) as memory,
         running(memory) as url,
-        httpx2.Client(base_url=url, timeout=30, verify=NO_TLS, follow_redirects=True) as c,
+        visiting(url) as c,
     ):
         assert "has not begun" in words(c.get("/operations/workers"))
         assert "looks for work now" in words(c.post("/operations/workers/wake"))
@@ -366,7 +331,9 @@ def test_what_leaves_is_told_by_number_and_time(opened: Opener, clock: Clock) ->
         assert "key of forgotten values is not at" in words(c.get("/operations"))
 
 
-def test_copies_are_listed_and_say_what_they_still_hold(opened: Opener, place: Place, tmp_path: Path) -> None:
+def test_copies_and_backups_are_listed_with_what_they_still_hold_and_one_that_was_deleted_as_gone(
+    opened: Opener, place: Place, tmp_path: Path, clock: Clock
+) -> None:
     memory = opened()
     alice = memory.of("alice")
     page = alice.add("I live in Lyon.")
@@ -378,12 +345,7 @@ def test_copies_are_listed_and_say_what_they_still_hold(opened: Opener, place: P
         assert "forgotten since, or" not in told
         assert "holds something that was forgotten since" in words(c.get("/operations/backups", params={"look": "1"}))
         assert f"embermem copy {place()} " in told
-
-
-def test_backups_are_listed_with_what_they_hold_and_one_that_was_deleted_as_gone(
-    opened: Opener, place: Place, tmp_path: Path, clock: Clock
-) -> None:
-    memory = opened()
+    memory = opened("other.db")
     page = memory.of("alice").add("I live in Lyon.")
     memory.backup(tmp_path / "backups", incremental=True)
     memory.backup(tmp_path / "gone.db")
@@ -395,23 +357,11 @@ def test_backups_are_listed_with_what_they_hold_and_one_that_was_deleted_as_gone
         assert "of 2 hours ago , 1 messages, 0 changes" in told
         assert "holds something that was forgotten since" in told
         assert "is not there any more" in told
-        assert f"embermem --store {place()} backup " in told
-
-
-# ---------------------------------------------------------------------------------------------------------- at once
-
-
-def test_where_all_is_well_nothing_needs_a_look(browser: httpx2.Client) -> None:
-    told = words(browser.get("/operations"))
-    assert "Nothing: all work is done" in told
-    for part in ("Keys", "Settings", "Requests", "Workers", "Models", "Retention", "Backups"):
-        assert part in told
+        assert f"embermem --store {place('other.db')} backup " in told
 
 
 def until(done: Callable[[], bool], tries: int = 200) -> bool:
     """Whether it is so within a while."""
-    import time
-
     for _ in range(tries):
         if done():
             return True

@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
-from read_page import Read
-from serving import NO_TLS, Server, key_for
+from read_page import OWNER, Read, get
+from serving import Server, key_for
 
 from embermem import Memory, OwnerMemory
 from embermem.transfer.datasets import parse
-from scripted import Opener
+from scripted import Clock, Opener
 
-OWNER = {"user": "alice", "agent": "default"}
 QUERY = "What did the heron eat?"
 
 
-@pytest.fixture
-def memory(opened: Opener) -> Memory:
-    made = opened()
-    alice = made.of("alice")
+def told(memory: Memory, clock: Clock) -> None:
+    """Alice says three things on three days."""
+    alice = memory.of("alice")
     alice.set_profile(name="Alice")
     for day, text in enumerate(("A heron ate two goldfish in the pond.", "I live in Lyon.", "I planted figs."), 1):
         alice.add(text, "I see.", thread=f"t{day}", at=f"2026-05-0{day}T10:00:00+00:00")
     alice.settle()
-    return made
 
 
 @pytest.fixture
-def alice(memory: Memory) -> OwnerMemory:
-    return memory.of("alice")
-
-
-@pytest.fixture
-def browser(server: Server) -> Iterator[httpx2.Client]:
-    """A client that is sent after each form's redirect."""
-    with httpx2.Client(base_url=server.url, follow_redirects=True, timeout=30, verify=NO_TLS) as client:
-        yield client
-
-
-def get(browser: httpx2.Client, path: str, **query: Any) -> httpx2.Response:
-    """A page of alice's."""
-    return browser.get(path, params={**OWNER, **query})
+def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
+    """A memory of these."""
+    lived_in(told)
+    return opened()
 
 
 def keep(browser: httpx2.Client, **fields: Any) -> httpx2.Response:
@@ -61,7 +48,9 @@ def marks(page: Read, tag: str) -> set[str]:
 # ---------------------------------------------------------------------------------------------- one context
 
 
-def test_each_line_of_what_was_said_leads_to_its_hit_and_back(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_each_line_of_what_was_said_leads_to_its_hit_and_back_and_each_part_says_what_it_costs(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     page, context = Read(get(browser, "/playground", q=QUERY).text), alice.recall(QUERY)
     lines, hits = marks(page, "a"), marks(page, "li")
     assert {f"hit-{hit.utterance.seq}" for hit in context.packed} <= lines & hits
@@ -70,27 +59,22 @@ def test_each_line_of_what_was_said_leads_to_its_hit_and_back(alice: OwnerMemory
     assert len(ids) == len(set(ids))
     targets = {href[1:] for tag, attrs in page.elements if tag == "a" and (href := attrs.get("href") or "")[:1] == "#"}
     assert targets <= set(ids)
-
-
-def test_what_it_took_and_what_each_part_costs_is_told(browser: httpx2.Client) -> None:
-    page = Read(get(browser, "/playground", q=QUERY).text)
     assert page.hooks("took")
     assert "who it is: profile and traits" in page.text
     assert "what was said" in page.text
     assert "hold what was asked" in page.text
-
-
-@pytest.mark.parametrize("bad", [{"budget": "lots"}, {"k": "x"}, {"preset": "other"}, {"at": "soon"}])
-def test_a_setting_that_is_none_is_refused_in_words(browser: httpx2.Client, bad: dict[str, str]) -> None:
-    answer = get(browser, "/playground", q=QUERY, **bad)
-    assert answer.status_code == 422
-    assert next(iter(bad.values())) in Read(answer.text).text
+    for name, bad in (("budget", "lots"), ("k", "x"), ("preset", "other"), ("at", "soon")):
+        answer = get(browser, "/playground", **{"q": QUERY, name: bad})
+        assert answer.status_code == 422, name
+        assert bad in Read(answer.text).text
 
 
 # --------------------------------------------------------------------------------------------- two contexts
 
 
-def test_two_budgets_are_compared_line_by_line(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_two_budgets_are_compared_line_by_line_and_the_right_side_begins_as_the_left_one(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     before = [one.visits for one in alice.segments()]
     page = Read(get(browser, "/playground", q=QUERY, budget=40, q2=QUERY, budget2=400).text)
     small, large = alice.recall(QUERY, budget=40), alice.recall(QUERY, budget=400)
@@ -102,9 +86,6 @@ def test_two_budgets_are_compared_line_by_line(alice: OwnerMemory, browser: http
     assert page.hooks("verdict2")
     assert f"of {400} tokens" in page.text
     assert [one.visits for one in alice.segments()] == before
-
-
-def test_the_right_side_begins_as_the_left_one_is(browser: httpx2.Client) -> None:
     page = Read(get(browser, "/playground", q=QUERY, budget=77, compare=1).text)
     fields = {attrs.get("name"): attrs.get("value") for tag, attrs in page.elements if tag == "input"}
     assert (fields["q2"], fields["budget2"]) == (QUERY, "77")
@@ -131,22 +112,14 @@ def test_what_is_marked_is_kept_as_a_case_and_opened_with_its_verdict(
     assert f"Case {case.id} does not pass" in page.text
     fields = {attrs.get("name"): attrs.get("value") for tag, attrs in page.elements if tag == "input"}
     assert (fields["q"], fields["budget"], fields["at"], fields["case"]) == (QUERY, "300", at, case.id)
-
-
-def test_a_case_that_passes_says_so(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    answer = keep(browser, missing=[seq(alice, "heron")])
-    assert f"Case {alice.cases()[0].id} passes" in Read(answer.text).text
-    listed = Read(get(browser, "/playground/cases", ask=1).text)
-    assert "1 of 1 pass now" in listed.text
-
-
-def test_a_fact_is_marked_by_what_it_rests_on(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    fact = next(one for one in alice.facts() if one.value == "Lyon")
+    fact = next(one for one in alice.facts() if one.value == "Lyon")  # is marked by what it rests on
     keep(browser, unwanted_fact=[fact.id])
-    assert alice.cases()[0].unwanted[0].seq == seq(alice, "Lyon")
+    assert {one.seq for case in alice.cases() for one in case.unwanted} == {heron, seq(alice, "Lyon")}
 
 
-def test_what_is_missing_is_found_by_its_words_and_stays_marked(alice: OwnerMemory, browser: httpx2.Client) -> None:
+def test_what_is_missing_is_found_by_its_words_and_nothing_marked_is_refused(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
     figs = seq(alice, "figs")
     page = Read(get(browser, "/playground", q=QUERY, budget=1, find="figs", missing=1, note="so far").text)
     boxes = {
@@ -156,9 +129,6 @@ def test_what_is_missing_is_found_by_its_words_and_stays_marked(alice: OwnerMemo
     }
     assert boxes[str(figs)] is False
     assert boxes["1"] is True
-
-
-def test_nothing_marked_is_refused_in_words(alice: OwnerMemory, browser: httpx2.Client) -> None:
     for fields in ({}, {"missing": ["999"]}):
         answer = keep(browser, **fields)
         assert answer.status_code == 422
@@ -166,24 +136,24 @@ def test_nothing_marked_is_refused_in_words(alice: OwnerMemory, browser: httpx2.
     assert alice.cases() == ()
 
 
-def test_a_case_is_dropped_from_the_list_with_undo_beside_it(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    keep(browser, missing=[seq(alice, "heron")])
+def test_a_case_that_passes_says_so_is_a_file_for_the_bench_and_is_dropped_with_undo(
+    alice: OwnerMemory, browser: httpx2.Client
+) -> None:
+    assert get(browser, "/playground/cases/export").status_code == 422
+    answer = keep(browser, missing=[seq(alice, "heron")])
     (case,) = alice.cases()
+    assert f"Case {case.id} passes" in Read(answer.text).text
+    assert "1 of 1 pass now" in Read(get(browser, "/playground/cases", ask=1).text).text
+    answer = get(browser, "/playground/cases/export")
+    assert "cases.json" in answer.headers["content-disposition"]
+    (conversation,) = parse(answer.json(), "cases", "here").conversations
+    assert [one.text for one in conversation.questions] == [QUERY]
     answer = browser.post(f"/playground/cases/{case.id}/drop", params=OWNER)
     assert alice.cases() == ()
     assert Read(answer.text).hooks("undo-done")
     assert Read(answer.text).hooks("empty")
     assert browser.post(f"/playground/cases/{case.id}/drop", params=OWNER).status_code == 422
     assert get(browser, "/playground", case="q99-00").status_code == 404
-
-
-def test_all_cases_are_a_file_that_the_bench_reads(alice: OwnerMemory, browser: httpx2.Client) -> None:
-    assert get(browser, "/playground/cases/export").status_code == 422
-    keep(browser, missing=[seq(alice, "heron")])
-    answer = get(browser, "/playground/cases/export")
-    assert "cases.json" in answer.headers["content-disposition"]
-    (conversation,) = parse(answer.json(), "cases", "here").conversations
-    assert [one.text for one in conversation.questions] == [QUERY]
 
 
 def test_who_may_only_read_keeps_and_drops_nothing(alice: OwnerMemory, server: Server, browser: httpx2.Client) -> None:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import combinations, pairwise
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,18 +64,14 @@ def picture(
 
 
 @given(SPANS, ZONES, some("topics"), some("facts"), some("changes"), st.sampled_from(["wide", "narrow"]))
-def test_nothing_overlaps_and_all_is_within_the_picture(
+def test_nothing_overlaps_and_all_is_within_the_picture_which_is_the_same_each_time(
     span: Span, zone: ZoneInfo, topics: list[Told], facts: list[Told], changes: list[Told], size: str
 ) -> None:
     inside = [one for one in (*topics, *facts) if one.since < span.end and (one.until or one.since) >= span.start]
-    drawn = picture(
-        span,
-        zone,
-        [one for one in inside if one.kind == "topics"],
-        [one for one in inside if one.kind == "facts"],
-        [one for one in changes if span.start <= one.since < span.end],
-        size,
-    )
+    of_topics, of_facts = ([one for one in inside if one.kind == kind] for kind in ("topics", "facts"))
+    changes = [one for one in changes if span.start <= one.since < span.end]
+    drawn = picture(span, zone, of_topics, of_facts, changes, size)
+    assert drawn == picture(span, zone, of_topics, of_facts[::-1], changes, size)
     for one in drawn.strips:
         left, right = one.reach
         assert EDGE - 0.2 <= left <= right <= drawn.width + 0.2, one
@@ -92,19 +87,8 @@ def test_nothing_overlaps_and_all_is_within_the_picture(
         assert 0 <= bar.y <= bar.y + bar.h <= drawn.height
     for mark, after in pairwise(sorted(drawn.marks, key=lambda one: one.x)):
         assert after.x - mark.x >= 12
-    assert sum(len(mark.told) for mark in drawn.marks) == len(
-        [one for one in changes if span.start <= one.since < span.end]
-    )
+    assert sum(len(mark.told) for mark in drawn.marks) == len(changes)
     assert all(0 <= x <= drawn.width for x, _ in drawn.ticks)
-
-
-@given(SPANS, ZONES, some("topics"), some("facts"), some("changes"))
-def test_the_same_span_gives_the_same_picture(
-    span: Span, zone: ZoneInfo, topics: list[Told], facts: list[Told], changes: list[Told]
-) -> None:
-    assert picture(span, zone, topics, facts, changes, "wide") == picture(
-        span, zone, topics, facts[::-1], changes, "wide"
-    )
 
 
 @given(NEAR, st.timedeltas(timedelta(hours=1), timedelta(days=400)), st.timedeltas(timedelta(0), timedelta(days=800)))
@@ -117,36 +101,19 @@ def test_what_goes_on_beyond_the_span_is_cut_at_its_edges(start: datetime, lengt
     assert one.x + one.w == WIDE.width - EDGE
 
 
-@given(SPANS, ZONES)
-def test_buckets_fill_the_span_without_a_gap(span: Span, zone: ZoneInfo) -> None:
+@given(SPANS, ZONES, st.sampled_from([4, 10]))
+def test_buckets_and_an_axis_of_few_moments_fill_a_span_and_its_neighbours_stay_within_the_calendar(
+    span: Span, zone: ZoneInfo, most: int
+) -> None:
     edges, unit = calendar.edges(span, zone)
     assert (edges[0], edges[-1]) == (span.start, span.end)
     assert all(since < until for since, until in pairwise(edges))
     assert len(edges) <= 301
     assert unit.seconds > 0
-
-
-@given(SPANS, ZONES, st.sampled_from([4, 10]))
-def test_an_axis_names_few_moments_in_order(span: Span, zone: ZoneInfo, most: int) -> None:
     ticks = calendar.ticks(span, zone, most)
     assert len(ticks) <= most + 3
     assert all(one < other for (one, _), (other, _) in pairwise(ticks))
     assert all(name for _, name in ticks)
-
-
-@given(MOMENTS, ZONES, st.sampled_from(sorted(calendar.PERIODS)))
-def test_periods_follow_each_other(at: datetime, zone: ZoneInfo, name: str) -> None:
-    one = calendar.period(name, at, zone)
-    if 2 < at.year < 9998:
-        assert one.start <= at < one.end
-        assert calendar.period_of(one, zone) is not None
-        later = calendar.moved(one, zone, later=True)
-        assert later.start == one.end
-        assert calendar.moved(later, zone, later=False) == one
-
-
-@given(SPANS, ZONES)
-def test_zooming_and_moving_stay_within_the_calendar(span: Span, zone: ZoneInfo) -> None:
     for one in (
         calendar.zoomed(span, 0.5),
         calendar.zoomed(span, 2.0),
@@ -157,32 +124,35 @@ def test_zooming_and_moving_stay_within_the_calendar(span: Span, zone: ZoneInfo)
         assert calendar.words(one, zone)
 
 
-@given(MOMENTS, ZONES)
-def test_an_address_is_read_as_it_was_written(at: datetime, zone: ZoneInfo) -> None:
+@given(MOMENTS, ZONES, st.sampled_from(sorted(calendar.PERIODS)))
+def test_periods_follow_each_other_and_an_address_is_read_as_it_was_written(
+    at: datetime, zone: ZoneInfo, name: str
+) -> None:
+    one = calendar.period(name, at, zone)
+    if 2 < at.year < 9998:
+        assert one.start <= at < one.end
+        assert calendar.period_of(one, zone) is not None
+        later = calendar.moved(one, zone, later=True)
+        assert later.start == one.end
+        assert calendar.moved(later, zone, later=False) == one
     assert calendar.read(calendar.written(at), zone, end=False) == at.replace(microsecond=0)
 
 
-def test_a_day_of_an_address_is_whole() -> None:
+def test_a_day_of_an_address_is_whole_and_what_is_no_time_none() -> None:
     paris = ZoneInfo("Europe/Paris")
     assert calendar.read("2026-05-02", paris, end=False) == datetime(2026, 5, 1, 22, tzinfo=UTC)
     assert calendar.read("2026-05-02", paris, end=True) == datetime(2026, 5, 2, 22, tzinfo=UTC)
+    for text in ("", "soon", "2026-13-01", "2026-5-2", "9" * 40, "\x00", "2026-05-02T25:00"):
+        assert calendar.read(text, ZoneInfo("UTC"), end=True) is None, text
 
 
-@pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "2026-5-2", "9" * 40, "\x00", "2026-05-02T25:00"])
-def test_an_address_that_is_no_time_is_none(text: str) -> None:
-    assert calendar.read(text, ZoneInfo("UTC"), end=True) is None
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "told"),
-    [
+def test_a_span_is_called_by_what_it_is() -> None:
+    for start, end, told in (
         ("2026-01-01", "2027-01-01", "2026"),
         ("2026-03-01", "2026-04-01", "Mar 2026"),
         ("2026-03-02", "2026-03-09", "2 Mar 2026 to 8 Mar 2026"),
         ("2026-03-02", "2026-03-03", "2 Mar 2026"),
         ("2026-03-02T10:00", "2026-03-02T12:00", "2 Mar 2026, 10:00 to 11:59"),
-    ],
-)
-def test_a_span_is_called_by_what_it_is(start: str, end: str, told: str) -> None:
-    two = (datetime.fromisoformat(one).replace(tzinfo=UTC) for one in (start, end))
-    assert calendar.words(calendar.span(*two), ZoneInfo("UTC")) == told
+    ):
+        two = (datetime.fromisoformat(one).replace(tzinfo=UTC) for one in (start, end))
+        assert calendar.words(calendar.span(*two), ZoneInfo("UTC")) == told
