@@ -157,13 +157,11 @@ def test_without_a_model_the_error_comes_before_anything_is_stored(opened: Opene
     assert bob.pages() == ()
 
 
-@pytest.mark.parametrize("wrong", [{"query": " \n"}, {"query": "a", "budget": 0}, {"query": "a", "style": "\x00"}])
-def test_wrong_input_is_refused_before_anything_is_stored(
-    alice: OwnerMemory, server: ModelServer, wrong: dict[str, Any]
-) -> None:
-    with pytest.raises(InputError):
-        alice.chat(**wrong)
-    assert (alice.pages(), server.calls) == ((), 0)
+def test_wrong_input_is_refused_before_anything_is_stored(alice: OwnerMemory, server: ModelServer) -> None:
+    for wrong in ({"query": " \n"}, {"query": "a", "budget": 0}, {"query": "a", "style": "\x00"}):
+        with pytest.raises(InputError):
+            alice.chat(**wrong)
+        assert (alice.pages(), server.calls) == ((), 0)
 
 
 @pytest.mark.parametrize("kind", ["http_500", "disconnect", "empty", "null", "garbage", "http_401", "no_choices"])
@@ -302,17 +300,17 @@ def test_turns_move_on_by_a_step_and_never_show_less_than_short_term_memory() ->
     assert len(set(begins)) == 9  # 1, 5, 9 … 33
 
 
-@pytest.mark.parametrize("forgotten", [{5}, {4, 5, 6, 9}])
-def test_turns_move_on_by_a_step_where_pages_were_forgotten(forgotten: set[int]) -> None:
-    there = [no for no in range(1, 40) if no not in forgotten]
-    begins = set()
-    for newest in there[10:]:
-        pages = [exchanged(no) for no in there if no <= newest][-10:]
-        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
-        assert kept == [page.no for page in pages if page.no >= kept[0]]
-        assert 7 <= len(kept) <= 10
-        begins.add(kept[0])
-    assert len(begins) <= 9
+def test_turns_move_on_by_a_step_where_pages_were_forgotten() -> None:
+    for forgotten in ({5}, {4, 5, 6, 9}):
+        there = [no for no in range(1, 40) if no not in forgotten]
+        begins = set()
+        for newest in there[10:]:
+            pages = [exchanged(no) for no in there if no <= newest][-10:]
+            kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
+            assert kept == [page.no for page in pages if page.no >= kept[0]]
+            assert 7 <= len(kept) <= 10
+            begins.add(kept[0])
+        assert len(begins) <= 9
 
 
 def test_turns_within_a_limit_move_on_by_half_a_step() -> None:
@@ -387,10 +385,10 @@ def _agent() -> Any:
     return About.AGENT
 
 
-@pytest.mark.parametrize("raw", ["", " \n", "\x00", injected_blocks.wrap("#1 alice: Lyon", KEY)])
-def test_a_reply_that_says_nothing_is_an_error(raw: str) -> None:
-    with pytest.raises(ModelReplyError):
-        chat.cleaned(raw, KEY)
+def test_a_reply_that_says_nothing_is_an_error() -> None:
+    for raw in ("", " \n", "\x00", injected_blocks.wrap("#1 alice: Lyon", KEY)):
+        with pytest.raises(ModelReplyError):
+            chat.cleaned(raw, KEY)
 
 
 def test_a_reply_is_cleaned_of_what_no_store_can_hold() -> None:

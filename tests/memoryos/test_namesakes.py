@@ -345,35 +345,36 @@ def test_a_speaker_keeps_the_name(opened: Opener) -> None:
 # ------------------------------------------------------------------------------------------------------ what excludes
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "excludes"),
-    [
-        ("brother", "colleague", True),
-        ("brother", "friend", True),
-        ("brother", "half-brother", False),
-        ("brother", "twin", False),
-        ("brother", "brother-in-law", True),
-        ("sister", "mother", True),
-        ("sister", "brother", True),
-        ("mother", "mom", False),
-        ("friend", "colleague", False),
-        ("friend", "husband", False),
-        ("wife", "colleague", False),
-        ("wife", "fiancee", False),
-        ("husband", "uncle", True),
-        ("boss", "father", True),
-        ("godmother", "aunt", False),
-        ("godmother", "uncle", True),
-        ("哥哥", "同事", True),
-        ("哥哥", "弟弟", True),
-        ("哥哥", "双胞胎哥哥", False),
-        ("哥哥", "brother", False),
-        ("爷爷", "外公", True),
-        ("爷爷", "grandfather", False),
-        ("老婆", "同事", False),
-        ("叔叔", "邻居", False),
-        ("朋友", "同学", False),
-    ],
-)
-def test_which_relations_exclude_each_other(one: str, other: str, excludes: bool) -> None:
-    assert excluded(one, other) is excluded(other, one) is excludes
+def test_which_relations_exclude_each_other() -> None:
+    wrong = [
+        (one, other, excludes)
+        for one, other, excludes in (
+            ("brother", "colleague", True),
+            ("brother", "friend", True),
+            ("brother", "half-brother", False),
+            ("brother", "twin", False),
+            ("brother", "brother-in-law", True),
+            ("sister", "mother", True),
+            ("sister", "brother", True),
+            ("mother", "mom", False),
+            ("friend", "colleague", False),
+            ("friend", "husband", False),
+            ("wife", "colleague", False),
+            ("wife", "fiancee", False),
+            ("husband", "uncle", True),
+            ("boss", "father", True),
+            ("godmother", "aunt", False),
+            ("godmother", "uncle", True),
+            ("哥哥", "同事", True),
+            ("哥哥", "弟弟", True),
+            ("哥哥", "双胞胎哥哥", False),
+            ("哥哥", "brother", False),
+            ("爷爷", "外公", True),
+            ("爷爷", "grandfather", False),
+            ("老婆", "同事", False),
+            ("叔叔", "邻居", False),
+            ("朋友", "同学", False),
+        )
+        if not (excluded(one, other) is excluded(other, one) is excludes)
+    ]
+    assert wrong == []

@@ -504,9 +504,8 @@ def test_the_subjects_of_older_stores_are_persons_too() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("subject", "text", "read"),
-    [
+def test_a_text_that_names_nobody_is_read_with_the_name() -> None:
+    for subject, text, read in (
         ("user", "is allergic to nuts", "Al is allergic to nuts"),
         ("user", "住在北京", "Al住在北京"),
         ("user", "The user lives in Lyon", "Al lives in Lyon"),
@@ -514,11 +513,9 @@ def test_the_subjects_of_older_stores_are_persons_too() -> None:
         ("user", "The door is locked", "Al: The door is locked"),
         ("user's sister", "The user's sister lives in Lyon", "Al's sister lives in Lyon"),
         ("Ann", "likes Annecy", "Ann likes Annecy"),
-    ],
-)
-def test_a_text_that_names_nobody_is_read_with_the_name(subject: str, text: str, read: str) -> None:
-    one = fact(subject, "says", "x", text)
-    assert People(OWNER, Persona(relations=(speaks("Al"),), facts=(one,))).shown(one).text == read
+    ):
+        one = fact(subject, "says", "x", text)
+        assert People(OWNER, Persona(relations=(speaks("Al"),), facts=(one,))).shown(one).text == read
 
 
 # ----------------------------------------------------------------------------------------------------------- properties

@@ -165,12 +165,12 @@ WRONG: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_cannot_be_learnt_is_refused_with_its_place_and_nothing_is_learnt(alice: OwnerMemory, name: str) -> None:
-    facts, says = WRONG[name]
-    with pytest.raises(InputError, match=says):
-        alice.learn(facts)
-    assert alice.changes() == ()
+def test_what_cannot_be_learnt_is_refused_with_its_place_and_nothing_is_learnt(alice: OwnerMemory) -> None:
+    for name in WRONG:
+        facts, says = WRONG[name]
+        with pytest.raises(InputError, match=says):
+            alice.learn(facts)
+        assert alice.changes() == ()
 
 
 @pytest.mark.parametrize("subject", ["user", "User", "alice", "Alice", None])

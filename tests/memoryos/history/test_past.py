@@ -175,11 +175,11 @@ def test_a_time_without_a_zone_is_in_the_owners(memory: Memory, clock: Clock) ->
     assert mine.pages(as_of=local - timedelta(hours=9)) == ()
 
 
-@pytest.mark.parametrize("at", ["yesterday", 7])
-def test_what_is_no_time_is_refused(memory: Memory, at: Any) -> None:
-    for asked in ("as_of", "valid_at"):
-        with pytest.raises(InputError, match=asked):
-            memory.of("alice").facts(**{asked: at})
+def test_what_is_no_time_is_refused(memory: Memory) -> None:
+    for at in ("yesterday", 7):
+        for asked in ("as_of", "valid_at"):
+            with pytest.raises(InputError, match=asked):
+                memory.of("alice").facts(**{asked: at})
 
 
 def test_before_memory_was_begun_anew_nothing_derived_is_kept(opened: Opener, clock: Clock) -> None:

@@ -83,14 +83,14 @@ def pairs(decisions: list[Decision]) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------- what an analyst says it ends
 
 
-@pytest.mark.parametrize("more", [{"attribute": "works_at"}, {"subject": "sister Ana"}])
-def test_a_fact_said_to_end_one_of_another_matter_leaves_it_and_both_are_in_conflict(more: dict[str, str]) -> None:
-    learner = Learner()
-    learner.learn(proposal("Lyon", 1))
-    decisions = learner.learn(proposal("Nantes", 2, **more, replaces=FactId("f1-000")))
-    assert [type(d) for d in decisions] == [FactAdded, FactsConflict]
-    assert pairs(decisions) == [("f1-000", "f2-000")]
-    assert learner.held() == ["Lyon", "Nantes"]
+def test_a_fact_said_to_end_one_of_another_matter_leaves_it_and_both_are_in_conflict() -> None:
+    for more in ({"attribute": "works_at"}, {"subject": "sister Ana"}):
+        learner = Learner()
+        learner.learn(proposal("Lyon", 1))
+        decisions = learner.learn(proposal("Nantes", 2, **more, replaces=FactId("f1-000")))
+        assert [type(d) for d in decisions] == [FactAdded, FactsConflict]
+        assert pairs(decisions) == [("f1-000", "f2-000")]
+        assert learner.held() == ["Lyon", "Nantes"]
 
 
 def test_who_says_that_he_dislikes_a_thing_takes_back_that_he_likes_it() -> None:

@@ -33,17 +33,17 @@ def say(role: str, content: str, **more: Any) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------ which page
 
 
-@pytest.mark.parametrize("role", list(Role))
-def test_the_first_message_of_a_thread_begins_a_page(role: Role) -> None:
-    assert not joins(None, role)
+def test_the_first_message_of_a_thread_begins_a_page() -> None:
+    wrong = [role for role in list(Role) if joins(None, role)]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("role", list(Role))
-@pytest.mark.parametrize("answered", [True, False])
-def test_the_agent_s_side_joins_and_the_user_s_joins_until_it_is_answered(role: Role, answered: bool) -> None:
-    tail = PageTail(page_id=PageId("p1"), answered=answered)
-    assert joins(tail, role) is (role.agent_side or not answered)
-    assert joins(tail, role, fresh=True) is role.agent_side
+def test_the_agent_s_side_joins_and_the_user_s_joins_until_it_is_answered() -> None:
+    for answered in (True, False):
+        for role in list(Role):
+            tail = PageTail(page_id=PageId("p1"), answered=answered)
+            assert joins(tail, role) is (role.agent_side or not answered)
+            assert joins(tail, role, fresh=True) is role.agent_side
 
 
 def test_in_a_group_each_one_s_turn_is_a_page_and_the_answer_joins_the_last(alice: OwnerMemory) -> None:
@@ -275,11 +275,11 @@ def test_a_key_still_holds_after_more_was_said_and_understood(alice: OwnerMemory
     assert len(alice.pages()) == 7
 
 
-@pytest.mark.parametrize("key", ["", " ", "a\x00", "k" * 600])
-def test_a_bad_key_is_refused(alice: OwnerMemory, key: str) -> None:
-    with pytest.raises(InputError, match="key"):
-        alice.add("Hello", key=key)
-    assert alice.pages() == ()
+def test_a_bad_key_is_refused(alice: OwnerMemory) -> None:
+    for key in ("", " ", "a\x00", "k" * 600):
+        with pytest.raises(InputError, match="key"):
+            alice.add("Hello", key=key)
+        assert alice.pages() == ()
 
 
 def test_a_refused_list_stores_none_of_it(alice: OwnerMemory) -> None:

@@ -81,15 +81,18 @@ def test_a_group_is_most_like_the_segment_with_its_rare_words() -> None:
     assert found["s1"] > found["s2"] > 0  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("pages", "least"), [(1, 2), (2, 3), (6, 7), (7, 8), (9, 8)])
-def test_groups_of_more_pages_must_have_more_keywords_in_common(pages: int, least: int) -> None:
-    words = ("requiem", "choir", "altos", "pitch", "conductor", "voices", "church", "hall", "organ")
-    topics = Topics(load())
-    topics.follow({one.id: one for one in (segment("s1", words=words, pages=pages), segment("s2", words=("canal",)))})
-    found = [
-        topics.linkages(dict.fromkeys((*words[:n], "tyres"), 1), None, pages)[segment("s1").id] > 0 for n in range(10)
-    ]
-    assert found == [n >= least for n in range(10)]
+def test_groups_of_more_pages_must_have_more_keywords_in_common() -> None:
+    for pages, least in ((1, 2), (2, 3), (6, 7), (7, 8), (9, 8)):
+        words = ("requiem", "choir", "altos", "pitch", "conductor", "voices", "church", "hall", "organ")
+        topics = Topics(load())
+        topics.follow(
+            {one.id: one for one in (segment("s1", words=words, pages=pages), segment("s2", words=("canal",)))}
+        )
+        found = [
+            topics.linkages(dict.fromkeys((*words[:n], "tyres"), 1), None, pages)[segment("s1").id] > 0
+            for n in range(10)
+        ]
+        assert found == [n >= least for n in range(10)]
 
 
 def test_vectors_are_compared_without_what_all_pages_share() -> None:

@@ -195,15 +195,15 @@ def test_the_work_behind_goes_on_in_the_same_way(bench: Maker) -> None:
     assert waits(one) == {}
 
 
-@pytest.mark.parametrize("most", [1, 3])
-def test_numbers_of_pages_never_leave_their_bounds(most: int) -> None:
-    pace = Pace()
-    for _ in range(50):
-        pages = pace.size(8)
-        assert 1 <= pages <= 8
-        (pace.answered if pages <= most else pace.failed)(pages)
-    assert pace.size(8) <= 2 * most
-    assert not pace.hopeless
+def test_numbers_of_pages_never_leave_their_bounds() -> None:
+    for most in (1, 3):
+        pace = Pace()
+        for _ in range(50):
+            pages = pace.size(8)
+            assert 1 <= pages <= 8
+            (pace.answered if pages <= most else pace.failed)(pages)
+        assert pace.size(8) <= 2 * most
+        assert not pace.hopeless
 
 
 # --------------------------------------------------------------------------------------------------------- on the way
@@ -472,17 +472,12 @@ def test_what_waits_is_told_in_sentences(clock: Clock) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("kinds", "code"),
-    [
+def test_the_exit_code_says_whether_pages_wait_or_were_read_without_the_model(clock: Clock) -> None:
+    for kinds, code in (
         ((), 0),
         ((WaitsFor.PLACE, WaitsFor.READING), 3),
         ((WaitsFor.READING,), 4),
         ((WaitsFor.ANALYSIS,), 4),
-    ],
-)
-def test_the_exit_code_says_whether_pages_wait_or_were_read_without_the_model(
-    kinds: tuple[WaitsFor, ...], code: int, clock: Clock
-) -> None:
-    found = [Waiting(waits_for=kind, pages=1, reason="", until=clock.now) for kind in kinds]
-    assert waiting.exit_code(found) == code
+    ):
+        found = [Waiting(waits_for=kind, pages=1, reason="", until=clock.now) for kind in kinds]
+        assert waiting.exit_code(found) == code

@@ -67,29 +67,32 @@ def told(ann: OwnerMemory, query: str) -> list[str]:
     return [fact.text for fact in ann.recall(query, budget=400).facts]
 
 
-@pytest.mark.parametrize("query", UNRELATED)
-def test_a_query_of_other_matters_gets_no_fact_goal_or_limit(ann: OwnerMemory, query: str) -> None:
-    assert told(ann, query) == []
+def test_a_query_of_other_matters_gets_no_fact_goal_or_limit(ann: OwnerMemory) -> None:
+    wrong = [query for query in UNRELATED if (told(ann, query)) != ([])]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("query", FOOD)
-def test_a_query_about_food_gets_what_is_not_eaten_however_it_is_worded(ann: OwnerMemory, query: str) -> None:
-    assert {"Ann is allergic to peanuts", "Ann is vegetarian"} <= {*told(ann, query)}
+def test_a_query_about_food_gets_what_is_not_eaten_however_it_is_worded(ann: OwnerMemory) -> None:
+    wrong = [
+        query for query in FOOD if not ({"Ann is allergic to peanuts", "Ann is vegetarian"} <= {*told(ann, query)})
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("Where do I live?", "Ann lives in Ghent"),
-        ("Where does my sister live?", "Ana lives in Oslo"),
-        ("What is my job?", "Ann works as a nurse"),
-        ("Do I have any pets?", "Ann has a dog named Rex"),
-        ("Which laptop should I buy?", "Ann is on a budget of 300 euros"),
-        ("Who am I?", "Ann is called Ann"),
-    ],
-)
-def test_what_is_asked_for_comes_first(ann: OwnerMemory, query: str, first: str) -> None:
-    assert told(ann, query)[:1] == [first]
+def test_what_is_asked_for_comes_first(ann: OwnerMemory) -> None:
+    wrong = [
+        (query, first)
+        for query, first in (
+            ("Where do I live?", "Ann lives in Ghent"),
+            ("Where does my sister live?", "Ana lives in Oslo"),
+            ("What is my job?", "Ann works as a nurse"),
+            ("Do I have any pets?", "Ann has a dog named Rex"),
+            ("Which laptop should I buy?", "Ann is on a budget of 300 euros"),
+            ("Who am I?", "Ann is called Ann"),
+        )
+        if (told(ann, query)[:1]) != ([first])
+    ]
+    assert wrong == []
 
 
 def test_who_asks_about_himself_does_not_hear_where_others_live(ann: OwnerMemory) -> None:

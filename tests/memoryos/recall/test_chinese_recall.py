@@ -80,11 +80,13 @@ def test_a_query_in_two_languages_is_weighed_in_between() -> None:
     assert half.recall_words == pytest.approx((settings.recall_words + none.recall_words) / 2)
 
 
-@pytest.mark.parametrize(
-    ("text", "share"), [("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5)]
-)
-def test_the_share_of_chinese_counts_a_character_as_two_letters(text: str, share: float) -> None:
-    assert 1.0 - readable(text, "en") == share
+def test_the_share_of_chinese_counts_a_character_as_two_letters() -> None:
+    wrong = [
+        (text, share)
+        for text, share in (("Where is my cat?", 0.0), ("", 0.0), ("42?", 0.0), ("我的猫", 1.0), ("abcd猫咪", 0.5))
+        if (1.0 - readable(text, "en")) != (share)
+    ]
+    assert wrong == []
 
 
 def test_minilm_says_that_it_reads_english() -> None:

@@ -64,9 +64,13 @@ def test_what_another_tells_them_of_themselves_or_asks_them_speaks_for_nobody() 
     assert told.whose == asked.whose == pytest.approx(0.0, abs=0.02)
 
 
-@pytest.mark.parametrize("text", ["Who paints herons?", "What do Alice and Bob paint?", "Does Zoe paint herons?"])
-def test_where_nobody_or_everybody_is_named_it_does_not_matter_who_spoke(text: str) -> None:
-    assert found(TWO, text).whose == 0.0
+def test_where_nobody_or_everybody_is_named_it_does_not_matter_who_spoke() -> None:
+    wrong = [
+        text
+        for text in ("Who paints herons?", "What do Alice and Bob paint?", "Does Zoe paint herons?")
+        if (found(TWO, text).whose) != (0.0)
+    ]
+    assert wrong == []
 
 
 def test_names_are_no_words_that_are_found() -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from talking import Line, fact, snapshot, unit
 
 from embermem.core.config import load
@@ -59,12 +58,10 @@ def test_several_persons_named_are_each_a_side() -> None:
     assert any("read about chess" in one for one in found(lines, "Have Ana and Ben both read about chess?", 2))
 
 
-@pytest.mark.parametrize(
-    ("query", "first"), [("Where did I first climb?", "lake 0"), ("Where did I last climb?", "lake 4")]
-)
-def test_of_what_matches_the_oldest_or_the_newest_comes_first(query: str, first: str) -> None:
-    lines = [Line(f"I climbed by the lake {n}", thread=f"s{n}", day=n) for n in (2, 0, 4, 1, 3)]
-    assert found([*lines, *BIRDS], query, 1) == [f"I climbed by the {first}"]
+def test_of_what_matches_the_oldest_or_the_newest_comes_first() -> None:
+    for query, first in (("Where did I first climb?", "lake 0"), ("Where did I last climb?", "lake 4")):
+        lines = [Line(f"I climbed by the lake {n}", thread=f"s{n}", day=n) for n in (2, 0, 4, 1, 3)]
+        assert found([*lines, *BIRDS], query, 1) == [f"I climbed by the {first}"]
 
 
 def test_what_was_said_on_the_right_side_of_an_event_counts_more() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,10 +81,10 @@ def test_a_sentence_that_never_ends_is_cut_around_the_word_asked_for() -> None:
     assert "the heron came" in made
 
 
-@pytest.mark.parametrize("end", ["。", "，"])
-def test_chinese_is_cut_too(end: str) -> None:
-    text = f"我们坐火车去了湖边{end}" * 60 + f"后来看见一只白鹭{end}" + f"晚上下雨了{end}" * 60
-    made = cut(text, 250, {"白鹭": 2.0}, counter("approx"))
-    assert "后来看见一只白鹭" in made
-    assert made.startswith(CUT)
-    assert counter("approx").count(made) <= 250
+def test_chinese_is_cut_too() -> None:
+    for end in ("。", "，"):
+        text = f"我们坐火车去了湖边{end}" * 60 + f"后来看见一只白鹭{end}" + f"晚上下雨了{end}" * 60
+        made = cut(text, 250, {"白鹭": 2.0}, counter("approx"))
+        assert "后来看见一只白鹭" in made
+        assert made.startswith(CUT)
+        assert counter("approx").count(made) <= 250

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import START, Line, fact, profile, snapshot
@@ -148,10 +147,10 @@ def test_a_fact_stands_beside_what_it_rests_on_and_before_it() -> None:
     assert text.index("- The user saw a heron in the reeds at dawn") < text.index("A heron stood")
 
 
-@pytest.mark.parametrize("name", ["approx", "words"])
-def test_a_budget_of_one_is_kept(name: str) -> None:
-    made = context([Line("the heron")], Persona(profile=(profile("name", "Alice"),)), 1, name)
-    assert (made.text, made.tokens) == ("", 0)
+def test_a_budget_of_one_is_kept() -> None:
+    for name in ("approx", "words"):
+        made = context([Line("the heron")], Persona(profile=(profile("name", "Alice"),)), 1, name)
+        assert (made.text, made.tokens) == ("", 0)
 
 
 def packed(
@@ -191,19 +190,16 @@ EXCHANGE = [
 SURE: dict[str, Any] = {"pack_least_lines": 1, "pack_exchange_share": 3.0}
 
 
-@pytest.mark.parametrize(
-    ("best", "texts"),
-    [
+def test_an_exchange_is_completed_with_tokens_that_are_left_over() -> None:
+    for best, texts in (
         (1, ["Which bird did you see?", "A heron, at noon."]),
         (2, ["And where was it?", "By the old mill."]),
         (4, ["Rain came then."]),
-    ],
-)
-def test_an_exchange_is_completed_with_tokens_that_are_left_over(best: int, texts: list[str]) -> None:
-    scores = [15.0 if row == best else 0.0 for row in range(5)]
-    made = packed(EXCHANGE, scores, 200, **SURE)
-    assert [line.split(": ", 1)[1] for line in made.text.splitlines()[1:]] == texts
-    assert len(made.places) == len(texts)
+    ):
+        scores = [15.0 if row == best else 0.0 for row in range(5)]
+        made = packed(EXCHANGE, scores, 200, **SURE)
+        assert [line.split(": ", 1)[1] for line in made.text.splitlines()[1:]] == texts
+        assert len(made.places) == len(texts)
 
 
 def test_completing_exchanges_takes_nothing_from_what_is_found() -> None:
@@ -276,18 +272,15 @@ def test_a_sentence_that_is_packed_is_not_packed_again() -> None:
     assert "the same as #1" in {left.reason for left in made.left_out}
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
+def test_a_fact_that_a_packed_line_says_in_the_same_words_is_not_told() -> None:
+    for said, told in (
         ("I saw a grey heron in the reeds.", "saw a grey heron in the reeds"),
         ("My sister and I saw a grey heron, in my own reeds.", "saw a grey heron in their own reeds"),
-    ],
-)
-def test_a_fact_that_a_packed_line_says_in_the_same_words_is_not_told(said: str, told: str) -> None:
-    lines = [Line(said), Line("And much else besides was said on that long evening.")]
-    made = packed(lines, [9.0, 1.0], 400, Persona(facts=(fact("f", told, 1),)))
-    assert made.facts == ()
-    assert made.text.count("grey heron") == 1
+    ):
+        lines = [Line(said), Line("And much else besides was said on that long evening.")]
+        made = packed(lines, [9.0, 1.0], 400, Persona(facts=(fact("f", told, 1),)))
+        assert made.facts == ()
+        assert made.text.count("grey heron") == 1
 
 
 def test_a_profile_field_that_a_fact_tells_is_not_told_twice() -> None:
@@ -300,9 +293,9 @@ def test_a_profile_field_that_a_fact_tells_is_not_told_twice() -> None:
     assert "lives in Lyon" in made.text
 
 
-@pytest.mark.parametrize(("sure", "fewest", "most"), [(1.0, 30, 40), (0.2, 5, 12), (0.0, 3, 7)])
-def test_a_query_that_memory_knows_little_of_gets_little(sure: float, fewest: int, most: int) -> None:
-    lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
-    view = View(snapshot(lines), Query(text="the heron", budget=600), load(pack_least_share=0.0))
-    made = pack(view, range(40), [0.0] * 40, [], Persona(), counter("words"), sure=sure)
-    assert fewest <= len(made.places) <= most
+def test_a_query_that_memory_knows_little_of_gets_little() -> None:
+    for sure, fewest, most in ((1.0, 30, 40), (0.2, 5, 12), (0.0, 3, 7)):
+        lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
+        view = View(snapshot(lines), Query(text="the heron", budget=600), load(pack_least_share=0.0))
+        made = pack(view, range(40), [0.0] * 40, [], Persona(), counter("words"), sure=sure)
+        assert fewest <= len(made.places) <= most

@@ -135,9 +135,8 @@ def alice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
         yield alice
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
+def test_a_question_finds_what_was_said_in_another_language(alice: OwnerMemory) -> None:
+    for question, answer in (
         ("Which pet do I have?", 0),
         ("Where did we move to?", 1),
         ("Quel animal vit chez moi ?", 0),
@@ -145,11 +144,9 @@ def alice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
         ("What must my daughter not eat?", 3),
         ("哪个孩子不能吃坚果？", 3),
         ("Was macht mein Bruder in seiner Werkstatt?", 2),
-    ],
-)
-def test_a_question_finds_what_was_said_in_another_language(alice: OwnerMemory, question: str, answer: int) -> None:
-    found = [hit.utterance.text for hit in alice.search(question, k=2)]
-    assert SAID[answer] in found
+    ):
+        found = [hit.utterance.text for hit in alice.search(question, k=2)]
+        assert SAID[answer] in found
 
 
 def test_a_memory_of_the_first_language_is_ranked_as_by_the_first_encoder_alone(tmp_path: Path) -> None:

@@ -106,11 +106,13 @@ def test_a_goal_that_was_given_up_stands_no_longer(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------------------------- which facts stand
 
 
-@pytest.mark.parametrize(
-    "query", ["Why is the sky blue?", "How do I sort a list?", "为什么天是蓝的？", "Tell me a joke."]
-)
-def test_a_goal_or_limit_that_does_not_bear_on_the_query_does_not_stand(query: str) -> None:
-    assert stands([SLIMMER, PEANUTS, told("budget", "is on a tight budget", 3)], query) == []
+def test_a_goal_or_limit_that_does_not_bear_on_the_query_does_not_stand() -> None:
+    wrong = [
+        query
+        for query in ("Why is the sky blue?", "How do I sort a list?", "为什么天是蓝的？", "Tell me a joke.")
+        if (stands([SLIMMER, PEANUTS, told("budget", "is on a tight budget", 3)], query)) != ([])
+    ]
+    assert wrong == []
 
 
 def test_an_example_of_a_theme_that_is_near_makes_its_limits_stand() -> None:
@@ -190,27 +192,31 @@ def test_of_equally_near_ones_the_newest_comes_first() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+def test_a_question_about_the_past_needs_no_goal() -> None:
+    for query in (
         "When did I go to Rome?",
         "What did I say of the film?",
         "Where were we last week?",
         "Have I told you my name?",
         "我上次说过什么？",
-    ],
-)
-def test_a_question_about_the_past_needs_no_goal(query: str) -> None:
-    assert asks_of_the_past(query)
-    assert stands([SLIMMER, PEANUTS], query) == []
+    ):
+        assert asks_of_the_past(query)
+        assert stands([SLIMMER, PEANUTS], query) == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [BURGER, "What shall I eat?", "Can you suggest a restaurant?", "I was hungry, so I had a burger.", "今晚吃什么？"],
-)
-def test_what_is_to_be_decided_now_is_no_question_about_the_past(query: str) -> None:
-    assert not asks_of_the_past(query)
+def test_what_is_to_be_decided_now_is_no_question_about_the_past() -> None:
+    wrong = [
+        query
+        for query in (
+            BURGER,
+            "What shall I eat?",
+            "Can you suggest a restaurant?",
+            "I was hungry, so I had a burger.",
+            "今晚吃什么？",
+        )
+        if asks_of_the_past(query)
+    ]
+    assert wrong == []
 
 
 # -------------------------------------------------------------------------------------------------------- packing
