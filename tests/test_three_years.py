@@ -80,7 +80,7 @@ def pages(rng: random.Random, count: int) -> Iterator[tuple[datetime, str]]:
     rng.shuffle(likes)
     said = [(told.day * 24.0, told.text) for told in LIFE]
     said += [(rng.uniform(1, DAYS * 24), rng.choice(_TALK)) for _ in range(count)]
-    said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(len(likes))]
+    said += [(rng.uniform(1, DAYS * 24), likes.pop()) for _ in range(bounded(120, proofs=len(likes)))]
     return ((BEGIN + timedelta(hours=hours), text) for hours, text in sorted(said))
 
 
@@ -105,7 +105,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnerMemor
     with Memory(path, embedder="hashed", background=False, clock=clock) as memory:
         nora = memory.of("nora")
         waiting = sorted(CHECKED)
-        for when, text in pages(random.Random(7), bounded(300, proofs=3800)):
+        for when, text in pages(random.Random(7), bounded(60, proofs=3800)):
             while waiting and BEGIN + timedelta(days=waiting[0]) < when:
                 clock.now = BEGIN + timedelta(days=waiting[0])
                 nora.settle()
@@ -117,7 +117,9 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnerMemor
         yield nora, told
 
 
-def test_what_was_so_on_a_day_is_known_of_it(lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]]) -> None:
+def test_on_every_day_the_facts_and_the_profile_say_what_was_so_and_no_context_tells_as_current_what_is_over(
+    lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]],
+) -> None:
     for day in CHECKED:
         nora, _ = lived
         when = BEGIN + timedelta(days=day)
@@ -131,8 +133,6 @@ def test_what_was_so_on_a_day_is_known_of_it(lived: tuple[OwnerMemory, dict[int,
                 elif attribute in ("diet", "has_pet"):
                     assert not values, (attribute, values, asked)
 
-
-def test_the_profile_of_a_day_says_what_was_so(lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]]) -> None:
     for day in CHECKED:
         nora, _ = lived
         profile = {line.name: line.value for line in nora.profile(as_of=BEGIN + timedelta(days=day))}
@@ -143,8 +143,6 @@ def test_the_profile_of_a_day_says_what_was_so(lived: tuple[OwnerMemory, dict[in
             so["works_as"],
         )
 
-
-def test_no_context_tells_as_current_what_is_over(lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]]) -> None:
     _, told = lived
     for day, facts in told.items():
         over = {
@@ -158,24 +156,18 @@ def test_no_context_tells_as_current_what_is_over(lived: tuple[OwnerMemory, dict
             assert not [text for text in facts if value in text and "worked" not in text and "moved" not in text], day
 
 
-def test_relatives_have_what_was_said_of_them(lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]]) -> None:
+def test_in_the_end_relatives_and_what_matters_are_known_and_nothing_that_was_said_for_fun_or_of_others(
+    lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]],
+) -> None:
     nora, _ = lived
     assert {line.name: line.value for line in nora.profile("Elin")}["home"] == "Bergen"
     assert {"Elin", "Mila"} <= {person.name for person in nora.people()}
 
-
-def test_likes_by_the_hundred_push_out_nothing_that_matters(
-    lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]],
-) -> None:
     nora, _ = lived
     held = {(fact.attribute, fact.value) for fact in nora.facts(person="user")}
     assert {("allergic_to", "walnuts"), ("lives_in", "Porto")} <= held
     assert any(attribute == "has_relative" and "Mila" in value for attribute, value in held)
 
-
-def test_what_was_said_for_fun_or_of_others_is_known_of_nobody(
-    lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]],
-) -> None:
     nora, _ = lived
     every = (*nora.facts(), *nora.facts(archived=True), *nora.past_facts())
     assert not [fact.text for fact in every if any(word in fact.text for word in ("Rome", "Paris", "pilot", "surgeon"))]

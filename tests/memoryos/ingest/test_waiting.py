@@ -31,6 +31,7 @@ from embermem.memoryos.system import MemoryOS
 from embermem.protocols import Analyst
 from embermem.reports import waiting
 from mortal import Mortal, Struck
+from proofs import bounded
 from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound
 
@@ -135,7 +136,7 @@ def test_the_size_that_worked_is_kept_for_later_claims_and_grows_again_slowly(be
     assert max(sizes) <= 4
     assert sizes.count(4) <= 1
     analyst.most = 64
-    filled(one, 120)
+    filled(one, 72)
     one.system.settle(ALICE)
     assert len(analyst.asked[-2]) == 8
 
@@ -424,7 +425,7 @@ def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double
     place: Place, clock: Clock, fails: str, after: bool
 ) -> None:
     strikes = 0
-    for strike in range(1, 60):
+    for strike in range(1, 60, bounded(5, proofs=1)):
         where = place(f"m{fails[0]}{after:d}{strike}")
         analyst = Weak(UNUSABLE[0], most=2, word="Number 3.", most_at_promotions=1)
         if fails == "on the way":
@@ -448,13 +449,13 @@ def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double
         assert_sound(where)
         if not mortal.dead:
             break
-    assert strikes > 8
+    assert strikes > bounded(2, proofs=8)
 
 
 # --------------------------------------------------------------------------------------------------------- what is told
 
 
-def test_what_waits_is_told_in_sentences(clock: Clock) -> None:
+def test_what_waits_is_told_in_sentences_and_by_the_exit_code(clock: Clock) -> None:
     later, before = clock.now + timedelta(hours=2), clock.now - timedelta(seconds=1)
     reason = "the model x at localhost:1 did not answer within 60 s (model_timeout_s)"
     told = waiting.sentences(
@@ -471,8 +472,6 @@ def test_what_waits_is_told_in_sentences(clock: Clock) -> None:
         f"4 pages were read without the model and will be read again after 2026-05-02 12:00 UTC: {reason}",
     ]
 
-
-def test_the_exit_code_says_whether_pages_wait_or_were_read_without_the_model(clock: Clock) -> None:
     for kinds, code in (
         ((), 0),
         ((WaitsFor.PLACE, WaitsFor.READING), 3),
