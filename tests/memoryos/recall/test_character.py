@@ -34,7 +34,7 @@ def told(query: str, traits: tuple[Trait, ...] = TRAITS, budget: int = 400, **ch
     return next((line for line in made.text.splitlines() if line.startswith("traits: ")), "")
 
 
-def test_traits_are_told_where_they_bear_on_the_query() -> None:
+def test_traits_are_told_where_they_bear_on_the_query_in_a_tenth_of_the_budget() -> None:
     wrong = [
         (query, line)
         for query, line in (
@@ -48,11 +48,7 @@ def test_traits_are_told_where_they_bear_on_the_query() -> None:
     ]
     assert wrong == []
 
-
-def test_traits_take_a_tenth_of_the_budget_the_strongest_first() -> None:
     assert told("What kind of person am I?", budget=80) == "traits: pets likes +0.6; music likes +0.6"
     assert told("What kind of person am I?", budget=20) == ""
 
-
-def test_without_long_term_memory_no_trait_is_told() -> None:
     assert told("What kind of person am I?", without="long_term") == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,9 +24,9 @@ ASKED = {
 }
 
 
-@pytest.fixture
-def owner(tmp_path: Path) -> Iterator[OwnerMemory]:
-    memory = Memory(tmp_path / "memory.db", embedder="hashed")
+@pytest.fixture(scope="module")
+def owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
+    memory = Memory(tmp_path_factory.mktemp("follow-ups") / "memory.db", embedder="hashed")
     owner = memory.of("user")
     for number, text in enumerate(SAID):
         owner.add(text, "Noted.", at=f"2026-01-{number + 1:02}T10:00:00+00:00", thread=f"s{number}")
@@ -44,7 +43,7 @@ def first(owner: OwnerMemory, query: str, thread: str | None = None) -> str:
     return next(hit.utterance.text for hit in hits if hit.utterance.thread != thread)
 
 
-def test_a_follow_up_is_read_with_the_turns_before_it(owner: OwnerMemory) -> None:
+def test_a_follow_up_is_read_with_the_turns_before_it_in_its_thread_alone(owner: OwnerMemory) -> None:
     wrong = [
         (query, thread, found)
         for query, thread, found in (
@@ -57,39 +56,33 @@ def test_a_follow_up_is_read_with_the_turns_before_it(owner: OwnerMemory) -> Non
     ]
     assert wrong == []
 
-
-def test_a_question_that_a_follow_up_rests_on_is_no_hit(owner: OwnerMemory) -> None:
     hits = owner.recall("Since when?", thread="ana").hits
     assert ASKED["ana"][0] not in [hit.utterance.text for hit in hits]
 
+    read = owner.recall("Since when?", thread="ana").notes
+    assert any(ASKED["ana"][0] in note for note in read)
+    assert any("'restur" in note for note in owner.recall("the resturant").notes)
 
-def test_a_query_that_says_everything_is_the_same_in_every_thread(owner: OwnerMemory) -> None:
+    owner.add("Hello again!", "Hello!", at="2026-02-02T10:00:00+00:00", thread="new")
+    told = owner.recall("Since when?", thread="new").hits
+    assert ASKED["ana"][0] in [hit.utterance.text for hit in told]
+
+
+def test_a_query_that_says_everything_is_the_same_in_every_thread_and_a_slip_finds_what_was_meant(
+    owner: OwnerMemory,
+) -> None:
     for thread in ("ana", None, "unknown"):
         at = "2026-03-01T10:00:00+00:00"
         alone = owner.recall("Which restaurant has the best paella?", at=at)
         asked = owner.recall("Which restaurant has the best paella?", thread=thread, at=at)
         assert [(hit.utterance.id, hit.score) for hit in asked.hits] == [(h.utterance.id, h.score) for h in alone.hits]
 
-
-def test_a_word_with_a_slip_finds_what_was_meant(owner: OwnerMemory) -> None:
     wrong = [
         query
         for query in ("Which resturant is the best?", "Which restuarant is the best?", "the best paela")
         if (first(owner, query)) != (SAID[4])
     ]
     assert wrong == []
-
-
-def test_turns_are_never_read_from_another_thread(owner: OwnerMemory) -> None:
-    owner.add("Hello again!", "Hello!", at="2026-02-02T10:00:00+00:00", thread="new")
-    told = owner.recall("Since when?", thread="new").hits
-    assert ASKED["ana"][0] in [hit.utterance.text for hit in told]
-
-
-def test_a_context_says_what_its_query_was_read_as(owner: OwnerMemory) -> None:
-    read = owner.recall("Since when?", thread="ana").notes
-    assert any(ASKED["ana"][0] in note for note in read)
-    assert any("'restur" in note for note in owner.recall("the resturant").notes)
 
 
 def test_a_question_that_goes_on_with_another_is_known_in_its_language() -> None:
@@ -113,8 +106,6 @@ def test_a_question_that_goes_on_with_another_is_known_in_its_language() -> None
     ]
     assert wrong == []
 
-
-def test_a_question_that_says_everything_refers_to_nobody() -> None:
     wrong = [
         query
         for query in (
