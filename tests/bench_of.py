@@ -32,7 +32,7 @@ class Bench:
     ) -> None:
         self.place = place
         self.clock = clock
-        self.store = open_store(place, load(None, **{**SMALL, **settings}))
+        self.store = open_store(place, load(**{**SMALL, **settings}))
         extractive = ExtractiveAnalyst()
         embedder = embedder or HashedNgrams()
         self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
@@ -42,7 +42,7 @@ class Bench:
             analyst=analyst or extractive,
             extractive=extractive,
             keywords=keywords,
-            settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
+            settings=load(**{**SMALL, "batch_wait_s": 0.0, **settings}),
             clock=clock,
             writer=TopicText(),
             summarise=summarise,

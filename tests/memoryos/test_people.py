@@ -101,7 +101,7 @@ def test_of_several_nobody_is_the_user_until_the_caller_says_so(opened: Opener, 
         mine.set_user("Zoe")
     assert_sound(place())
 
-    mine = opened().of("team 2")
+    mine = opened().of("team", "2")
     say(mine, ("Ann", "I live in Lyon. I really love jazz."))
     assert lines(mine) == {"home": "Lyon"}
     assert mine.traits()
@@ -112,13 +112,13 @@ def test_of_several_nobody_is_the_user_until_the_caller_says_so(opened: Opener, 
     assert lines(mine) == {"home": "Oslo"}
     assert_sound(place())
 
-    mine = opened().of("team 3")
+    mine = opened().of("team", "3")
     say(mine, ("Ann", "I live in Lyon."))
     mine.set_profile(language="French")
     say(mine, ("Bob", "I live in Oslo."))
     assert lines(mine) == {"language": "French"}
 
-    mine = opened().of("team 4")
+    mine = opened().of("team", "4")
     say(mine, ("user", "I live in Lyon."))
     say(mine, ("Ann", "I like tea."), ("user", "I'm allergic to nuts."))
     (user,) = [one for one in mine.people() if Role.USER in one.roles]
@@ -127,7 +127,7 @@ def test_of_several_nobody_is_the_user_until_the_caller_says_so(opened: Opener, 
     assert lines(mine) == lines(mine, "Ann") == {"home": "Lyon"}
     assert_sound(place())
 
-    mine = opened().of("team 5")
+    mine = opened().of("team", "5")
     say(mine, ("Ann " + "x" * 150, "I live in Lyon."))
     (user,) = [one for one in mine.people() if one.id == "user"]
     assert user.name == "Ann " + "x" * 56
@@ -318,7 +318,7 @@ def test_of_a_merged_person_two_homes_of_one_time_are_in_conflict_and_the_newer_
     assert mine.conflicts() == ()
     assert_sound(place())
 
-    mine = opened().of("ann 2")
+    mine = opened().of("ann", "2")
     say(mine, ("Ann", "I live in Lyon."))
     clock.go(86400)
     say(mine, ("Annie", "I live in Oslo."))
@@ -431,7 +431,7 @@ def test_a_speaker_of_whom_a_page_is_forgotten_is_known_by_the_others_or_is_nobo
     assert not [one for one in memory.check(deep=True) if one.level == "error"]
 
     memory = opened()
-    mine = memory.of("team 2")
+    mine = memory.of("team", "2")
     say(mine, ("Ann", "I live in Lyon."))
     page = mine.add_messages(
         [{"role": "user", "name": "Bobadil", "content": "I live in Oslo."}], thread="b", fresh=True

@@ -184,7 +184,7 @@ with Memory(sys.argv[1], embedder="hashed", background=False, short_term_pages=2
 def test_a_dry_run_that_is_killed_leaves_no_copy_in_any_file(opened: Opener, place: Place, tmp_path: Path) -> None:
     (tmp_path / "passing").mkdir()
     memory = opened()
-    for n in range(bounded(20, proofs=60)):
+    for n in range(bounded(12, proofs=60)):
         memory.of("alice").add(f"The purple heron number {n} flew over the river.", "I see.")
     memory.of("alice").settle()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "passing"), "PYTHONPATH": os.pathsep.join(sys.path)}
