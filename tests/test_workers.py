@@ -501,18 +501,16 @@ UNPLACED = """SELECT 1 FROM page p JOIN owner o ON o.owner_id = p.owner_id
               WHERE p.segment_id IS NULL AND p.no < o.pages"""
 
 
-@pytest.mark.parametrize(
-    ("quiet", "count"), [(15, 2), pytest.param(1000, 4, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
-)
-def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(
-    place: Place, quiet: int, count: int
-) -> None:
+@pytest.mark.proof  # in threads: test_an_owner_with_much_to_do_gives_way_to_all_who_wait_after_each_slice
+@pytest.mark.timeout(600)
+def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(place: Place) -> None:
+    quiet, count = 1000, 4
     noisy = 2 * quiet
     with Memory(place(), **SMALL) as memory:
         filled(memory, "noisy", noisy + 1)
         for n in range(quiet):
             filled(memory, f"quiet {n}", 2)
-    with workers(place(), count, "--once", slice_pages="32" if quiet > 100 else "8", batch_pages="8") as crew:
+    with workers(place(), count, "--once", slice_pages="32", batch_pages="8") as crew:
         told = [ended(worker) for worker in crew]
     assert sum(lines[-1]["placed"] for lines in told) == noisy + quiet
     with Memory(place(), **{**SMALL, "short_term_pages": 1}) as memory:

@@ -50,7 +50,7 @@ BURGER = "I feel like having a big burger tonight."
 @pytest.fixture(
     scope="module",
     params=bounded(
-        [("paper", "hashed"), ("default", "minilm")],
+        [("paper", "hashed"), ("default", "hashed")],
         proofs=[(p, e) for p in ("paper", "default") for e in ("hashed", "minilm")],
     ),
     ids="-".join,

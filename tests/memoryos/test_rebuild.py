@@ -52,7 +52,7 @@ def dump(place: str | Path) -> dict[str, list[str]]:
 
 
 def filled(alice: OwnerMemory) -> OwnerMemory:
-    for n in range(12):
+    for n in range(8):
         alice.add(LINES[n % 5], "I am your patient tutor.", thread=f"t{n % 2}")
     alice.set_profile(name="Alice")
     alice.set_agent_profile("a patient tutor of French")

@@ -94,7 +94,7 @@ def test_it_holds_what_it_held_and_every_read_answers(frozen: tuple[Path, Memory
     if file.stem != stores.TODAY:  # of that there is more in test_golden.py
         compare(f"store-{file.stem}", outputs.brief(memory))
 
-    every = bounded(4 if file.stem == stores.TODAY else 8, proofs=1)
+    every = bounded(8, proofs=1)
     known = OF_THE_MIGRATION if file.stem == stores.MIGRATED else ()
     assert [what for what in wrong(memory) if not what.endswith(known)] == []
     assert_tiers(memory)
@@ -192,6 +192,7 @@ def test_a_store_embedded_by_minilm_is_sound_and_its_log_gives_the_same_again(tm
         assert [one.same for one in memory.rebuild()] == [True] * len(memory.owners())
 
 
+@pytest.mark.proof  # tests/cli/test_moving_cli.py moves a life of today
 def test_an_export_is_imported_elsewhere_as_the_same_memory(tmp_path: Path) -> None:
     file, out, other = stores.thaw(stores.TODAY, tmp_path), tmp_path / "out.jsonl", tmp_path / "other.db"
     with stores.opened(file) as memory:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -51,10 +53,24 @@ def talked(alice: OwnerMemory, clock: Clock, rounds: int = 2) -> dict[str, list[
     return pages
 
 
-def settled(opened: Opener, clock: Clock, **settings: object) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50, **settings)
-    alice = memory.of("alice")
-    return memory, alice, talked(alice, clock)
+CAPACITIES = {"short_term_pages": 1, "batch_pages": 4, "mid_term_segments": 50}
+
+
+def two_rounds(memory: Memory, clock: Clock) -> None:
+    talked(memory.of("alice"), clock)
+
+
+def by_topic(alice: OwnerMemory) -> dict[str, list[str]]:
+    """The pages of each topic."""
+    return {name: [page.id for page in alice.pages() if page.thread.startswith(name)] for name in TOPICS}
+
+
+@pytest.fixture
+def apart(lived_in: Callable[..., Any], opened: Opener) -> tuple[Memory, OwnerMemory]:
+    """A memory in which no topic was joined, opened with the threshold by which they are."""
+    lived_in(two_rounds, topic_linkage=9.0, **CAPACITIES)
+    memory = opened(**CAPACITIES)
+    return memory, memory.of("alice")
 
 
 def segments_of(alice: OwnerMemory) -> dict[str, set[str]]:
@@ -107,7 +123,9 @@ def test_vectors_are_compared_without_what_all_pages_share() -> None:
 def test_a_topic_is_one_segment_over_its_threads_a_chain_is_in_one_and_filler_founds_none(
     opened: Opener, clock: Clock
 ) -> None:
-    memory, alice, pages = settled(opened, clock)
+    memory = opened(**CAPACITIES)
+    alice = memory.of("alice")
+    pages = talked(alice, clock)
     placed = segments_of(alice)
     for name in TOPICS:
         placed_together = [own for own in placed.values() if len(own & {*pages[name]}) >= 5]
@@ -126,25 +144,22 @@ def test_a_topic_is_one_segment_over_its_threads_a_chain_is_in_one_and_filler_fo
     assert_tiers(memory)
 
 
-def joined(opened: Opener, clock: Clock) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
-    """A memory in which segments were alone first, and were joined when it was opened with another threshold."""
-    memory, alice, pages = settled(opened, clock, topic_linkage=9.0)
+@pytest.fixture
+def joined(apart: tuple[Memory, OwnerMemory], clock: Clock) -> tuple[Memory, OwnerMemory]:
+    """A memory in which segments were alone first, and were joined with the next round."""
+    memory, alice = apart
     assert len(alice.segments()) >= 6
-    memory.close()
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
-    alice = memory.of("alice")
-    for name, more in talked(alice, clock, 1).items():
-        pages[name] += more
+    talked(alice, clock, 1)
     changes = [change for change in alice.changes() if change.cause is Cause.REGROUPING]
     assert any(isinstance(d, SegmentEnded) for change in changes for d in change.decisions)
     assert any(isinstance(d, Placed) for change in changes for d in change.decisions)
-    return memory, alice, pages
+    return memory, alice
 
 
 def test_segments_that_are_one_topic_are_joined_were_apart_before_and_travel_as_they_are(
-    opened: Opener, clock: Clock, place: Place
+    joined: tuple[Memory, OwnerMemory], opened: Opener, place: Place
 ) -> None:
-    memory, alice, _ = joined(opened, clock)
+    memory, alice = joined
     ended = {d.segment_id for change in alice.changes() for d in change.decisions if isinstance(d, SegmentEnded)}
     assert ended
     assert not ended & segments_of(alice).keys()
@@ -163,7 +178,7 @@ def test_segments_that_are_one_topic_are_joined_were_apart_before_and_travel_as_
     assert alice.recall("Who sings the requiem?", as_of=first.recorded_at - timedelta(seconds=1)).hits
 
     alice.visit(alice.search("requiem", k=5))
-    other = opened("other.db", short_term_pages=1, batch_pages=4, mid_term_segments=50)
+    other = opened("other.db", **CAPACITIES)
     imported(other, exported(memory, vectors=True))
     assert other.of("alice").segments() == alice.segments()
     assert_well(other)
@@ -178,11 +193,10 @@ def assert_well(memory: Memory) -> None:
 def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, clock: Clock) -> None:
     for looked_back in bounded((5,), proofs=(3, 5, 64)):
         file = f"{looked_back}.db"
-        capacities = {"short_term_pages": 1, "batch_pages": 4, "mid_term_segments": 50}
-        memory = opened(file, topic_linkage=0.0, topic_looked_back=looked_back, **capacities)
+        memory = opened(file, topic_linkage=0.0, topic_looked_back=looked_back, **CAPACITIES)
         talked(memory.of("alice"), clock)
         memory.close()
-        alice = opened(file, topic_looked_back=looked_back, **capacities).of("alice")
+        alice = opened(file, topic_looked_back=looked_back, **CAPACITIES).of("alice")
         talked(alice, clock, 1)
         regrouped = [d for one in alice.changes() if one.cause is Cause.REGROUPING for d in one.decisions]
         assert any(isinstance(d, Placed) for d in regrouped)
@@ -191,14 +205,11 @@ def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, cloc
             assert (one.said_from, one.said_to) == (min(said), max(said))
 
 
-def test_the_visits_of_a_segment_go_with_its_pages(opened: Opener, clock: Clock) -> None:
-    memory, alice, _ = settled(opened, clock, topic_linkage=9.0)
+def test_the_visits_of_a_segment_go_with_its_pages(apart: tuple[Memory, OwnerMemory], clock: Clock) -> None:
+    _, alice = apart
     alice.visit(alice.search("requiem", k=20))
     visits = sum(one.visits for one in alice.segments())
     assert visits
-    memory.close()
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
-    alice = memory.of("alice")
     before = len(alice.segments())
     talked(alice, clock, 1)
     assert len(alice.segments()) < before
@@ -206,9 +217,11 @@ def test_the_visits_of_a_segment_go_with_its_pages(opened: Opener, clock: Clock)
     assert sum(one.unanalysed for one in alice.segments()) <= 36
 
 
-def test_what_was_moved_or_joined_is_forgotten_wherever_it_was(opened: Opener, clock: Clock, place: Place) -> None:
-    memory, alice, pages = joined(opened, clock)
-    for page_id in pages["garden"]:
+def test_what_was_moved_or_joined_is_forgotten_wherever_it_was(
+    joined: tuple[Memory, OwnerMemory], place: Place
+) -> None:
+    memory, alice = joined
+    for page_id in by_topic(alice)["garden"]:
         alice.forget(page=page_id)
     assert_well(memory)
     assert holds(place(), "Snails", "tomatoes") == []

@@ -83,6 +83,7 @@ def test_a_query_is_weighed_by_what_the_embedder_reads_of_it() -> None:
     assert wrong == []
 
 
+@pytest.mark.proof  # tests/embedders/test_pair.py reads it of both encoders
 def test_minilm_says_that_it_reads_english() -> None:
     if find_weights() is None:
         pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
