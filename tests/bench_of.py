@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,7 @@ class Bench:
 
     def analysts(self, cause: Cause) -> list[str]:
         return [change.analyst for change in self.store.changes(ALICE.id) if change.cause is cause]
+
+
+Maker = Callable[..., Bench]
+"""Makes one; see the fixture `bench` of tests/memoryos/conftest.py."""

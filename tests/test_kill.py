@@ -111,6 +111,7 @@ def assert_understood_to_the_end(place: str | Path, acknowledged: list[tuple[str
     return placed
 
 
+@pytest.mark.proof  # in short: test_attack.py, whose lives are killed too
 @pytest.mark.engines
 @pytest.mark.parametrize("seed", range(1, 1 + bounded(1, proofs=4)))
 def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Place, engine: str, seed: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Memory, Tier
 from embermem.background import Background
 from embermem.core.changes import Cause
@@ -37,8 +37,6 @@ from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
 pytestmark = pytest.mark.engines
-
-Maker = Callable[..., Bench]
 
 
 class WallClock(Clock):

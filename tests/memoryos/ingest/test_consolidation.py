@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Maker
 from embermem import Memory, OwnerMemory, Tier
 from embermem.core import ids
 from embermem.core.changes import Cause
@@ -25,30 +25,10 @@ from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
 from embermem.memoryos.ingest.claim import pause
 from embermem.memoryos.ingest.pipeline import consolidate
-from embermem.protocols import Analyst, Embedder, MemorySystem
+from embermem.protocols import MemorySystem
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
-
-Maker = Callable[..., Bench]
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(
-        analyst: Analyst | None = None, embedder: Embedder | None = None, file: str = "memory.db", **settings: Any
-    ) -> Bench:
-        made.append(Bench(place(file), clock, analyst, embedder, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    for where in {one.place for one in made}:
-        assert_sound(where)
-
 
 # ---------------------------------------------------------------------------------------------- a failing analyst
 

@@ -5,42 +5,24 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause, Decision, FactAdded, FactStrengthened, Noted
 from embermem.core.config import QUIET_MESSAGES, load
 from embermem.core.types import Message, Role, ThreadId
-from embermem.protocols import Analyst
 from scripted import NOW, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
-
-Maker = Callable[..., Bench]
 
 pytestmark = pytest.mark.engines
 
 QUIET_S = 5.0
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, file: str = "memory.db", **settings: Any) -> Bench:
-        made.append(Bench(place(file), clock, analyst, None, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    for where in {one.place for one in made}:
-        assert_sound(where)
 
 
 def say(one: Bench, *texts: str, role: Role = Role.USER, thread: str = "main") -> None:

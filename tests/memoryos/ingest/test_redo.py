@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Tier
 from embermem.core.changes import Analysed, Cause, Noted, SegmentWritten
 from embermem.core.errors import AnalystError, BudgetSpent
 from embermem.core.types import Annotation, PersonaChange
-from embermem.protocols import Analyst
-from scripted import Clock, Place, ScriptedAnalyst
-from soundness import assert_sound, rows
-
-Maker = Callable[..., Bench]
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, file: str = "memory.db", **settings: Any) -> Bench:
-        made.append(Bench(place(file), clock, analyst, None, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    for where in {one.place for one in made}:
-        assert_sound(where)
+from scripted import Clock, ScriptedAnalyst
+from soundness import rows
 
 
 def filled(bench: Maker, pages: int = 12, **settings: Any) -> Bench:

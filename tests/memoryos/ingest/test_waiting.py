@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Tier
 from embermem.core.changes import Cause
 from embermem.core.errors import (
@@ -29,7 +28,6 @@ from embermem.core.errors import (
 from embermem.core.types import Annotation, PersonaChange, Waiting, WaitsFor
 from embermem.memoryos.ingest.pace import Pace
 from embermem.memoryos.system import MemoryOS
-from embermem.protocols import Analyst
 from embermem.reports import waiting
 from mortal import Mortal, Struck
 from proofs import bounded
@@ -38,7 +36,6 @@ from soundness import assert_sound
 
 pytestmark = pytest.mark.engines
 
-Maker = Callable[..., Bench]
 UNUSABLE = (
     ModelReplyError("the answer is not of the form asked for", raw="{}"),
     ModelTooLong("the prompt is too long"),
@@ -47,19 +44,8 @@ ON_THE_WAY = (ModelTimeout("no answer within 60 s"), ModelUnreachable("cannot be
 
 
 @pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, file: str = "memory.db", **settings: Any) -> Bench:
-        settings = {"batch_pages": 8, **settings}
-        made.append(Bench(place(file), clock, analyst, None, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    for where in {one.place for one in made}:
-        assert_sound(where)
+def bench(bench: Maker) -> Maker:
+    return partial(bench, batch_pages=8)
 
 
 def test_what_is_settled_is_asked_about_in_full_batches_however_old(bench: Maker, clock: Clock) -> None:

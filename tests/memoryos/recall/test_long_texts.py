@@ -38,7 +38,6 @@ def test_a_text_of_3000_words_is_found_and_quoted_by_its_middle_and_named_once(t
         assert "under the third stone of the northern pier" in context.text
         assert context.tokens <= 300
 
-    with told(tmp_path) as memory:
         hits = memory.of("alice").recall("ferries, tides and berths in the harbour").hits
         assert len({hit.utterance.id for hit in hits}) == len(hits)
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
