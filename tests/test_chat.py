@@ -282,15 +282,15 @@ def test_turns_are_of_the_thread_and_move_on_by_a_step_and_never_show_less_than_
     assert len(set(begins)) == 9  # 1, 5, 9 … 33
 
     for forgotten in ({5}, {4, 5, 6, 9}):
-        there = [no for no in range(1, 40) if no not in forgotten]
-        begins = set()
-        for newest in there[10:]:
-            pages = [exchanged(no) for no in there if no <= newest][-10:]
+        left = [no for no in range(1, 40) if no not in forgotten]
+        seen = set()
+        for newest in left[10:]:
+            pages = [exchanged(no) for no in left if no <= newest][-10:]
             kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
             assert kept == [page.no for page in pages if page.no >= kept[0]]
             assert 7 <= len(kept) <= 10
-            begins.add(kept[0])
-        assert len(begins) <= 9
+            seen.add(kept[0])
+        assert len(seen) <= 9
 
     begins = []
     for newest in range(10, 40):
@@ -302,8 +302,8 @@ def test_turns_are_of_the_thread_and_move_on_by_a_step_and_never_show_less_than_
 
     pages = [page(no, (Role.USER, "a " * 5), (Role.ASSISTANT, "b " * 9), first_seq=2 * no) for no in range(1, 9)]
     for newest in range(1, 9):
-        kept = chat.turns(pages[:newest], ThreadId("main"), 2 * newest + 2, 14, "words", step=4)
-        assert numbers(kept) == [newest]
+        shown_last = chat.turns(pages[:newest], ThreadId("main"), 2 * newest + 2, 14, "words", step=4)
+        assert numbers(shown_last) == [newest]
 
 
 def numbers(kept: list[Utterance]) -> list[int]:

@@ -144,7 +144,7 @@ def test_on_every_day_the_facts_and_the_profile_say_what_was_so_and_no_context_t
         )
 
     _, told = lived
-    for day, facts in told.items():
+    for day, current in told.items():
         over = {
             value
             for one in LIFE
@@ -153,7 +153,7 @@ def test_on_every_day_the_facts_and_the_profile_say_what_was_so_and_no_context_t
             if value and attribute in ("lives_in", "works_as", "diet", "wants_to") and known_on(day)[attribute] != value
         }
         for value in over:
-            assert not [text for text in facts if value in text and "worked" not in text and "moved" not in text], day
+            assert not [text for text in current if value in text and "worked" not in text and "moved" not in text], day
 
 
 def test_in_the_end_relatives_and_what_matters_are_known_and_nothing_that_was_said_for_fun_or_of_others(

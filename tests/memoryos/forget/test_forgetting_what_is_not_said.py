@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from embermem import Memory, OwnerMemory
+from embermem import Forgotten, Memory, OwnerMemory
 from forgotten import holds
 from scripted import Place
 from soundness import assert_sound
@@ -45,11 +47,12 @@ def test_no_word_of_what_was_forgotten_is_left_and_of_all_else_all_is(
     every = (*DOCUMENT, *TALK, *LEARNT, *REST)
     assert holds(place(), *every) == list(every)
     left = list(every)
-    for forget, gone in (
-        (lambda: alice.forget_document(alice.documents()[0].id), DOCUMENT),
-        (lambda: alice.forget(thread="figs"), TALK),
-        (lambda: alice.forget(fact=next(one for one in alice.facts() if one.value == "zyxplums").id), LEARNT),
-    ):
+    forgettings: dict[tuple[str, ...], Callable[[], Forgotten]] = {
+        DOCUMENT: lambda: alice.forget_document(alice.documents()[0].id),
+        TALK: lambda: alice.forget(thread="figs"),
+        LEARNT: lambda: alice.forget(fact=next(one for one in alice.facts() if one.value == "zyxplums").id),
+    }
+    for gone, forget in forgettings.items():
         receipt = forget()
         left = [word for word in left if word not in gone]
         assert holds(place(), *every) == left

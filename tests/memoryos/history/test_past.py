@@ -171,7 +171,7 @@ def test_times_are_in_the_owners_zone_and_what_is_none_or_runs_backward_is_refus
     for at in ("yesterday", 7):
         for asked in ("as_of", "valid_at"):
             with pytest.raises(InputError, match=asked):
-                memory.of("alice").facts(**{asked: at})
+                memory.of("alice").facts(**{asked: at})  # type: ignore[arg-type]
 
     with pytest.raises(InputError, match="after later"):
         memory.of("alice").diff("2026-05-02", "2026-05-01")

@@ -47,10 +47,10 @@ def test_everything_that_is_known_leads_to_the_words_said_and_to_what_it_replace
     why = alice.why("user.home")
     assert (why.kind, why.text, why.held) == ("profile", "Turin", True)
     assert words(why) == ["I moved to Turin"]
-    (fact,) = why.behind
-    assert (fact.item_id, fact.text) == (by_text(alice, "Turin").id, "alice lives in Turin")
-    assert words(fact) == ["I moved to Turin"]
-    assert [(one.text, words(one)) for one in fact.replaced] == [
+    (home,) = why.behind
+    assert (home.item_id, home.text) == (by_text(alice, "Turin").id, "alice lives in Turin")
+    assert words(home) == ["I moved to Turin"]
+    assert [(one.text, words(one)) for one in home.replaced] == [
         ("alice lives in Porto", ["I moved to Porto"]),
         ("alice lives in Lyon", ["I live in Lyon"]),
     ]

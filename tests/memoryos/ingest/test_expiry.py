@@ -144,7 +144,7 @@ def test_an_expiry_that_is_over_or_names_not_one_thing_is_refused_and_nothing_is
     for over in ("2020-01-01", timedelta(0), timedelta(seconds=-1), NOW):
         alice = opened().of("alice")
         with pytest.raises(InputError, match="in the past"):
-            alice.add("Hello", expires_at=over)  # type: ignore[arg-type]
+            alice.add("Hello", expires_at=over)
         with pytest.raises(InputError):
             alice.add("Hello", expires_at="tomorrow")
         with pytest.raises(InputError):

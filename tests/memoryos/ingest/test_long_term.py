@@ -448,9 +448,9 @@ def test_each_subject_has_a_cap_and_tastes_leave_first_but_in_the_paper_the_olde
     assert learner.current("likes") == ["jazz"]
 
     learner = Learner()
-    facts = (home("Lyon", 1), likes("tea", 2), likes("figs", 3), likes("jazz", 4))
+    four = (home("Lyon", 1), likes("tea", 2), likes("figs", 3), likes("jazz", 4))
     learner.knowledge.learn(
-        PersonaChange(facts=facts), said=learner.said, known=(), no=1, at=NOW, settings=load("paper", user_facts=3)
+        PersonaChange(facts=four), said=learner.said, known=(), no=1, at=NOW, settings=load("paper", user_facts=3)
     )
     assert learner.current() == []
 
@@ -479,7 +479,7 @@ def test_a_value_in_the_archive_ends_where_a_new_one_holds_or_it_is_taken_back()
         sources=(source(1),), valid_from=NOW, valid_to=None, recorded_at=NOW, archived=True,
     )  # fmt: skip
     learner = Learner()
-    (made,) = learner.knowledge.learn(
+    (taken,) = learner.knowledge.learn(
         PersonaChange(facts=(likes("tea", 2, retracts=True),)),
         said=learner.said,
         known=(away,),
@@ -487,8 +487,8 @@ def test_a_value_in_the_archive_ends_where_a_new_one_holds_or_it_is_taken_back()
         at=NOW,
         settings=SETTINGS,
     )
-    assert isinstance(made, FactRetired)
-    assert made.fact_id == away.id
+    assert isinstance(taken, FactRetired)
+    assert taken.fact_id == away.id
 
     learner = Learner()
     soon, later = NOW + timedelta(days=30), NOW + timedelta(days=60)

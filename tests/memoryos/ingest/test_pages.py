@@ -113,11 +113,11 @@ def test_messages_of_one_turn_are_a_page_of_its_speakers_tools_and_thread(alice:
     assert [{u.thread for u in page.utterances} for page in alice.pages()] == [{"a"}, {"b"}]
 
     alice = memory.of("group")
-    said = [("Ann", "Hello"), ("Ann", "Who comes?"), ("Bob", "I do."), ("Cleo", "Me too."), ("Cleo", "At eight.")]
-    alice.add_messages([say("user", text, name=name) for name, text in said], thread="g")
+    turns = [("Ann", "Hello"), ("Ann", "Who comes?"), ("Bob", "I do."), ("Cleo", "Me too."), ("Cleo", "At eight.")]
+    alice.add_messages([say("user", text, name=name) for name, text in turns], thread="g")
     alice.add_messages([say("assistant", "A table for four, then.")], thread="g")
     pages = [[(u.speaker, u.text) for u in page.utterances] for page in alice.pages()]
-    assert pages == [said[:2], said[2:3], [*said[3:], ("assistant", "A table for four, then.")]]
+    assert pages == [turns[:2], turns[2:3], [*turns[3:], ("assistant", "A table for four, then.")]]
 
     alice = memory.of("alice", "6")
     with pytest.raises(InputError):

@@ -59,12 +59,12 @@ def test_turning_a_model_on_reads_again_what_extraction_read_promotes_it_and_lea
 
     bench = partial(bench, file="2.db")
     plain = filled(bench)
-    before = plain.store.facts(ALICE.id)
-    assert before
+    known = plain.store.facts(ALICE.id)
+    assert known
     one = bench(ScriptedAnalyst())
     one.system.settle(ALICE)
     after = one.store.facts(ALICE.id)
-    assert {f.id: (f.value, f.valid_from) for f in after} == {f.id: (f.value, f.valid_from) for f in before}
+    assert {f.id: (f.value, f.valid_from) for f in after} == {f.id: (f.value, f.valid_from) for f in known}
 
 
 def test_chains_and_keywords_are_of_the_newest_reading(bench: Maker) -> None:

@@ -174,11 +174,9 @@ def test_a_memory_says_what_is_retained_of_each_and_why_and_what_is_said_again_i
     assert {one.kind for one in told.values()} == {"fact", "segment"}
     assert all(one.R == 1.0 for one in alice.retention(at=NOW - timedelta(days=3)))
 
-    _, alice = lived()
     with pytest.raises(InputError, match="visit takes"):
         alice.visit(["hits"])  # type: ignore[list-item]
 
-    _, alice = lived()
     clock.go(60 * DAY)
     alice.add("I like green tea.", "I know.")
     alice.settle()
@@ -274,7 +272,6 @@ def test_visits_and_what_faded_survive_a_rebuild(lived: Living, clock: Clock) ->
     assert alice.retention(at=NOW + timedelta(days=20)) == before
 
     clock.now = NOW
-    memory, alice = lived()
     clock.go(200 * DAY)
     alice.fade()
     assert all(one.same for one in memory.rebuild())

@@ -132,9 +132,9 @@ def test_a_topic_is_one_segment_over_its_threads_a_chain_is_in_one_and_filler_fo
         assert len(placed_together) == 1
         assert len(placed_together[0] - {*pages[name]}) <= 1
 
-    placed = {page_id: name for name, own in segments_of(alice).items() for page_id in own}
+    segment_of = {page_id: name for name, own in segments_of(alice).items() for page_id in own}
     for chain in alice.chains():
-        assert len({placed[one] for one in chain.page_ids if one in placed}) <= 1
+        assert len({segment_of[one] for one in chain.page_ids if one in segment_of}) <= 1
 
     filler = [alice.add("Thanks!", "Bye!", thread=f"bye-{number}") for number in range(3)]
     alice.add(*CHOIR[0], thread="choir-9")

@@ -290,11 +290,11 @@ def test_a_promotion_is_made_in_parts_of_pages_and_those_that_were_shown_are_don
     assert set(promoted(one)) == {"scripted-v1"}
 
     bench = partial(bench, file="2.db")
-    one = filled(bench(analyst := Unbelieved(), placed_by="page", theta=-1.0))
+    one = filled(bench(shown := Unbelieved(), placed_by="page", theta=-1.0))
     one.system.settle(ALICE)
     assert [segment.unanalysed for segment in one.store.segment_states(ALICE.id)] == [0]
-    assert analyst.sizes == sorted(analyst.sizes, reverse=True)
-    assert sum(analyst.sizes) <= 12
+    assert shown.sizes == sorted(shown.sizes, reverse=True)
+    assert sum(shown.sizes) <= 12
     assert set(promoted(one)) == {"extractive-v1"}
 
     bench = partial(bench, file="3.db")
@@ -302,11 +302,11 @@ def test_a_promotion_is_made_in_parts_of_pages_and_those_that_were_shown_are_don
     def annotate(*asked: Any) -> tuple[Annotation, ...]:
         raise UNUSABLE[0]
 
-    analyst = Unbelieved()
-    analyst.annotate = annotate  # type: ignore[assignment, method-assign]
-    one = filled(bench(analyst, placed_by="page", theta=-1.0))
+    alone = Unbelieved()
+    alone.annotate = annotate  # type: ignore[assignment, method-assign]
+    one = filled(bench(alone, placed_by="page", theta=-1.0))
     one.system.settle(ALICE)
-    assert analyst.sizes == [1] * 4
+    assert alone.sizes == [1] * 4
     assert [segment.unanalysed for segment in one.store.segment_states(ALICE.id)] == [0]
 
 

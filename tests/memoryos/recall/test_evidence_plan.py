@@ -106,8 +106,8 @@ def test_a_preference_of_the_theme_bears_on_advice_the_agent_s_by_half() -> None
         Line("I can't stand my neighbour's drums", thread="b", vector=(0, 0, 1)),
         *BIRDS,
     ]
-    query = Query(text="What should I cook?", vector=unit(1), themes=frozenset({"food"}), statements=unit(0, 1)[None])
-    said = stated(snapshot(lines), query)
+    cooking = Query(text="What should I cook?", vector=unit(1), themes=frozenset({"food"}), statements=unit(0, 1)[None])
+    said = stated(snapshot(lines), cooking)
     assert said is not None
     assert said[0] > 0.5 > said[1] == 0.0
     assert not said[2:].any()

@@ -42,10 +42,10 @@ def test_it_tells_who_everybody_is_and_what_happened_by_time_within_its_budget(n
     assert "Oslo" in text
 
     context = nora.overview(400)
-    told = [line for line in context.text.splitlines() if not line.startswith("user:")]
-    assert told
-    assert all("Nora" in line or "Ana" in line for line in told)
-    assert all("[#" in part for line in told for part in line.split("; "))
+    stated = [line for line in context.text.splitlines() if not line.startswith("user:")]
+    assert stated
+    assert all("Nora" in line or "Ana" in line for line in stated)
+    assert all("[#" in part for line in stated for part in line.split("; "))
     assert {source.utterance_id for fact in context.facts for source in fact.sources} == set(context.rests_on)
 
     for budget in (1, 20, 60, 120):

@@ -165,10 +165,10 @@ def test_packing_ends_when_what_is_left_is_unlikely_to_help_but_not_before_all_e
     made = packed(lines, [14.0, 13.0, 13.5, 12.0, 12.5, 11.0] + [0.0] * 34, 1000, pack_least_lines=1)
     assert sorted(made.places) == [0, 1, 2, 3, 4, 5]
 
-    for sure, fewest, most in ((1.0, 30, 40), (0.2, 5, 12), (0.0, 3, 7)):
+    for likely, fewest, most in ((1.0, 30, 40), (0.2, 5, 12), (0.0, 3, 7)):
         lines = [Line(f"number {i} of all birds along this river bank", thread=f"t{i}") for i in range(40)]
         view = View(snapshot(lines), Query(text="the heron", budget=600), load(pack_least_share=0.0))
-        made = pack(view, range(40), [0.0] * 40, [], Persona(), counter("words"), sure=sure)
+        made = pack(view, range(40), [0.0] * 40, [], Persona(), counter("words"), sure=likely)
         assert fewest <= len(made.places) <= most
 
 
@@ -254,14 +254,14 @@ def test_nothing_is_packed_twice_as_a_sentence_a_fact_or_a_profile_field() -> No
 
     home = replace(fact("f", "lives in Lyon", 1), attribute="lives_in", value="Lyon")
     field = replace(profile("home", "Lyon"), sources=home.sources)
-    made = context(
+    told_of = context(
         [Line("I live in Lyon.")], Persona(profile=(field,), facts=(home,)), 400, "words", "Where do I live?"
     )
-    assert "home Lyon" not in made.text
-    assert "lives in Lyon" in made.text
+    assert "home Lyon" not in told_of.text
+    assert "lives in Lyon" in told_of.text
 
     lines = [Line("Maj lives in Lyon."), *(Line(f"A heron again, {n}.") for n in range(30))]
     corrected = replace(fact("f", "Maj's home is Laon", 1, subject="Maj"), value="Laon", person="Maj")
-    made = context(lines, Persona(facts=(corrected,)), 60, "words", "Where does Maj live?")
-    assert "#1 " in made.text
-    assert made.facts == (corrected,)
+    told_of = context(lines, Persona(facts=(corrected,)), 60, "words", "Where does Maj live?")
+    assert "#1 " in told_of.text
+    assert told_of.facts == (corrected,)

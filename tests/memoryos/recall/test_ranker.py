@@ -63,8 +63,8 @@ def test_the_correction_is_a_channel_that_moves_evidence_between_rows_and_adds_n
     assert by_trees.likely == pytest.approx(linear.likely)
     assert [hit.utterance.text for hit in by_trees.hits] != [hit.utterance.text for hit in linear.hits]
 
-    linear = dict(enumerate(rank(memory(LINES), asked("the heron"), LINEAR).hits))
-    scores = {hit.utterance.id: hit.score - hit.channels["told"].raw for hit in linear.values()}
+    by_words = rank(memory(LINES), asked("the heron"), LINEAR).hits
+    scores = {hit.utterance.id: hit.score - hit.channels["told"].raw for hit in by_words}
     for hit in ranked_by(SHORT, tmp_path, "the heron").hits:
         told = hit.channels["told"].raw
         assert hit.score - told - hit.channels["ranker"].raw == pytest.approx(scores[hit.utterance.id])

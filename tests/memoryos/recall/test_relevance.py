@@ -46,8 +46,8 @@ def test_every_hit_has_one_that_falls_with_the_score_travels_and_is_explained() 
         }
 
     query = Query(text="heron in the reeds", vector=unit(1, 0.2))
-    found = rank(snapshot(TALK), query, load(), first=3).first_hits(3)
-    assert relevances(found) == relevances(recall(snapshot(TALK), query, load(), WORDS).hits[:3])
+    first = rank(snapshot(TALK), query, load(), first=3).first_hits(3)
+    assert relevances(first) == relevances(recall(snapshot(TALK), query, load(), WORDS).hits[:3])
 
     hit = asked("heron in the reeds", vector=unit(1, 0.2)).hits[0]
     assert pickle.loads(pickle.dumps(hit)).relevance == copy.deepcopy(hit).relevance == hit.relevance
@@ -136,7 +136,7 @@ def test_what_is_less_relevant_is_in_no_hit_and_not_in_the_text_and_is_named_but
     for wrong in (-0.1, 1.5, float("nan"), True, "high", None):
         for method in (alice.recall, alice.search):
             with pytest.raises(InputError, match="min_score"):
-                method("heron", min_score=wrong)
+                method("heron", min_score=wrong)  # type: ignore[arg-type]
 
 
 def _of(context: Context, word: str) -> Hit:
