@@ -202,14 +202,14 @@ def test_in_a_group_of_four_each_has_their_own_home_and_food(opened: Opener, clo
 def test_many_speakers_are_as_many_persons(opened: Opener) -> None:
     mine = opened().of("team")
     said = [
-        {"role": "user", "name": f"Guest {n}", "content": "I live in Lyon."} for n in range(bounded(60, proofs=200))
+        {"role": "user", "name": f"Guest {n}", "content": "I live in Lyon."} for n in range(bounded(40, proofs=200))
     ]
     mine.add_messages(said)
     mine.settle()
     begun = time.monotonic()
     known = mine.people()
     assert time.monotonic() - begun < 5
-    assert len([one for one in known if one.roles]) == bounded(60, proofs=200)
+    assert len([one for one in known if one.roles]) == bounded(40, proofs=200)
     assert {one.facts for one in known if one.roles} == {1}
     assert told(mine, "Guest 7") == {"Guest 7 lives in Lyon"}
 
@@ -516,7 +516,7 @@ def known(speaking: Iterable[str], ruled: Iterable[tuple[str, str, bool]], told:
     return People(OWNER, Persona(relations=tuple(relations), facts=tuple(facts)))
 
 
-@settings(max_examples=bounded(60, proofs=2000), deadline=None)
+@settings(max_examples=bounded(25, proofs=2000), deadline=None)
 @given(speakers, rulings, relatives)
 def test_every_subject_is_of_one_person_who_is_found_by_every_name(
     speaking: list[str], ruled: list[tuple[str, str, bool]], told: list[tuple[str, str]]
@@ -533,7 +533,7 @@ def test_every_subject_is_of_one_person_who_is_found_by_every_name(
     assert [again.id_of(name) for name in NAMES] == [people.id_of(name) for name in NAMES]
 
 
-@settings(max_examples=bounded(60, proofs=2000), deadline=None)
+@settings(max_examples=bounded(25, proofs=2000), deadline=None)
 @given(speakers, rulings, st.permutations(NAMES[:4]))
 def test_merging_is_symmetric_and_transitive_and_what_is_split_first_stays_apart(
     speaking: list[str], ruled: list[tuple[str, str, bool]], order: list[str]
