@@ -105,7 +105,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnerMemor
     with Memory(path, embedder="hashed", background=False, clock=clock) as memory:
         nora = memory.of("nora")
         waiting = sorted(CHECKED)
-        for when, text in pages(random.Random(7), bounded(60, proofs=3800)):
+        for when, text in pages(random.Random(7), bounded(30, proofs=3800)):
             while waiting and BEGIN + timedelta(days=waiting[0]) < when:
                 clock.now = BEGIN + timedelta(days=waiting[0])
                 nora.settle()
@@ -120,7 +120,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnerMemor
 def test_on_every_day_the_facts_and_the_profile_say_what_was_so_and_no_context_tells_as_current_what_is_over(
     lived: tuple[OwnerMemory, dict[int, tuple[str, ...]]],
 ) -> None:
-    for day in bounded(CHECKED[::2], proofs=CHECKED):
+    for day in bounded(CHECKED[::3], proofs=CHECKED):
         nora, _ = lived
         when = BEGIN + timedelta(days=day)
         known = [fact for archived in (False, True) for fact in nora.facts(None, archived, person="user", as_of=when)]

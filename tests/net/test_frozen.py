@@ -98,7 +98,7 @@ def test_it_holds_what_it_held_and_every_read_answers(frozen: tuple[Path, Memory
     known = OF_THE_MIGRATION if file.stem == stores.MIGRATED else ()
     assert [what for what in wrong(memory) if not what.endswith(known)] == []
     assert_tiers(memory)
-    for user, mine in owners_of(memory).items():
+    for user, mine in [*owners_of(memory).items()][:: bounded(2, proofs=1)]:
         everything_answers(user, mine, every)
     the_middle_stands(memory.of("alice", "tutor"))
 

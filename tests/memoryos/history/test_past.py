@@ -264,7 +264,7 @@ def test_as_of_any_moment_gives_what_reads_gave_then(place: Place) -> None:
         for n, what in enumerate((*BEGINNING, *LONG)):
             clock.go(60)
             step(mine, *what)
-            if n % bounded(2, proofs=1) == 0:
+            if n % bounded(3, proofs=1) == 0:
                 copies.append((clock.now, all_read(mine)))
         memory.rebuild()
         for at, copy in copies:

@@ -288,8 +288,8 @@ def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:
             sizes.append(len(request.pages))
             return super().profile(request)
 
-    one = bench(Counting(), placed_by="page", theta=-1.0, tau=0.0, min_new=40)
-    pages = bounded(43, proofs=83)
+    one = bench(Counting(), placed_by="page", theta=-1.0, tau=0.0, min_new=34)
+    pages = bounded(37, proofs=83)
     one.add(*(LINES[n % 5] for n in range(pages)))
     one.system.settle(ALICE)
     (segment,) = one.store.segment_states(ALICE.id)

@@ -404,7 +404,7 @@ def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double
     place: Place, clock: Clock, fails: str, after: bool
 ) -> None:
     strikes = 0
-    for strike in range(1, 60, bounded(5, proofs=1)):
+    for strike in range(1, 60, bounded(7, proofs=1)):
         where = place(f"m{fails[0]}{after:d}{strike}")
         analyst = Weak(UNUSABLE[0], most=2, word="Number 3.", most_at_promotions=1)
         if fails == "on the way":
@@ -428,7 +428,7 @@ def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double
         assert_sound(where)
         if not mortal.dead:
             break
-    assert strikes > bounded(2, proofs=8)
+    assert strikes > bounded(1, proofs=8)
 
 
 # --------------------------------------------------------------------------------------------------------- what is told

@@ -255,7 +255,7 @@ def test_if_there_are_too_many_the_newest_are_told_and_without_a_share_none() ->
 
 
 @given(st.integers(20, 1500), st.lists(st.integers(1, 60), max_size=12))
-@settings(deadline=None, max_examples=bounded(40, proofs=500))
+@settings(deadline=None, max_examples=bounded(20, proofs=500))
 def test_they_keep_to_their_share_of_the_budget(budget: int, lengths: list[int]) -> None:
     context = told([order(number, words) for number, words in enumerate(lengths)], budget)
     assert context.tokens <= budget

@@ -132,7 +132,7 @@ def shown(context: Context) -> dict[str, Any]:
     }
 
 
-@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(6, proofs=30))
+@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(4, proofs=30))
 @given(memories())
 def test_what_a_scope_excludes_has_no_influence(
     owners: Callable[[], OwnerMemory], drawn: tuple[Scope, list[Said], list[Said], list[Said]]
@@ -148,7 +148,7 @@ def test_what_a_scope_excludes_has_no_influence(
     assert shown(first.overview(scope=scope)) == shown(only.overview())
 
 
-@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(6, proofs=30))
+@settings(phases=(Phase.explicit, Phase.generate), max_examples=bounded(4, proofs=30))
 @given(memories())
 def test_nor_has_it_in_preset_paper(
     owners: Callable[[], OwnerMemory], drawn: tuple[Scope, list[Said], list[Said], list[Said]]
