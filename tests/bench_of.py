@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Bench:
     ) -> None:
         self.place = place
         self.clock = clock
-        self.store = open_store(place, load(None, **{**SMALL, **settings}))
+        self.store = open_store(place, load(**{**SMALL, **settings}))
         extractive = ExtractiveAnalyst()
         embedder = embedder or HashedNgrams()
         self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
@@ -42,7 +43,7 @@ class Bench:
             analyst=analyst or extractive,
             extractive=extractive,
             keywords=keywords,
-            settings=load(None, **{**SMALL, "batch_wait_s": 0.0, **settings}),
+            settings=load(**{**SMALL, "batch_wait_s": 0.0, **settings}),
             clock=clock,
             writer=TopicText(),
             summarise=summarise,
@@ -70,3 +71,7 @@ class Bench:
 
     def analysts(self, cause: Cause) -> list[str]:
         return [change.analyst for change in self.store.changes(ALICE.id) if change.cause is cause]
+
+
+Maker = Callable[..., Bench]
+"""Makes one; see the fixture `bench` of tests/memoryos/conftest.py."""

@@ -24,7 +24,7 @@ from soundness import meddle
 pytestmark = [pytest.mark.engines, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 
 FAULTS = ("kill", "interrupt", "clock")
-SEEDS = range(11, 11 + bounded(1, proofs=8))
+SEEDS = bounded((14,), proofs=tuple(range(11, 19)))
 
 
 @pytest.fixture(scope="module")
@@ -47,30 +47,26 @@ def test_a_short_life_under_attack_keeps_every_promise(ready: Lives, seed: int) 
     assert outcome.counts["bytes looked at"] > 0
 
 
-def test_the_same_seed_gives_the_same_life_and_every_word_of_it_is_said_once() -> None:
+def test_words_are_said_once_and_found_in_bytes_with_their_owner(tmp_path: Path) -> None:
     one, other = made(7), made(7)
     assert one == other
     said = [core for action in one.actions if action.adds and action.of < 0 for core in cores(one, action.no)]
     assert len(said) > 100
     assert len(said) == len(set(said))
 
-
-def cores(plan: Plan, no: int) -> list[str]:
-    return [core for said in said_by(plan, plan.action(no)) for core in said.cores]
-
-
-def test_a_rare_word_is_found_in_bytes_and_names_its_owner() -> None:
     for chinese in (False, True):
         word = words.rare("seed", 3, 1, chinese=chinese)
         (core,) = words.found_in_bytes(b"\x00\xff" + f"x{word.upper()}s".encode() + b"\x80")
         assert words.found_in(word) == {core}
         assert words.owner_of(core) == 3
 
-
-def test_a_file_that_a_server_took_away_after_it_was_listed_holds_nothing(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(b"zqabacadafag")
     assert words.bytes_of(tmp_path / "one") == b"zqabacadafag"
     assert words.bytes_of(tmp_path / "pg_internal.init") == b""
+
+
+def cores(plan: Plan, no: int) -> list[str]:
+    return [core for said in said_by(plan, plan.action(no)) for core in said.cores]
 
 
 def test_a_life_is_shrunk_to_the_actions_without_which_it_does_not_fail() -> None:

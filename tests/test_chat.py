@@ -46,7 +46,9 @@ def shown(server: ModelServer, number: int = -1) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------------------------- a whole reply
 
 
-def test_query_and_reply_are_one_page(alice: OwnerMemory, server: ModelServer) -> None:
+def test_query_and_reply_are_one_page_and_the_model_is_shown_other_conversations_and_no_word_twice(
+    alice: OwnerMemory, server: ModelServer, memory: Memory
+) -> None:
     server.reply_with("Good evening, Alice.")
     reply = alice.chat("Good evening.", thread="s1")
     (page,) = alice.pages()
@@ -57,10 +59,7 @@ def test_query_and_reply_are_one_page(alice: OwnerMemory, server: ModelServer) -
     ]
     assert server.calls == 1
 
-
-def test_the_model_is_shown_what_other_conversations_held_and_not_the_query_twice(
-    alice: OwnerMemory, server: ModelServer
-) -> None:
+    alice = memory.of("alice", "2")
     alice.add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
     reply = alice.chat("What is my heron called?", thread="today")
     (role, first), (asking, last) = shown(server)
@@ -70,6 +69,23 @@ def test_the_model_is_shown_what_other_conversations_held_and_not_the_query_twic
     assert last.count("What is my heron called?") == 1
     assert "heron" not in first
     assert "Bartholomew" in reply.context.text
+
+    alice = memory.of("alice", "3")
+    server.reply_with("Take the train.")
+    alice.chat("How do I get to Lyon?")
+    alice.add("My sister lives in Lyon.", "Oh.", thread="other")
+    alice.chat("How long does the train to Lyon take?")
+    _, *turns, (_, last) = shown(server)
+    assert turns == [("user", "How do I get to Lyon?"), ("assistant", "Take the train.")]
+    assert last.endswith(">\n\nHow long does the train to Lyon take?")
+    assert "My sister lives in Lyon." in last
+    assert "How do I get to Lyon?" not in last
+
+    alice = memory.of("alice", "4")
+    stream = alice.chat("What is my boat called?", stream=True)
+    alice.add("My boat is called Petrel.", thread="other")
+    stream.whole()
+    assert "Petrel" not in str(server.requests[-1])
 
 
 def test_stable_parts_come_first_and_the_memory_stands_between_markers(alice: OwnerMemory, server: ModelServer) -> None:
@@ -89,27 +105,6 @@ def test_stable_parts_come_first_and_the_memory_stands_between_markers(alice: Ow
     assert before[-1][1].startswith(now)
 
 
-def test_turns_of_this_conversation_are_messages_and_are_not_told_again_by_the_memory(
-    alice: OwnerMemory, server: ModelServer
-) -> None:
-    server.reply_with("Take the train.")
-    alice.chat("How do I get to Lyon?")
-    alice.add("My sister lives in Lyon.", "Oh.", thread="other")
-    alice.chat("How long does the train to Lyon take?")
-    _, *turns, (_, last) = shown(server)
-    assert turns == [("user", "How do I get to Lyon?"), ("assistant", "Take the train.")]
-    assert last.endswith(">\n\nHow long does the train to Lyon take?")
-    assert "My sister lives in Lyon." in last
-    assert "How do I get to Lyon?" not in last
-
-
-def test_what_was_said_later_elsewhere_is_not_known_before_it_was_said(alice: OwnerMemory, server: ModelServer) -> None:
-    stream = alice.chat("What is my boat called?", stream=True)
-    alice.add("My boat is called Petrel.", thread="other")
-    stream.whole()
-    assert "Petrel" not in str(server.requests[-1])
-
-
 def test_segments_that_gave_a_hit_are_visited_once_the_reply_is_kept(opened: Opener, server: ModelServer) -> None:
     with opened("garden.db") as before:
         for number in range(12):
@@ -126,7 +121,9 @@ def test_segments_that_gave_a_hit_are_visited_once_the_reply_is_kept(opened: Ope
     assert {s.id for s in bob.segments() if s.visits} == held
 
 
-def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, server: ModelServer) -> None:
+def test_a_reply_that_repeats_the_memory_and_a_query_that_brings_it_are_kept_without_it(
+    alice: OwnerMemory, server: ModelServer, memory: Memory
+) -> None:
     alice.add("I live in Lyon.", "Nice.", thread="old")
 
     def echo(request: dict[str, Any]) -> str:
@@ -137,10 +134,7 @@ def test_a_reply_that_repeats_the_memory_is_kept_without_it(alice: OwnerMemory, 
     assert alice.chat("Where do I live?").text == "In Lyon."
     assert said(alice)[-1] == ["Where do I live?", "In Lyon."]
 
-
-def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
-    memory: Memory, alice: OwnerMemory, server: ModelServer
-) -> None:
+    alice = memory.of("alice", "2")
     alice.chat("Hello." + injected_blocks.wrap("#1 alice: secret", memory.nonce_key()))
     ((_, first), (role, asked)) = shown(server)
     assert (role, asked.endswith(">\n\nHello.")) == ("user", True)
@@ -150,38 +144,23 @@ def test_a_query_that_brings_a_block_of_ours_is_asked_without_it(
 # ------------------------------------------------------------------------------------------------- what goes wrong
 
 
-def test_without_a_model_the_error_comes_before_anything_is_stored(opened: Opener) -> None:
+def test_without_a_model_or_with_wrong_input_the_error_comes_before_anything_is_stored(
+    opened: Opener, alice: OwnerMemory, server: ModelServer
+) -> None:
     bob = opened("plain.db").of("bob")
     with pytest.raises(ModelMissing, match="EMBERMEM_MODEL"):
         bob.chat("Hello.")
     assert bob.pages() == ()
 
+    for wrong in ({"query": " \n"}, {"query": "a", "budget": 0}, {"query": "a", "style": "\x00"}):
+        with pytest.raises(InputError):
+            alice.chat(**wrong)
+        assert (alice.pages(), server.calls) == ((), 0)
 
-@pytest.mark.parametrize("wrong", [{"query": " \n"}, {"query": "a", "budget": 0}, {"query": "a", "style": "\x00"}])
-def test_wrong_input_is_refused_before_anything_is_stored(
-    alice: OwnerMemory, server: ModelServer, wrong: dict[str, Any]
+
+def test_a_model_that_fails_or_a_limit_that_is_reached_leaves_the_page_open_for_the_next_message(
+    opened: Opener, server: ModelServer, memory: Memory
 ) -> None:
-    with pytest.raises(InputError):
-        alice.chat(**wrong)
-    assert (alice.pages(), server.calls) == ((), 0)
-
-
-@pytest.mark.parametrize("kind", ["http_500", "disconnect", "empty", "null", "garbage", "http_401", "no_choices"])
-def test_a_model_that_fails_leaves_the_page_open_and_the_next_message_joins_it(
-    alice: OwnerMemory, server: ModelServer, kind: str
-) -> None:
-    server.fail_next(kind)
-    with pytest.raises(ModelError):
-        alice.chat("Are you there?")
-    assert said(alice) == [["Are you there?"]]
-    server.reply_with("Yes.")
-    alice.chat("Hello?")
-    assert said(alice) == [["Are you there?", "Hello?", "Yes."]]
-    ((role, asked),) = shown(server)[1:]
-    assert (role, asked.endswith(">\n\nAre you there?\nHello?")) == ("user", True)
-
-
-def test_a_limit_that_is_reached_keeps_the_message_too(opened: Opener, server: ModelServer) -> None:
     from embermem.core.errors import BudgetSpent
 
     bob = opened("b.db", model="scripted", model_url=server.url, calls_per_day=1).of("bob")
@@ -190,11 +169,25 @@ def test_a_limit_that_is_reached_keeps_the_message_too(opened: Opener, server: M
         bob.chat("Two.")
     assert (said(bob), server.calls) == ([["One.", "Hello."], ["Two."]], 1)
 
+    for kind in ("http_500", "disconnect", "empty", "null", "garbage", "http_401", "no_choices"):
+        alice = memory.of("alice", kind)
+        server.fail_next(kind)
+        with pytest.raises(ModelError):
+            alice.chat("Are you there?")
+        assert said(alice) == [["Are you there?"]]
+        server.reply_with("Yes.")
+        alice.chat("Hello?")
+        assert said(alice) == [["Are you there?", "Hello?", "Yes."]]
+        ((role, asked),) = shown(server)[1:]
+        assert (role, asked.endswith(">\n\nAre you there?\nHello?")) == ("user", True)
+
 
 # ------------------------------------------------------------------------------------------------------- streaming
 
 
-def test_a_stream_gives_the_reply_in_pieces_and_keeps_it_at_its_end(alice: OwnerMemory, server: ModelServer) -> None:
+def test_a_stream_gives_the_reply_in_pieces_and_if_it_breaks_off_keeps_the_question_only(
+    alice: OwnerMemory, server: ModelServer, memory: Memory
+) -> None:
     server.reply_with("One two three four.")
     stream = alice.chat("Count.", stream=True)
     assert (said(alice), stream.reply) == ([["Count."]], None)
@@ -206,16 +199,14 @@ def test_a_stream_gives_the_reply_in_pieces_and_keeps_it_at_its_end(alice: Owner
     stream.close()
     assert said(alice) == [["Count.", "One two three four."]]
 
-
-def test_a_stream_that_the_caller_breaks_off_keeps_the_question_only(alice: OwnerMemory, server: ModelServer) -> None:
+    alice = memory.of("alice", "2")
     server.reply_with("word " * 200)
     stream = alice.chat("Count.", stream=True)
     next(stream)
     stream.close()
     assert (list(stream), stream.reply, said(alice)) == ([], None, [["Count."]])
 
-
-def test_a_stream_that_breaks_keeps_the_question_only(alice: OwnerMemory, server: ModelServer) -> None:
+    alice = memory.of("alice", "3")
     server.reply_with("word " * 200)
     server.fail_next("disconnect")
     with pytest.raises(ModelError):
@@ -275,10 +266,44 @@ def test_turns_are_the_newest_that_fit_in_order_and_begin_with_the_user(
     assert not kept or kept[0].role is Role.USER
 
 
-def test_turns_are_of_the_thread_and_of_what_was_said_before() -> None:
+def test_turns_are_of_the_thread_and_move_on_by_a_step_and_never_show_less_than_short_term_memory() -> None:
     here = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), (Role.USER, "three"))
     there = page(2, (Role.USER, "elsewhere"), thread="other", first_seq=4)
     assert [u.text for u in chat.turns([here, there], ThreadId("main"), 3, 100, "approx")] == ["one", "two"]
+
+    begins = []
+    for newest in range(1, 40):
+        pages = [exchanged(no) for no in range(max(1, newest - 9), newest + 1)]
+        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
+        assert kept == list(range(kept[0], newest + 1))
+        assert min(7, newest) <= len(kept) <= 10
+        begins.append(kept[0])
+    assert begins == sorted(begins)
+    assert len(set(begins)) == 9  # 1, 5, 9 … 33
+
+    for forgotten in ({5}, {4, 5, 6, 9}):
+        left = [no for no in range(1, 40) if no not in forgotten]
+        seen = set()
+        for newest in left[10:]:
+            pages = [exchanged(no) for no in left if no <= newest][-10:]
+            kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
+            assert kept == [page.no for page in pages if page.no >= kept[0]]
+            assert 7 <= len(kept) <= 10
+            seen.add(kept[0])
+        assert len(seen) <= 9
+
+    begins = []
+    for newest in range(10, 40):
+        pages = [exchanged(no) for no in range(newest - 9, newest + 1)]
+        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 20, "words", step=4))
+        assert len(kept) in (4, 5)  # five of four words fit
+        begins.append(kept[0])
+    assert len(set(begins)) == 15
+
+    pages = [page(no, (Role.USER, "a " * 5), (Role.ASSISTANT, "b " * 9), first_seq=2 * no) for no in range(1, 9)]
+    for newest in range(1, 9):
+        shown_last = chat.turns(pages[:newest], ThreadId("main"), 2 * newest + 2, 14, "words", step=4)
+        assert numbers(shown_last) == [newest]
 
 
 def numbers(kept: list[Utterance]) -> list[int]:
@@ -290,49 +315,9 @@ def exchanged(no: int) -> Page:
     return page(no, (Role.USER, f"question {no}"), (Role.ASSISTANT, f"answer {no}"), first_seq=2 * no)
 
 
-def test_turns_move_on_by_a_step_and_never_show_less_than_short_term_memory() -> None:
-    begins = []
-    for newest in range(1, 40):
-        pages = [exchanged(no) for no in range(max(1, newest - 9), newest + 1)]
-        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
-        assert kept == list(range(kept[0], newest + 1))
-        assert min(7, newest) <= len(kept) <= 10
-        begins.append(kept[0])
-    assert begins == sorted(begins)
-    assert len(set(begins)) == 9  # 1, 5, 9 … 33
-
-
-@pytest.mark.parametrize("forgotten", [{5}, {4, 5, 6, 9}])
-def test_turns_move_on_by_a_step_where_pages_were_forgotten(forgotten: set[int]) -> None:
-    there = [no for no in range(1, 40) if no not in forgotten]
-    begins = set()
-    for newest in there[10:]:
-        pages = [exchanged(no) for no in there if no <= newest][-10:]
-        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 1000, "words", step=4))
-        assert kept == [page.no for page in pages if page.no >= kept[0]]
-        assert 7 <= len(kept) <= 10
-        begins.add(kept[0])
-    assert len(begins) <= 9
-
-
-def test_turns_within_a_limit_move_on_by_half_a_step() -> None:
-    begins = []
-    for newest in range(10, 40):
-        pages = [exchanged(no) for no in range(newest - 9, newest + 1)]
-        kept = numbers(chat.turns(pages, ThreadId("main"), 2 * newest + 2, 20, "words", step=4))
-        assert len(kept) in (4, 5)  # five of four words fit
-        begins.append(kept[0])
-    assert len(set(begins)) == 15
-
-
-def test_a_turn_that_alone_is_nearly_the_limit_is_shown_with_a_step_too() -> None:
-    pages = [page(no, (Role.USER, "a " * 5), (Role.ASSISTANT, "b " * 9), first_seq=2 * no) for no in range(1, 9)]
-    for newest in range(1, 9):
-        kept = chat.turns(pages[:newest], ThreadId("main"), 2 * newest + 2, 14, "words", step=4)
-        assert numbers(kept) == [newest]
-
-
-def test_most_prompts_of_a_long_chat_begin_with_all_of_the_one_before(alice: OwnerMemory, server: ModelServer) -> None:
+def test_most_prompts_of_a_long_chat_begin_with_the_one_before_and_the_memory_tells_what_they_leave_behind(
+    alice: OwnerMemory, server: ModelServer, memory: Memory
+) -> None:
     for number in range(20):
         server.reply_with(f"I see, that was letter {number}.")
         alice.chat(f"I wrote letter {number} to my aunt.")
@@ -343,8 +328,7 @@ def test_most_prompts_of_a_long_chat_begin_with_all_of_the_one_before(alice: Own
         turns = [text for role, text in prompt if role == "user"]
         assert turns[-7:-1] == [f"I wrote letter {no} to my aunt." for no in range(max(0, number - 6), number)]
 
-
-def test_what_the_turns_leave_behind_is_told_by_the_memory(alice: OwnerMemory, server: ModelServer) -> None:
+    alice = memory.of("alice", "2")
     alice.chat("My boat is called Petrel.")
     for number in range(14):
         alice.chat(f"What is the name of my boat, for the {number}th time?")
@@ -353,7 +337,7 @@ def test_what_the_turns_leave_behind_is_told_by_the_memory(alice: OwnerMemory, s
         assert told != any("Petrel" in text for _, text in before)
 
 
-def test_a_day_of_which_every_line_stands_in_the_turns_is_left_out_with_its_header() -> None:
+def test_a_day_that_the_turns_hold_is_left_out_and_neighbours_of_one_role_are_one_message() -> None:
     told = page(1, (Role.USER, "one"), (Role.ASSISTANT, "two"), first_seq=11)
     asked = page(2, (Role.USER, "three"), first_seq=13).utterances[0]
     text = (
@@ -368,8 +352,6 @@ def test_a_day_of_which_every_line_stands_in_the_turns_is_left_out_with_its_head
         "2026-05-02 (Sat), other:\n#7 alice: seven\n</ember-memory"
     ) in last.text
 
-
-def test_neighbours_of_one_role_are_one_message_and_roles_take_turns() -> None:
     told = page(1, (Role.USER, "a"), (Role.USER, "b"), (Role.ASSISTANT, "c"), (Role.ASSISTANT, "d"))
     asked = page(2, (Role.USER, "e"), first_seq=5).utterances[0]
     agent = [
@@ -387,17 +369,13 @@ def _agent() -> Any:
     return About.AGENT
 
 
-@pytest.mark.parametrize("raw", ["", " \n", "\x00", injected_blocks.wrap("#1 alice: Lyon", KEY)])
-def test_a_reply_that_says_nothing_is_an_error(raw: str) -> None:
-    with pytest.raises(ModelReplyError):
-        chat.cleaned(raw, KEY)
+def test_a_reply_is_cleaned_and_one_that_says_nothing_or_breaks_keeps_nothing() -> None:
+    for raw in ("", " \n", "\x00", injected_blocks.wrap("#1 alice: Lyon", KEY)):
+        with pytest.raises(ModelReplyError):
+            chat.cleaned(raw, KEY)
 
-
-def test_a_reply_is_cleaned_of_what_no_store_can_hold() -> None:
     assert chat.cleaned(" a\x00b\ud800c ", KEY) == "ab?c"
 
-
-def test_an_iterator_that_fails_keeps_nothing() -> None:
     def pieces() -> Iterator[str]:
         yield "one"
         raise ModelReplyError("broken", "")

@@ -111,6 +111,7 @@ def assert_understood_to_the_end(place: str | Path, acknowledged: list[tuple[str
     return placed
 
 
+@pytest.mark.proof  # in short: test_attack.py, whose lives are killed too
 @pytest.mark.engines
 @pytest.mark.parametrize("seed", range(1, 1 + bounded(1, proofs=4)))
 def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Place, engine: str, seed: int) -> None:
@@ -122,7 +123,7 @@ def test_a_killed_process_loses_no_acknowledged_page_and_doubles_none(place: Pla
         warm.of("alice").settle()
         warm.of("alice").recall("Hello")
     kills = placed = kept = 0
-    stores, blows = bounded(1, proofs=5) if engine == "sqlite" else bounded(1, proofs=4), bounded(8, proofs=12)
+    stores, blows = bounded(1, proofs=5) if engine == "sqlite" else bounded(1, proofs=4), bounded(6, proofs=12)
     for store in range(stores):  # each begins empty, and is filled under the blows
         filled = place(f"{store}.db")
         acknowledged: list[tuple[str, str, str]] = []

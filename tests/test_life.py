@@ -338,7 +338,7 @@ def test_whatever_is_done_in_whatever_order_and_wherever_it_is_interrupted_a_sto
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
     many = settings(
         max_examples=bounded(1, proofs=60 if engine == "sqlite" else 20),
-        stateful_step_count=bounded(12, proofs=20),
+        stateful_step_count=bounded(7, proofs=20),
         phases=bounded(phases, proofs=[*phases, Phase.shrink]),  # to shrink a life takes minutes
         deadline=None,
         suppress_health_check=list(HealthCheck),

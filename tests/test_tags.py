@@ -182,7 +182,8 @@ TOOLS = {
     "retrieve_memory": "as_of budget min_score query scope thread valid_at",
     "search_memory": "as_of k min_score query scope valid_at",
     "get_user_profile": "as_of include_assistant_knowledge include_knowledge person valid_at",
-    "correct_memory": "ended fact_id text valid_from valid_to", "add_instruction": "expires_at text", "list_memory": "after k kind",
+    "correct_memory": "ended fact_id text valid_from valid_to",
+    "add_instruction": "expires_at text", "list_memory": "after k kind",
     "forget_memory": "confirm id", "why": "id", "memory_stats": "",
 }  # fmt: skip
 """The tools of the MCP server, and what they take."""

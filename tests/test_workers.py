@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Memory, Tier
 from embermem.background import Background
 from embermem.core.changes import Cause
@@ -36,8 +37,6 @@ from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
 pytestmark = pytest.mark.engines
-
-Maker = Callable[..., Bench]
 
 
 class WallClock(Clock):
@@ -60,14 +59,15 @@ def bench(place: Place) -> Iterator[Maker]:
     """Workers on one store, by the wall clock."""
     made: list[Bench] = []
 
-    def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
-        made.append(Bench(place(), WallClock(), analyst, None, **settings))
+    def make(analyst: Analyst | None = None, file: str = "memory.db", **settings: Any) -> Bench:
+        made.append(Bench(place(file), WallClock(), analyst, None, **settings))
         return made[-1]
 
     yield make
     for one in made:
         one.store.close()
-    assert_sound(place())
+    for where in {one.place for one in made}:
+        assert_sound(where)
 
 
 # ------------------------------------------------------------------------------------------------------ signs of life
@@ -101,7 +101,7 @@ def heart() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "embermem-leases"}
 
 
-def test_a_lease_gives_signs_of_life_until_its_work_ends_and_none_after_it(clock: Clock) -> None:
+def test_one_thread_gives_signs_of_life_for_all_leases_until_their_work_ends(clock: Clock) -> None:
     signs, others = Signs(), heart()
     leases = Leases(signs.renew, clock, 0.3)
     with leases.held(LEASE) as held:
@@ -110,8 +110,6 @@ def test_a_lease_gives_signs_of_life_until_its_work_ends_and_none_after_it(clock
     until(lambda: not heart() - others)
     assert (signs.count, held.lost) == (count, False)
 
-
-def test_one_thread_keeps_all_leases_of_a_process_alive(clock: Clock) -> None:
     signs = Signs()
     leases = Leases(signs.renew, clock, 0.3)
     others = heart()
@@ -120,20 +118,18 @@ def test_one_thread_keeps_all_leases_of_a_process_alive(clock: Clock) -> None:
         until(lambda: signs.count >= 6)
 
 
-def test_a_lease_that_was_lost_is_known_and_asked_for_no_more(clock: Clock) -> None:
+def test_a_lease_that_was_lost_is_asked_for_no_more_and_a_store_that_fails_once_is_asked_again(clock: Clock) -> None:
+    signs = Signs(fails=StoreError("busy"))
+    with Leases(signs.renew, clock, 0.3).held(LEASE) as held:
+        until(lambda: signs.count >= 2)
+        assert not held.lost
+
     signs = Signs(fails=StaleLease("another took over"))
     with Leases(signs.renew, clock, 0.3).held(LEASE) as held:
         until(lambda: held.lost)
         count = signs.count
         time.sleep(0.3)
         assert signs.count == count
-
-
-def test_a_store_that_fails_once_is_asked_again_at_the_next_beat(clock: Clock) -> None:
-    signs = Signs(fails=StoreError("busy"))
-    with Leases(signs.renew, clock, 0.3).held(LEASE) as held:
-        until(lambda: signs.count >= 2)
-        assert not held.lost
 
 
 def test_a_step_that_outlasts_the_lease_keeps_it(bench: Maker) -> None:
@@ -168,7 +164,15 @@ def test_a_worker_that_lost_its_lease_stops_at_the_next_step_and_nothing_of_it_i
     assert [row["lease_by"] for row in rows(one.place, "SELECT lease_by FROM owner")] == ["other"]
 
 
-def test_a_lease_of_a_clock_that_ran_ahead_holds_up_nobody_and_its_result_is_refused(bench: Maker) -> None:
+def test_a_lease_of_a_clock_that_differs_a_little_holds_and_of_one_ahead_holds_up_nobody(bench: Maker) -> None:
+    one = bench()
+    one.add(*LINES)
+    now = datetime.now(UTC)
+    assert one.store.claim(ALICE.id, "other", now + timedelta(seconds=30), 60.0) is not None
+    assert one.store.due(now, 9, lease_s=60.0) == ()
+    assert one.store.claim(ALICE.id, "me", now, 60.0) is None
+
+    bench = partial(bench, file="2.db")
     one = bench(lease_s=1.0)
     one.add(*LINES)
     ahead = one.store.claim(ALICE.id, "ahead", datetime.now(UTC) + timedelta(hours=1), 1.0)
@@ -181,15 +185,6 @@ def test_a_lease_of_a_clock_that_ran_ahead_holds_up_nobody_and_its_result_is_ref
     assert time.monotonic() - began < 60  # and not an hour
     with pytest.raises(StaleLease):
         one.store.renew(ahead, datetime.now(UTC), 1.0)
-
-
-def test_a_lease_of_a_clock_that_differs_a_little_holds(bench: Maker) -> None:
-    one = bench()
-    one.add(*LINES)
-    now = datetime.now(UTC)
-    assert one.store.claim(ALICE.id, "other", now + timedelta(seconds=30), 60.0) is not None
-    assert one.store.due(now, 9, lease_s=60.0) == ()
-    assert one.store.claim(ALICE.id, "me", now, 60.0) is None
 
 
 def test_settle_does_not_wait_for_a_worker_that_changes_nothing_while_words_come_in(bench: Maker) -> None:
@@ -223,20 +218,22 @@ class QuotingEmbedder(HashedNgrams):
         raise ValueError(" ".join(texts))
 
 
-@pytest.mark.parametrize("where", ["analyst", "embedder"])
 def test_a_defect_is_logged_by_its_kind_and_place_and_not_by_its_words(
-    place: Place, where: str, caplog: pytest.LogCaptureFixture
+    place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def quote() -> None:
-        raise ValueError("I live in Lyon.")
+    for where in ("analyst", "embedder"):
+        caplog.clear()
 
-    analyst, embedder = ScriptedAnalyst(during=quote), QuotingEmbedder()
-    one = Bench(place(), WallClock(), analyst, embedder if where == "embedder" else None)
-    one.add(*LINES)
-    one.system.work()
-    assert re.search(r"ValueError \(test_workers\.py:\d+\)", caplog.text)
-    assert "Lyon" not in caplog.text
-    one.store.close()
+        def quote() -> None:
+            raise ValueError("I live in Lyon.")
+
+        analyst, embedder = ScriptedAnalyst(during=quote), QuotingEmbedder()
+        one = Bench(place(f"{where}.db"), WallClock(), analyst, embedder if where == "embedder" else None)
+        one.add(*LINES)
+        one.system.work()
+        assert re.search(r"ValueError \(test_workers\.py:\d+\)", caplog.text)
+        assert "Lyon" not in caplog.text
+        one.store.close()
 
 
 def test_a_failure_behind_is_logged_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
@@ -372,7 +369,9 @@ def test_a_turn_that_another_took_since_the_list_was_read_is_left_to_him(place: 
 # --------------------------------------------------------------------------------------------------------- the backlog
 
 
-def test_stats_tell_how_long_the_oldest_pending_page_has_been_so(opened: Opener, clock: Clock) -> None:
+def test_stats_count_a_small_store_exactly_and_tell_how_long_the_oldest_page_has_been_pending(
+    opened: Opener, clock: Clock
+) -> None:
     memory = opened(short_term_pages=3, batch_pages=64)
     filled(memory, "alice", 3)
     clock.go(1000)
@@ -385,9 +384,7 @@ def test_stats_tell_how_long_the_oldest_pending_page_has_been_so(opened: Opener,
     memory.work()
     assert (memory.stats().pending, memory.stats().oldest_pending_s) == (0, 0.0)
 
-
-def test_a_small_store_is_counted_exactly_where_an_estimate_would_do(opened: Opener) -> None:
-    memory = opened(short_term_pages=3)
+    memory = opened("2.db", short_term_pages=3)
     filled(memory, "alice", 5)
     memory.of("bob").add_document("Rent is due on the first.", title="Lease", source="file:lease.txt")
     assert memory.stats(estimated=True) == memory.stats()
@@ -502,18 +499,16 @@ UNPLACED = """SELECT 1 FROM page p JOIN owner o ON o.owner_id = p.owner_id
               WHERE p.segment_id IS NULL AND p.no < o.pages"""
 
 
-@pytest.mark.parametrize(
-    ("quiet", "count"), [(15, 2), pytest.param(1000, 4, marks=[pytest.mark.proof, pytest.mark.timeout(600)])]
-)
-def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(
-    place: Place, quiet: int, count: int
-) -> None:
+@pytest.mark.proof  # in threads: test_an_owner_with_much_to_do_gives_way_to_all_who_wait_after_each_slice
+@pytest.mark.timeout(600)
+def test_many_owners_and_a_noisy_one_are_all_done_once_and_fairly_by_many_workers(place: Place) -> None:
+    quiet, count = 1000, 4
     noisy = 2 * quiet
     with Memory(place(), **SMALL) as memory:
         filled(memory, "noisy", noisy + 1)
         for n in range(quiet):
             filled(memory, f"quiet {n}", 2)
-    with workers(place(), count, "--once", slice_pages="32" if quiet > 100 else "8", batch_pages="8") as crew:
+    with workers(place(), count, "--once", slice_pages="32", batch_pages="8") as crew:
         told = [ended(worker) for worker in crew]
     assert sum(lines[-1]["placed"] for lines in told) == noisy + quiet
     with Memory(place(), **{**SMALL, "short_term_pages": 1}) as memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embermem import OwnerMemory
+from embermem import Memory, OwnerMemory
 from embermem.core.errors import InputError
 from forgotten import holds
 from scripted import Opener, Place
@@ -19,7 +19,9 @@ def labels(mine: OwnerMemory) -> dict[str, object]:
     return {fact.value: dict(fact.metadata) for fact in mine.facts()}
 
 
-def test_a_fact_has_the_metadata_of_its_sources_and_follows_them(alice: OwnerMemory) -> None:
+def test_facts_and_pages_have_the_metadata_of_what_they_rest_on_and_of_their_callers(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     alice.add("I live in Lyon.", metadata={"ticket": "T-1", "n": 1})
     second = alice.add("I live in Lyon.", thread="b", metadata={"ticket": "T-2", "n": 2})
     alice.add("I like figs.", thread="c")
@@ -31,8 +33,7 @@ def test_a_fact_has_the_metadata_of_its_sources_and_follows_them(alice: OwnerMem
     alice.forget(page=second)
     assert labels(alice) == {"Lyon": {"ticket": "T-1", "n": 1}, "figs": {}}
 
-
-def test_a_page_has_what_its_utterances_say_together(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     said = [
         {"role": "user", "content": "Hi", "metadata": {"lang": "en", "n": 1}},
         {"role": "assistant", "content": "Hello", "metadata": {"lang": "fr", "n": 2, "model": "m"}},
@@ -40,14 +41,18 @@ def test_a_page_has_what_its_utterances_say_together(alice: OwnerMemory) -> None
     added = alice.add_messages(said, metadata={"desk": "b"})
     assert alice.page(added.page_ids[0]).metadata == {"desk": "b", "lang": ("en", "fr"), "model": "m"}
 
-
-def test_a_fact_of_the_callers_has_metadata_of_its_own(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "3")
     (fact,) = alice.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", "metadata": {"crm": 7}}])
     assert fact.metadata == {"crm": 7}
     alice.add("I live in Lyon.", metadata={"crm": 8, "ticket": "T-1"})
     alice.settle()
     assert labels(alice) == {"Lyon": {"crm": 7, "ticket": "T-1"}}
     assert alice.correct(fact.id, "lives in Paris", value="Paris").metadata == {"crm": 7, "ticket": "T-1"}
+
+    alice = memory.of("alice", "4")
+    with pytest.raises(InputError, match=r"facts\[1\]\.metadata\.a is dict"):
+        alice.learn([{"text": "lives in Lyon"}, {"text": "likes figs", "metadata": {"a": {}}}])
+    assert alice.facts() == ()
 
 
 def test_a_known_fact_that_is_given_further_metadata_is_replaced_by_one_that_has_them(alice: OwnerMemory) -> None:
@@ -64,12 +69,6 @@ def test_a_known_fact_that_is_given_further_metadata_is_replaced_by_one_that_has
     assert labels(alice) == {"Lyon": {"ticket": "T-1"}}
     (fact,) = alice.learn([brought])
     assert [one.id for one in alice.learn([brought])] == [fact.id]
-
-
-def test_wrong_metadata_of_a_fact_are_refused_with_their_place(alice: OwnerMemory) -> None:
-    with pytest.raises(InputError, match=r"facts\[1\]\.metadata\.a is dict"):
-        alice.learn([{"text": "lives in Lyon"}, {"text": "likes figs", "metadata": {"a": {}}}])
-    assert alice.facts() == ()
 
 
 def test_no_metadata_of_what_was_forgotten_are_left(opened: Opener, place: Place) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from embermem import Memory, OwnerMemory
+from proofs import bounded
 from scripted import Clock
 
 BEGIN = datetime(2026, 4, 4, 18, tzinfo=UTC)
@@ -47,7 +48,12 @@ BURGER = "I feel like having a big burger tonight."
 
 
 @pytest.fixture(
-    scope="module", params=[(p, e) for p in ("paper", "default") for e in ("hashed", "minilm")], ids="-".join
+    scope="module",
+    params=bounded(
+        [("paper", "hashed"), ("default", "hashed")],
+        proofs=[(p, e) for p in ("paper", "default") for e in ("hashed", "minilm")],
+    ),
+    ids="-".join,
 )
 def mia(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
     preset, embedder = request.param
@@ -58,7 +64,8 @@ def mia(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         for n, (days, query, response) in enumerate(LIFE):
             clock.now = BEGIN + timedelta(days=days, minutes=n)
             mia.add(query, response, at=clock.now, thread=f"day {days}")
-            mia.settle()
+            if n % 2 == 0:
+                mia.settle()
         clock.now = ASKED
         yield mia
 
@@ -68,14 +75,14 @@ def asked(mia: OwnerMemory, query: str) -> str:
     return mia.recall(query, at=ASKED, budget=250).text
 
 
-def test_the_scenery_the_run_and_the_squirrels_are_there_weeks_later(mia: OwnerMemory) -> None:
+def test_weeks_later_the_park_is_remembered_and_who_longs_for_a_burger_is_known_to_want_to_get_fit(
+    mia: OwnerMemory,
+) -> None:
     text = asked(mia, WETLAND)
     assert all(word in text for word in ("wetland park", "scenery", "run on the boardwalk", "squirrels", "2026-04-04"))
     assert "budget meeting" not in text
     assert "Vienna" not in text
 
-
-def test_who_longs_for_a_burger_is_known_to_want_to_get_fit(mia: OwnerMemory) -> None:
     text = asked(mia, BURGER)
     assert "lose weight" in text or "get fit" in text
     assert "Vienna" not in text

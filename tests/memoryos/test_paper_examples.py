@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ WALK = Said(X, "park walk heron marsh", "S1", H)
 """Four keywords; its own vector is X, that of its summary H."""
 
 
-def test_a_page_is_compared_with_the_segment_s_summary_and_joins_only_above_theta(place: Place, clock: Clock) -> None:
+def test_a_page_is_compared_with_the_segment_s_summary_whose_vector_follows_it(place: Place, clock: Clock) -> None:
     # Page 2 against s1: cos(H, X) = 1/2; one of 4 + 7 − 1 = 10 keywords in common, J = 1/10. F = 0.6 is not above θ: it
     # opens s2. (Compared with the mean of s1's pages, X, it would be 1 + 0.1.)
     # Page 3 against s1: 1/2 + 2/(4 + 7 − 2) = 1/2 + 2/9 = 13/18. Against s2: cos(Y, X) = 0, J = 1/(7 + 7 − 1) = 1/13.
@@ -218,8 +219,7 @@ def test_a_page_is_compared_with_the_segment_s_summary_and_joins_only_above_thet
     assert memory.scores() == [None, None, pytest.approx(13 / 18, abs=1e-6)]
     assert load("paper").theta == 0.6
 
-
-def test_a_segment_s_vector_follows_its_summary(place: Place, clock: Clock) -> None:
+    place = partial(place, file="2.db")
     # Page 2 joins s1: 1/2 + 2/(4 + 2 − 2) = 1. The segment then tells "S1\nS2", whose vector is Z. Page 3 is Z, with no
     # keyword: 1 + 0 against s1, which it joins; against what the segment told before it would have had 1/2 and opened.
     memory = Memory(
@@ -237,8 +237,7 @@ def test_a_segment_s_vector_follows_its_summary(place: Place, clock: Clock) -> N
     assert memory.scores() == [None, pytest.approx(1.0), pytest.approx(1.0)]
     assert memory.segments[0].embedding.tolist() == list(Y)  # type: ignore[union-attr]
 
-
-def test_a_continued_chain_has_one_summary_in_its_segment(place: Place, clock: Clock) -> None:
+    place = partial(place, file="3.db")
     # §3.2: the chain's pages are summarised again; S2 is of both pages, and stands alone.
     memory = Memory(
         place,
@@ -254,7 +253,7 @@ def test_a_continued_chain_has_one_summary_in_its_segment(place: Place, clock: C
 # -------------------------------------------------------------------------------------------------------- Eq. 3: heat
 
 
-def test_heat_is_visits_and_new_pages_and_recency(place: Place, clock: Clock) -> None:
+def test_heat_is_visits_and_new_pages_and_recency_and_recall_alone_changes_none(place: Place, clock: Clock) -> None:
     memory = Memory(place, clock, {"one": WALK, "two": Said(X, "park walk", "S2", H), "last": Said(W)}, {"S1\nS2": H})
     memory.add("one", "two")
     # Page 1 has left the queue of one. N = 0, L = 1, and it arrived a second ago: R = exp(−1/10⁷).
@@ -270,8 +269,7 @@ def test_heat_is_visits_and_new_pages_and_recency(place: Place, clock: Clock) ->
     clock.go(2 * MU)
     assert memory.heat(0) == pytest.approx(1 + 2 + E**-2, abs=1e-9)
 
-
-def test_recall_alone_changes_no_heat(place: Place, clock: Clock) -> None:
+    place = partial(place, file="2.db")
     memory = Memory(place, clock, {"one": WALK, "last": Said(W)})
     memory.add("one", "last")
     before = memory.heat(0)
@@ -376,13 +374,12 @@ def _queries(context: Any) -> list[str]:
     return [hit.utterance.text for hit in context.hits if hit.utterance.text != "I see."]
 
 
-def test_the_first_stage_takes_the_segments_of_the_best_matching_scores(place: Place, clock: Clock) -> None:
+def test_the_first_stage_takes_the_best_segments_and_the_second_their_nearest_pages(place: Place, clock: Clock) -> None:
     # The query is X with the keyword heron. A: cos(H, X) + 0 = 1/2. B: cos(Y, X) + 1/2 = 1/2. C: cos(X, X) + 0 = 1.
     # m = 2: C, and of the equals A, which is older. Though b1's own vector is the query's, it is not reached.
     assert _queries(_recalled(place, clock, top_m=2)) == ["a1", "a2", "c1", "now"]
 
-
-def test_the_second_stage_takes_the_pages_of_the_highest_cosine(place: Place, clock: Clock) -> None:
+    place = partial(place, file="2.db")
     # Of A and C: a1 has cosine 1, a2 1/2, c1 0; k = 2: a1 and a2. All of short-term memory (now: cosine 0) comes with
     # them.
     context = _recalled(place, clock, top_m=2, top_k=2)

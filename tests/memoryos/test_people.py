@@ -52,7 +52,7 @@ def person(mine: OwnerMemory, name: str) -> Person:
 # ------------------------------------------------------------------------------------------------ who is the user
 
 
-def test_the_only_speaker_in_the_role_user_is_the_user(opened: Opener) -> None:
+def test_who_is_the_user_is_the_only_one_or_who_goes_by_the_owner_s_name(opened: Opener) -> None:
     mine = opened().of("default")
     say(mine, ("Caroline", "I live in Lyon."), ("Mel*", "I live in Oslo."))
     user, agent = mine.people()
@@ -63,9 +63,7 @@ def test_the_only_speaker_in_the_role_user_is_the_user(opened: Opener) -> None:
     assert told(mine) == {"Caroline lives in Lyon", "Mel lives in Oslo"}
     assert {fact.person for fact in mine.facts()} == {"Caroline", "Mel"}
 
-
-def test_of_several_the_one_who_goes_by_the_owner_s_name_is_the_user(opened: Opener) -> None:
-    mine = opened().of("caroline")
+    mine = opened("2.db").of("caroline")
     say(mine, ("Bob", "I live in Oslo."))
     assert lines(mine) == {"home": "Oslo"}  # nobody else spoke as yet
     say(mine, ("Caroline Reed", "I live in Lyon."))
@@ -73,8 +71,21 @@ def test_of_several_the_one_who_goes_by_the_owner_s_name_is_the_user(opened: Ope
     assert lines(mine, "Bob") == {"home": "Oslo"}
     assert person(mine, "Bob").id == "bob"
 
+    mine = opened("3.db").of("default")
+    say(mine, ("user", "I live in Lyon."))
+    assert told(mine) == {"The user lives in Lyon"}
+    say(mine, ("user", "My name is Caroline."))
+    assert "Caroline lives in Lyon" in told(mine)
+    assert told(mine, "Caroline") == told(mine, "user") == told(mine)
 
-def test_of_several_who_do_not_go_by_it_nobody_is_until_the_caller_says_so(opened: Opener, place: Place) -> None:
+    mine = opened("4.db").of("alice", "tutor")
+    say(mine, ("Alice", "I live in Lyon."), ("tutor*", "I live in Oslo."))
+    user, agent = mine.people()
+    assert (user.name, agent.id, agent.name, agent.names) == ("Alice", "agent", "tutor", ("tutor",))
+    assert told(mine, "tutor") == {"tutor lives in Oslo"}
+
+
+def test_of_several_nobody_is_the_user_until_the_caller_says_so(opened: Opener, place: Place) -> None:
     mine = opened().of("team")
     say(mine, ("Ann", "I live in Lyon. I really love jazz."), ("Bob", "I live in Oslo."))
     assert {one.id for one in mine.people() if one.facts} == {"ann", "bob"}
@@ -90,9 +101,7 @@ def test_of_several_who_do_not_go_by_it_nobody_is_until_the_caller_says_so(opene
         mine.set_user("Zoe")
     assert_sound(place())
 
-
-def test_who_was_taken_for_the_user_is_not_when_another_comes(opened: Opener, place: Place) -> None:
-    mine = opened().of("team")
+    mine = opened().of("team", "2")
     say(mine, ("Ann", "I live in Lyon. I really love jazz."))
     assert lines(mine) == {"home": "Lyon"}
     assert mine.traits()
@@ -103,40 +112,26 @@ def test_who_was_taken_for_the_user_is_not_when_another_comes(opened: Opener, pl
     assert lines(mine) == {"home": "Oslo"}
     assert_sound(place())
 
-
-def test_what_the_caller_set_of_the_user_stays_whoever_that_is(opened: Opener) -> None:
-    mine = opened().of("team")
+    mine = opened().of("team", "3")
     say(mine, ("Ann", "I live in Lyon."))
     mine.set_profile(language="French")
     say(mine, ("Bob", "I live in Oslo."))
     assert lines(mine) == {"language": "French"}
 
-
-def test_a_speaker_without_a_name_is_the_user_and_is_called_so_until_a_name_is_told(opened: Opener) -> None:
-    mine = opened().of("default")
-    say(mine, ("user", "I live in Lyon."))
-    assert told(mine) == {"The user lives in Lyon"}
-    say(mine, ("user", "My name is Caroline."))
-    assert "Caroline lives in Lyon" in told(mine)
-    assert told(mine, "Caroline") == told(mine, "user") == told(mine)
-
-
-def test_a_speaker_who_is_called_like_a_relative_is_a_speaker(opened: Opener) -> None:
-    mine = opened().of("alice", "tutor")
-    say(mine, ("Alice", "I live in Lyon."), ("tutor*", "I live in Oslo."))
-    user, agent = mine.people()
-    assert (user.name, agent.id, agent.name, agent.names) == ("Alice", "agent", "tutor", ("tutor",))
-    assert told(mine, "tutor") == {"tutor lives in Oslo"}
-
-
-def test_messages_without_a_name_are_of_the_only_speaker_who_has_one(opened: Opener, place: Place) -> None:
-    mine = opened().of("team")
+    mine = opened().of("team", "4")
     say(mine, ("user", "I live in Lyon."))
     say(mine, ("Ann", "I like tea."), ("user", "I'm allergic to nuts."))
     (user,) = [one for one in mine.people() if Role.USER in one.roles]
     assert (user.id, user.name, user.undecided) == ("user", "Ann", False)
     assert told(mine, "Ann") == {"Ann lives in Lyon", "Ann likes tea", "Ann is allergic to nuts"}
     assert lines(mine) == lines(mine, "Ann") == {"home": "Lyon"}
+    assert_sound(place())
+
+    mine = opened().of("team", "5")
+    say(mine, ("Ann " + "x" * 150, "I live in Lyon."))
+    (user,) = [one for one in mine.people() if one.id == "user"]
+    assert user.name == "Ann " + "x" * 56
+    assert lines(mine) == {"home": "Lyon"}
     assert_sound(place())
 
 
@@ -198,40 +193,31 @@ def test_in_a_group_of_four_each_has_their_own_home_and_food(opened: Opener, clo
     assert mine.profile() == ()
     assert_sound(place())
 
-
-def test_recall_names_whom_its_facts_are_about(opened: Opener) -> None:
     mine = opened().of("team")
     group(mine)
     context = mine.recall("Who is allergic to shellfish?", budget=60)
     assert all(fact.person in HOMES and fact.person in fact.text for fact in context.facts)
 
 
-def test_two_hundred_speakers_are_two_hundred_persons(opened: Opener) -> None:
+def test_many_speakers_are_as_many_persons(opened: Opener) -> None:
     mine = opened().of("team")
-    said = [{"role": "user", "name": f"Guest {n}", "content": "I live in Lyon."} for n in range(200)]
+    said = [
+        {"role": "user", "name": f"Guest {n}", "content": "I live in Lyon."} for n in range(bounded(40, proofs=200))
+    ]
     mine.add_messages(said)
     mine.settle()
     begun = time.monotonic()
     known = mine.people()
     assert time.monotonic() - begun < 5
-    assert len([one for one in known if one.roles]) == 200
+    assert len([one for one in known if one.roles]) == bounded(40, proofs=200)
     assert {one.facts for one in known if one.roles} == {1}
     assert told(mine, "Guest 7") == {"Guest 7 lives in Lyon"}
-
-
-def test_a_speaker_is_known_by_the_beginning_of_a_long_name(opened: Opener, place: Place) -> None:
-    mine = opened().of("team")
-    say(mine, ("Ann " + "x" * 150, "I live in Lyon."))
-    (user,) = [one for one in mine.people() if one.id == "user"]
-    assert user.name == "Ann " + "x" * 56
-    assert lines(mine) == {"home": "Lyon"}
-    assert_sound(place())
 
 
 # ---------------------------------------------------------------------------------------- which names are one person's
 
 
-def test_a_sister_with_a_name_is_the_sister_and_the_name(opened: Opener) -> None:
+def test_a_sister_is_the_speaker_s_own_and_of_a_name_if_one_is_told(opened: Opener) -> None:
     mine = opened(user_facts=20).of("alice")
     say(mine, ("Alice", "My sister Ana is a nurse."))
     say(mine, ("Alice", "My sister lives in Porto."))
@@ -247,24 +233,18 @@ def test_a_sister_with_a_name_is_the_sister_and_the_name(opened: Opener) -> None
     assert lines(mine) == {}
     assert "Ana works as a nurse" in both & told(mine)
 
-
-def test_a_sister_without_a_name_is_the_speaker_s_own(opened: Opener) -> None:
-    mine = opened().of("team")
-    say(mine, ("Ann", "My sister lives in Porto."), ("Bob", "My sister lives in Ghent."))
-    assert told(mine, "Ann's sister") == {"Ann's sister lives in Porto"}
-    assert told(mine, "Bob's sister") == {"Bob's sister lives in Ghent"}
-
-
-def test_with_two_sisters_nobody_knows_which_is_meant(opened: Opener) -> None:
-    mine = opened(user_facts=20).of("alice")
+    mine = opened("2.db", user_facts=20).of("alice")
     say(mine, ("Alice", "My sister Ana is a nurse. My sister Eva is a baker."))
     say(mine, ("Alice", "My sister lives in Porto."))
     assert {fact.attribute for fact in mine.facts(person="Ana")} == {"works_as"}
     assert told(mine, "Alice's sister") == {"Alice's sister lives in Porto"}
 
+    mine = opened("3.db").of("team")
+    say(mine, ("Ann", "My sister lives in Porto."), ("Bob", "My sister lives in Ghent."))
+    assert told(mine, "Ann's sister") == {"Ann's sister lives in Porto"}
+    assert told(mine, "Bob's sister") == {"Bob's sister lives in Ghent"}
 
-def test_names_are_looked_up_and_nothing_is_changed_by_it(opened: Opener) -> None:
-    mine = opened().of("alice")
+    mine = opened("4.db").of("alice")
     say(mine, ("Alice", "My sister lives in Porto."))
     before = mine.people()
     for name in ("Zoe", "sister Zoe", "Zoe's sister", "brother"):
@@ -326,7 +306,9 @@ def test_of_two_homes_of_a_merged_person_the_newer_holds_until_it_is_undone(
     assert_sound(place())
 
 
-def test_two_homes_told_at_one_time_are_a_conflict(opened: Opener, place: Place) -> None:
+def test_of_a_merged_person_two_homes_of_one_time_are_in_conflict_and_the_newer_is_in_the_user_s_profile(
+    opened: Opener, place: Place, clock: Clock
+) -> None:
     mine = opened().of("team")
     say(mine, ("Ann", "I live in Lyon."), ("Bob", "I live in Rome."), ("Dan", "I live in Oslo."))
     merged = mine.merge_people("Ann", "Dan")
@@ -336,9 +318,7 @@ def test_two_homes_told_at_one_time_are_a_conflict(opened: Opener, place: Place)
     assert mine.conflicts() == ()
     assert_sound(place())
 
-
-def test_the_user_s_profile_has_the_newer_value_of_who_is_the_user(opened: Opener, clock: Clock, place: Place) -> None:
-    mine = opened().of("ann")
+    mine = opened().of("ann", "2")
     say(mine, ("Ann", "I live in Lyon."))
     clock.go(86400)
     say(mine, ("Annie", "I live in Oslo."))
@@ -405,23 +385,9 @@ def test_split_names_are_two_whatever_the_talk_shows(opened: Opener) -> None:
     assert {fact.attribute for fact in mine.facts(person="Ana")} == {"works_as", "lives_in"}
 
 
-def test_what_is_ruled_stays_when_memory_is_derived_again(opened: Opener, place: Place) -> None:
-    memory = opened()
-    mine = memory.of("team")
-    group(mine)
-    mine.set_user("Cleo")
-    mine.merge_people("Ann", "Dan")
-    known, profile = mine.people(), lines(mine)
-    assert [one.same for one in memory.rebuild()] == [True]
-    assert mine.people() == known
-    mine.understand_anew()
-    assert [(one.id, one.names) for one in mine.people()] == [(one.id, one.names) for one in known]
-    assert lines(mine) == profile == {"home": "Ghent"}
-    assert_sound(place())
-    assert not [one for one in memory.check(deep=True) if one.level == "error"]
-
-
-def test_persons_travel_with_an_export(opened: Opener, place: Place) -> None:
+def test_what_is_ruled_stays_when_memory_is_derived_again_and_travels_with_an_export(
+    opened: Opener, place: Place
+) -> None:
     memory = opened()
     mine = memory.of("team")
     group(mine)
@@ -432,11 +398,27 @@ def test_persons_travel_with_an_export(opened: Opener, place: Place) -> None:
     assert other.of("team").profile() == mine.profile()
     assert_sound(place("other.db"))
 
+    memory = opened("2.db")
+    mine = memory.of("team")
+    group(mine)
+    mine.set_user("Cleo")
+    mine.merge_people("Ann", "Dan")
+    known, profile = mine.people(), lines(mine)
+    assert [one.same for one in memory.rebuild()] == [True]
+    assert mine.people() == known
+    mine.understand_anew()
+    assert [(one.id, one.names) for one in mine.people()] == [(one.id, one.names) for one in known]
+    assert lines(mine) == profile == {"home": "Ghent"}
+    assert_sound(place("2.db"))
+    assert not [one for one in memory.check(deep=True) if one.level == "error"]
+
 
 # ----------------------------------------------------------------------------------------------------------- forgetting
 
 
-def test_a_speaker_whose_first_page_is_forgotten_is_known_by_the_others(opened: Opener, place: Place) -> None:
+def test_a_speaker_of_whom_a_page_is_forgotten_is_known_by_the_others_or_is_nobody(
+    opened: Opener, place: Place
+) -> None:
     memory = opened()
     mine = memory.of("team")
     first = mine.add_messages([{"role": "user", "name": "Caroline", "content": "I live in Lyon."}]).page_ids[0]
@@ -448,10 +430,8 @@ def test_a_speaker_whose_first_page_is_forgotten_is_known_by_the_others(opened: 
     assert_sound(place())
     assert not [one for one in memory.check(deep=True) if one.level == "error"]
 
-
-def test_a_speaker_whose_only_page_is_forgotten_is_nobody(opened: Opener, place: Place) -> None:
     memory = opened()
-    mine = memory.of("team")
+    mine = memory.of("team", "2")
     say(mine, ("Ann", "I live in Lyon."))
     page = mine.add_messages(
         [{"role": "user", "name": "Bobadil", "content": "I live in Oslo."}], thread="b", fresh=True
@@ -487,7 +467,7 @@ def speaks(name: str, role: Role = Role.USER) -> PersonRelation:
     return PersonRelation(relation=Relation.SPEAKS, one=name, other=role.value)
 
 
-def test_subjects_with_their_relation_are_persons_too() -> None:
+def test_subjects_with_their_relation_are_persons_and_texts_are_read_with_their_names() -> None:
     old = [
         fact("user", "lives_in", "Lyon", "lives in Lyon"),
         fact("sister Ana", "works_as", "nurse", "sister Ana works as a nurse"),
@@ -503,10 +483,7 @@ def test_subjects_with_their_relation_are_persons_too() -> None:
         "小红职业是护士",
     ]
 
-
-@pytest.mark.parametrize(
-    ("subject", "text", "read"),
-    [
+    for subject, text, read in (
         ("user", "is allergic to nuts", "Al is allergic to nuts"),
         ("user", "住在北京", "Al住在北京"),
         ("user", "The user lives in Lyon", "Al lives in Lyon"),
@@ -514,11 +491,9 @@ def test_subjects_with_their_relation_are_persons_too() -> None:
         ("user", "The door is locked", "Al: The door is locked"),
         ("user's sister", "The user's sister lives in Lyon", "Al's sister lives in Lyon"),
         ("Ann", "likes Annecy", "Ann likes Annecy"),
-    ],
-)
-def test_a_text_that_names_nobody_is_read_with_the_name(subject: str, text: str, read: str) -> None:
-    one = fact(subject, "says", "x", text)
-    assert People(OWNER, Persona(relations=(speaks("Al"),), facts=(one,))).shown(one).text == read
+    ):
+        one = fact(subject, "says", "x", text)
+        assert People(OWNER, Persona(relations=(speaks("Al"),), facts=(one,))).shown(one).text == read
 
 
 # ----------------------------------------------------------------------------------------------------------- properties
@@ -541,7 +516,7 @@ def known(speaking: Iterable[str], ruled: Iterable[tuple[str, str, bool]], told:
     return People(OWNER, Persona(relations=tuple(relations), facts=tuple(facts)))
 
 
-@settings(max_examples=bounded(60, proofs=2000), deadline=None)
+@settings(max_examples=bounded(25, proofs=2000), deadline=None)
 @given(speakers, rulings, relatives)
 def test_every_subject_is_of_one_person_who_is_found_by_every_name(
     speaking: list[str], ruled: list[tuple[str, str, bool]], told: list[tuple[str, str]]
@@ -558,7 +533,7 @@ def test_every_subject_is_of_one_person_who_is_found_by_every_name(
     assert [again.id_of(name) for name in NAMES] == [people.id_of(name) for name in NAMES]
 
 
-@settings(max_examples=bounded(60, proofs=2000), deadline=None)
+@settings(max_examples=bounded(25, proofs=2000), deadline=None)
 @given(speakers, rulings, st.permutations(NAMES[:4]))
 def test_merging_is_symmetric_and_transitive_and_what_is_split_first_stays_apart(
     speaking: list[str], ruled: list[tuple[str, str, bool]], order: list[str]

@@ -6,43 +6,28 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Maker
 from embermem import OwnerMemory, Tier
 from embermem.core.changes import Cause
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import Annotation
 from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
-from embermem.protocols import Analyst, ModelReply, ModelRequest
+from embermem.protocols import ModelReply, ModelRequest
 from embermem.store import schema
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
-from soundness import assert_sound, looking, meddle, rows
+from soundness import looking, meddle, rows
 
-Maker = Callable[..., Bench]
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
 SHORT = int(SMALL["short_term_pages"])
 DERIVED = (*schema.DERIVED, schema.page, schema.embedding, schema.change, schema.utterance)
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
-        made.append(Bench(place(), clock, analyst, None, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    assert_sound(place())
 
 
 def dump(place: str | Path) -> dict[str, list[str]]:
@@ -52,7 +37,7 @@ def dump(place: str | Path) -> dict[str, list[str]]:
 
 
 def filled(alice: OwnerMemory) -> OwnerMemory:
-    for n in range(12):
+    for n in range(8):
         alice.add(LINES[n % 5], "I am your patient tutor.", thread=f"t{n % 2}")
     alice.set_profile(name="Alice")
     alice.set_agent_profile("a patient tutor of French")
@@ -184,7 +169,7 @@ with Memory(sys.argv[1], embedder="hashed", background=False, short_term_pages=2
 def test_a_dry_run_that_is_killed_leaves_no_copy_in_any_file(opened: Opener, place: Place, tmp_path: Path) -> None:
     (tmp_path / "passing").mkdir()
     memory = opened()
-    for n in range(bounded(20, proofs=60)):
+    for n in range(bounded(12, proofs=60)):
         memory.of("alice").add(f"The purple heron number {n} flew over the river.", "I see.")
     memory.of("alice").settle()
     environment = {**os.environ, "TMPDIR": str(tmp_path / "passing"), "PYTHONPATH": os.pathsep.join(sys.path)}

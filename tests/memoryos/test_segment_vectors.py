@@ -71,11 +71,18 @@ def test_a_store_whose_preset_changes_makes_its_segments_vectors_again_when_it_w
     assert_sound(file)
 
 
-def test_a_segment_that_lost_a_page_gets_the_vector_of_what_is_left(tmp_path: Path) -> None:
+def test_a_summary_of_what_may_not_be_seen_is_left_out_and_follows_the_pages_that_are_left(tmp_path: Path) -> None:
     file = tmp_path / "m.db"
     with opened(file, preset="paper", theta=-1.0) as memory:
         alice = filled(memory)
         assert_of_summaries(alice)
+        assert "topics of these pages:" in alice.recall("the wetland park").text
+        # Of the segment's three pages the last began with #5.
+        seen = alice.recall("the wetland park", scope=Scope(before_seq=5)).text
+        assert "boardwalk" in seen
+        assert "topics of these pages:" not in seen
+        assert "heron" not in seen
+
         (before,) = alice.segments()
         alice.forget(page=before.page_ids[1])
         alice.settle()
@@ -83,17 +90,6 @@ def test_a_segment_that_lost_a_page_gets_the_vector_of_what_is_left(tmp_path: Pa
         assert "boardwalk" not in after.summary
         assert_of_summaries(alice)
     assert_sound(file)
-
-
-def test_a_summary_that_tells_of_what_may_not_be_seen_is_left_out(tmp_path: Path) -> None:
-    with opened(tmp_path / "m.db", preset="paper", theta=-1.0) as memory:
-        alice = filled(memory)
-        assert "topics of these pages:" in alice.recall("the wetland park").text
-        # Of the segment's three pages the last began with #5.
-        seen = alice.recall("the wetland park", scope=Scope(before_seq=5)).text
-        assert "boardwalk" in seen
-        assert "topics of these pages:" not in seen
-        assert "heron" not in seen
 
 
 def test_without_chains_or_mid_term_memory_their_summaries_are_left_out(tmp_path: Path) -> None:

@@ -56,20 +56,6 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no plain form")
 
 
-def masked(value: Any, **keys: Any) -> Any:
-    """Plain data in which the values of some keys, wherever they stand, are replaced: by what is given, or by what a
-    function of the value gives."""
-    if isinstance(value, Mapping):
-        return {key: _mask(keys[key], one) if key in keys else masked(one, **keys) for key, one in value.items()}
-    if isinstance(value, list):
-        return [masked(one, **keys) for one in value]
-    return value
-
-
-def _mask(by: Any, value: Any) -> Any:
-    return by(value) if callable(by) else by
-
-
 class Names:
     """Ids and hashes that chance made, named by the order in which they appear."""
 

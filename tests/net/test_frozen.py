@@ -81,7 +81,7 @@ TAGS = frozenset(
 # ----------------------------------------------------------------------------------------------------- what it holds
 
 
-def test_opening_keeps_every_word(frozen: tuple[Path, Memory], tmp_path: Path) -> None:
+def test_it_holds_what_it_held_and_every_read_answers(frozen: tuple[Path, Memory], tmp_path: Path) -> None:
     file, memory = frozen
     name = file.stem
     before = rows(stores.thaw(name, tmp_path), SAID)
@@ -90,6 +90,17 @@ def test_opening_keeps_every_word(frozen: tuple[Path, Memory], tmp_path: Path) -
     assert found == {(row["id"], row["text"]) for row in before}
     texts = {row["text"] for row in before}
     assert {text for _, text in said() if text not in texts} == FORGOTTEN
+
+    if file.stem != stores.TODAY:  # of that there is more in test_golden.py
+        compare(f"store-{file.stem}", outputs.brief(memory))
+
+    every = bounded(8, proofs=1)
+    known = OF_THE_MIGRATION if file.stem == stores.MIGRATED else ()
+    assert [what for what in wrong(memory) if not what.endswith(known)] == []
+    assert_tiers(memory)
+    for user, mine in [*owners_of(memory).items()][:: bounded(2, proofs=1)]:
+        everything_answers(user, mine, every)
+    the_middle_stands(memory.of("alice", "tutor"))
 
 
 FORGOTTEN = frozenset(
@@ -109,23 +120,6 @@ def wrong(memory: Memory, *, deep: bool = True) -> list[str]:
 
 OF_THE_MIGRATION = ("a scrub is due", "differs from the log: fact_state")
 """What the doctor finds in the migrated store until `rebuild`."""
-
-
-def test_what_it_knows_is_what_it_knew(frozen: tuple[Path, Memory]) -> None:
-    file, memory = frozen
-    if file.stem != stores.TODAY:  # of that there is more in test_golden.py
-        compare(f"store-{file.stem}", outputs.brief(memory))
-
-
-def test_every_read_answers_now_and_as_of_the_middle(frozen: tuple[Path, Memory]) -> None:
-    file, memory = frozen
-    every = bounded(1 if file.stem == stores.TODAY else 8, proofs=1)
-    known = OF_THE_MIGRATION if file.stem == stores.MIGRATED else ()
-    assert [what for what in wrong(memory) if not what.endswith(known)] == []
-    assert_tiers(memory)
-    for user, mine in owners_of(memory).items():
-        everything_answers(user, mine, every)
-    the_middle_stands(memory.of("alice", "tutor"))
 
 
 def everything_answers(user: str, mine: OwnerMemory, every: int = 1) -> None:
@@ -166,7 +160,7 @@ def the_middle_stands(alice: OwnerMemory) -> None:
     assert "Nantes" in str(alice.diff(MIDDLE))
 
 
-@pytest.mark.parametrize("name", [*stores.SCHEMAS, stores.MIGRATED])
+@pytest.mark.parametrize("name", bounded([stores.MIGRATED], proofs=[*stores.SCHEMAS, stores.MIGRATED]))
 def test_its_log_gives_the_same_again_life_goes_on_and_a_page_is_forgotten(tmp_path: Path, name: str) -> None:
     with thawed(name, tmp_path) as (_, memory):
         assert [one.same for one in memory.rebuild()] == [True] * len(memory.owners())
@@ -189,6 +183,7 @@ def life_goes_on(mine: OwnerMemory) -> None:
     assert page.id not in [one.id for one in mine.pages()]
 
 
+@pytest.mark.proof
 def test_a_store_embedded_by_minilm_is_sound_and_its_log_gives_the_same_again(tmp_path: Path) -> None:
     if find_weights() is None:
         pytest.skip("the weights of all-MiniLM-L6-v2 are not installed")
@@ -197,6 +192,7 @@ def test_a_store_embedded_by_minilm_is_sound_and_its_log_gives_the_same_again(tm
         assert [one.same for one in memory.rebuild()] == [True] * len(memory.owners())
 
 
+@pytest.mark.proof  # tests/cli/test_moving_cli.py moves a life of today
 def test_an_export_is_imported_elsewhere_as_the_same_memory(tmp_path: Path) -> None:
     file, out, other = stores.thaw(stores.TODAY, tmp_path), tmp_path / "out.jsonl", tmp_path / "other.db"
     with stores.opened(file) as memory:

@@ -10,9 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parents[1]
-sys.path[:0] = [str(TESTS / folder) for folder in ("cli", "http", "mcp_server")]
-
 
 def main(names: list[str]) -> None:
     """Write what the code of now answers."""

@@ -36,19 +36,9 @@ def held(alice: OwnerMemory) -> list[str]:
     return [fact.value for fact in alice.facts()]
 
 
-def test_a_fact_and_an_utterance_are_found_by_their_ids_and_only_by_their_owner(memory: Memory) -> None:
-    alice, bob = memory.of("alice"), memory.of("bob")
-    say(alice, "I live in Lyon.")
-    (fact,) = alice.facts()
-    assert alice.fact(fact.id) == fact
-    said = alice.pages()[0].utterances[0]
-    assert alice.utterance(said.id) == said
-    for missing in (lambda: bob.fact(fact.id), lambda: bob.utterance(said.id), lambda: bob.history(fact.id)):
-        with pytest.raises(NotFound):
-            missing()
-
-
-def test_a_corrected_fact_takes_the_place_of_the_old_one_with_its_sources(alice: OwnerMemory) -> None:
+def test_a_corrected_fact_takes_the_place_of_the_old_one_and_is_found_by_its_id_by_its_owner_alone(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     say(alice, "I live in Lyon.")
     wrong = the(alice, "Lyon")
     right = alice.correct(wrong.id, "lives in Laon", value="Laon")
@@ -65,6 +55,33 @@ def test_a_corrected_fact_takes_the_place_of_the_old_one_with_its_sources(alice:
     assert (past.id, past.superseded_by, past.valid_to) == (wrong.id, right.id, wrong.valid_from)
     assert [line.value for line in alice.profile() if line.name == "home"] == ["Laon"]
     assert alice.changes()[-1].cause is Cause.CORRECTION
+
+    alice = memory.of("alice", "2")
+    say(alice, "I live in Lyon.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    alice.undo(alice.changes()[-1].no)
+    assert held(alice) == ["Lyon"]
+    assert [line.value for line in alice.profile() if line.name == "home"] == ["Lyon"]
+    alice.undo(alice.changes()[-1].no)
+    assert held(alice) == ["Laon"]
+
+    alice = memory.of("alice", "3")
+    say(alice, "I like figs. I like dates.")
+    figs, dates = the(alice, "figs"), the(alice, "dates")
+    one = alice.correct(figs.id, "likes dates", value="dates")
+    assert held(alice) == ["dates"]
+    assert set(one.sources) == {*figs.sources, *dates.sources}
+    assert {fact.superseded_by for fact in alice.past_facts()} == {one.id}
+
+    alice = memory.of("alice", "4")
+    say(alice, "I live in Lyon. I like figs.")
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    alice.pin(the(alice, "figs").id)
+    found = alice.understand_anew()
+    assert sorted(held(alice)) == ["Laon", "figs"]
+    assert the(alice, "figs").pinned
+    assert [line.value for line in alice.profile()] == ["Laon"]
+    assert (found.facts_gone, found.facts_new) == ((), ())
 
 
 def test_what_was_said_before_a_correction_does_not_teach_the_old_value_again(opened: Opener, clock: Clock) -> None:
@@ -86,13 +103,28 @@ def test_what_was_said_before_a_correction_does_not_teach_the_old_value_again(op
     assert [fact.id for fact in alice.facts()] == [right.id]
 
 
-def test_what_is_said_after_a_correction_is_believed(alice: OwnerMemory, clock: Clock) -> None:
+def test_what_is_said_after_a_correction_is_believed_and_what_was_said_before_brings_no_retired_fact_back(
+    alice: OwnerMemory, clock: Clock, memory: Memory
+) -> None:
     say(alice, "I live in Lyon.")
     alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
     clock.go(60)
     say(alice, "I moved to Nantes.")
     assert held(alice) == ["Nantes"]
     assert [line.value for line in alice.profile()] == ["Nantes"]
+
+    alice = memory.of("alice", "2")
+    say(alice, "I live in Lyon.")
+    alice.add("I live in Lyon.", "I see.", thread="other")
+    clock.go(3600)
+    gone = alice.retire(the(alice, "Lyon").id)
+    assert (gone.valid_to, gone.retired_at, gone.superseded_by) == (clock.now, clock.now, None)
+    assert alice.profile() == ()
+    alice.settle()
+    assert (held(alice), alice.profile()) == ([], ())
+    assert [fact.id for fact in alice.past_facts()] == [gone.id]
+    say(alice, "I live in Lyon, again.")
+    assert held(alice) == ["Lyon"]
 
 
 def learn(knowledge: Knowledge, value: str, seq: int, *, retracts: bool = False, single: bool = True) -> list[str]:
@@ -130,54 +162,20 @@ def laon(**more: object) -> Knowledge:
     return Knowledge(OWNER, Persona(facts=(fact,)), Rulings(affirmed={FactId("f1"): 10}, **more))  # type: ignore[arg-type]
 
 
-def test_an_affirmed_fact_is_neither_superseded_nor_retired_by_what_is_older() -> None:
+def test_affirmed_and_denied_values_outlast_what_is_older() -> None:
     assert learn(laon(), "Nantes", 10) == []
     assert learn(laon(), "Laon", 10, retracts=True) == []
     assert learn(laon(), "Nantes", 11) == ["FactAdded", "FactRetired"]
     assert learn(laon(), "Laon", 11, retracts=True) == ["FactRetired"]
     assert learn(laon(), "Laon", 10) == ["FactStrengthened"]
 
-
-def test_a_denied_value_is_not_learnt_from_what_is_older() -> None:
     denied = {("user", "user", "lives_in", "nantes"): 10}
     assert learn(laon(denied=denied), "Nantes.", 10, single=False) == []
     assert learn(laon(denied=denied), "Nantes.", 11, single=False) == ["FactAdded"]
 
-
-def test_a_denied_value_is_not_learnt_in_other_words_either() -> None:
     denied = {("user", "user", "lives_in", "old hills of nantes"): 10}
     assert learn(laon(denied=denied), "the old hills of Nantes", 10, single=False) == []
     assert learn(laon(denied=denied), "the hills of Nantes", 10, single=False) == ["FactAdded"]
-
-
-def test_a_correction_is_undone_and_then_the_older_word_counts_again(alice: OwnerMemory) -> None:
-    say(alice, "I live in Lyon.")
-    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
-    alice.undo(alice.changes()[-1].no)
-    assert held(alice) == ["Lyon"]
-    assert [line.value for line in alice.profile() if line.name == "home"] == ["Lyon"]
-    alice.undo(alice.changes()[-1].no)
-    assert held(alice) == ["Laon"]
-
-
-def test_a_correction_survives_memory_understood_anew(alice: OwnerMemory) -> None:
-    say(alice, "I live in Lyon. I like figs.")
-    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
-    alice.pin(the(alice, "figs").id)
-    found = alice.understand_anew()
-    assert sorted(held(alice)) == ["Laon", "figs"]
-    assert the(alice, "figs").pinned
-    assert [line.value for line in alice.profile()] == ["Laon"]
-    assert (found.facts_gone, found.facts_new) == ((), ())
-
-
-def test_a_correction_to_what_another_fact_says_makes_one_of_both(alice: OwnerMemory) -> None:
-    say(alice, "I like figs. I like dates.")
-    figs, dates = the(alice, "figs"), the(alice, "dates")
-    one = alice.correct(figs.id, "likes dates", value="dates")
-    assert held(alice) == ["dates"]
-    assert set(one.sources) == {*figs.sources, *dates.sources}
-    assert {fact.superseded_by for fact in alice.past_facts()} == {one.id}
 
 
 def test_what_cannot_be_corrected_is_refused(alice: OwnerMemory) -> None:
@@ -201,22 +199,6 @@ def test_what_cannot_be_corrected_is_refused(alice: OwnerMemory) -> None:
             refused()
 
 
-def test_a_retired_fact_is_past_from_now_on_and_older_pages_do_not_bring_it_back(
-    alice: OwnerMemory, clock: Clock
-) -> None:
-    say(alice, "I live in Lyon.")
-    alice.add("I live in Lyon.", "I see.", thread="other")
-    clock.go(3600)
-    gone = alice.retire(the(alice, "Lyon").id)
-    assert (gone.valid_to, gone.retired_at, gone.superseded_by) == (clock.now, clock.now, None)
-    assert alice.profile() == ()
-    alice.settle()
-    assert (held(alice), alice.profile()) == ([], ())
-    assert [fact.id for fact in alice.past_facts()] == [gone.id]
-    say(alice, "I live in Lyon, again.")
-    assert held(alice) == ["Lyon"]
-
-
 def test_a_pinned_fact_is_not_archived_by_the_cap_and_one_in_the_archive_holds_again(alice: OwnerMemory) -> None:
     say(alice, "I like figs.")
     assert alice.pin(the(alice, "figs").id).pinned
@@ -236,7 +218,9 @@ def test_a_pinned_fact_is_not_archived_by_the_cap_and_one_in_the_archive_holds_a
     assert len(held(alice)) == 7
 
 
-def test_the_history_of_an_item_holds_only_the_decisions_that_name_it(alice: OwnerMemory) -> None:
+def test_the_history_of_an_item_is_its_owner_s_and_holds_only_the_decisions_that_name_it(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     say(alice, "I live in Lyon. I like figs.")
     wrong = the(alice, "Lyon")
     right = alice.correct(wrong.id, "lives in Laon", value="Laon")
@@ -256,9 +240,25 @@ def test_the_history_of_an_item_holds_only_the_decisions_that_name_it(alice: Own
     with pytest.raises(NotFound):
         alice.history("nothing")
 
+    alice, bob = memory.of("alice", "2"), memory.of("bob", "2")
+    say(alice, "I live in Lyon.")
+    (fact,) = alice.facts()
+    assert alice.fact(fact.id) == fact
+    said = alice.pages()[0].utterances[0]
+    assert alice.utterance(said.id) == said
+    for missing in (lambda: bob.fact(fact.id), lambda: bob.utterance(said.id), lambda: bob.history(fact.id)):
+        with pytest.raises(NotFound):
+            missing()
 
-def test_corrections_are_replayed_identically(opened: Opener, place: Place) -> None:
-    memory = opened()
+
+def test_corrections_are_replayed_identically_and_seen_by_another_memory(opened: Opener, place: Place) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    say(alice, "I live in Lyon.")
+    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Lyon"]
+    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
+    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Laon"]
+
+    memory = opened("2.db")
     alice = memory.of("alice")
     say(alice, "I live in Lyon. I like figs. I like jazz.")
     alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
@@ -266,15 +266,7 @@ def test_corrections_are_replayed_identically(opened: Opener, place: Place) -> N
     alice.retire(the(alice, "jazz").id)
     (found,) = memory.rebuild()
     assert found.same
-    assert_sound(place())
-
-
-def test_another_memory_on_the_same_file_sees_a_correction(opened: Opener) -> None:
-    alice, other = opened().of("alice"), opened().of("alice")
-    say(alice, "I live in Lyon.")
-    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Lyon"]
-    alice.correct(the(alice, "Lyon").id, "lives in Laon", value="Laon")
-    assert [fact.value for fact in other.recall("Where do I live?").facts] == ["Laon"]
+    assert_sound(place("2.db"))
 
 
 def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(place: Place, clock: Clock) -> None:
@@ -295,7 +287,9 @@ def test_a_model_that_was_asked_before_a_correction_does_not_overturn_it(place: 
         assert [fact.id for fact in memory.of("alice").facts()] == corrected
 
 
-def test_a_correction_has_the_dates_given_else_those_of_its_words_else_the_old_ones(alice: OwnerMemory) -> None:
+def test_a_corrected_fact_has_the_dates_given_else_those_of_its_words_else_the_old_ones(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     say(alice, "I moved to Lyon in May 2025.")
     home = the(alice, "Lyon")
     assert str(home.valid_from)[:10] == "2025-05-01"
@@ -316,8 +310,7 @@ def test_a_correction_has_the_dates_given_else_those_of_its_words_else_the_old_o
     alice.understand_anew()
     assert held(alice) == []
 
-
-def test_a_corrected_plan_ends_when_its_new_words_say(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     say(alice, "I'm planning to run a marathon next month.")
     (plan,) = alice.facts()
     assert plan.expires_at is not None

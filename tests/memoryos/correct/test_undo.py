@@ -70,7 +70,9 @@ def added(alice: OwnerMemory, value: str) -> int:
 # ------------------------------------------------------------------------------------------ through the public face
 
 
-def test_a_fact_that_was_added_is_retired_and_one_that_it_superseded_holds_again(alice: OwnerMemory) -> None:
+def test_undoing_takes_back_what_was_taught_and_undoing_the_undo_restores_it(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     alice.add("I live in Lyon.", "Nice.")
     alice.settle()
     before = told(alice)
@@ -85,8 +87,7 @@ def test_a_fact_that_was_added_is_retired_and_one_that_it_superseded_holds_again
     assert "Nantes" not in [fact.value for fact in alice.recall("Where do I live?").facts]
     assert [fact.value for fact in alice.recall("Where do I live?").facts] == ["Lyon"]
 
-
-def test_undoing_an_undo_restores_what_was_taken_back_and_then_it_can_be_undone_again(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     alice.add("I live in Lyon.", "Nice.")
     alice.settle()
     first = told(alice)
@@ -102,8 +103,23 @@ def test_undoing_an_undo_restores_what_was_taken_back_and_then_it_can_be_undone_
     with pytest.raises(InputError, match=f"undone by change {restored}"):
         alice.undo(undone)
 
+    alice = memory.of("alice", "3")
+    alice.set_profile(name="Alice", birth_year=1994)
+    alice.set_profile(name="Alicia", town="Lyon")
+    alice.undo(2)
+    assert {line.name: line.value for line in alice.profile()} == {"name": "Alice", "birth_year": "1994"}
+    alice.set_profile(birth_year=1995)
+    alice.undo(1)
+    assert {line.name: line.value for line in alice.profile()} == {"birth_year": "1995"}  # it was set since
+    alice.set_profile(name="Al")
+    alice.set_profile(name=None)
+    alice.undo(newest(alice, Cause.PROFILE))
+    assert {line.name: line.value for line in alice.profile()} == {"birth_year": "1995", "name": "Al"}
 
-def test_a_second_undo_is_refused_and_so_is_one_of_a_change_that_taught_nothing(alice: OwnerMemory) -> None:
+
+def test_an_undo_of_what_taught_nothing_was_undone_or_is_another_owner_s_is_refused(
+    alice: OwnerMemory, memory: Memory
+) -> None:
     alice.add("I live in Lyon.", "Nice.")
     alice.settle()
     no = added(alice, "Lyon")
@@ -119,29 +135,14 @@ def test_a_second_undo_is_refused_and_so_is_one_of_a_change_that_taught_nothing(
             alice.undo(no_number)  # type: ignore[arg-type]
     assert len(alice.changes()) == undone
 
-
-def test_profile_lines_get_what_stood_there_before(alice: OwnerMemory) -> None:
-    alice.set_profile(name="Alice", birth_year=1994)
-    alice.set_profile(name="Alicia", town="Lyon")
-    alice.undo(2)
-    assert {line.name: line.value for line in alice.profile()} == {"name": "Alice", "birth_year": "1994"}
-    alice.set_profile(birth_year=1995)
-    alice.undo(1)
-    assert {line.name: line.value for line in alice.profile()} == {"birth_year": "1995"}  # it was set since
-    alice.set_profile(name="Al")
-    alice.set_profile(name=None)
-    alice.undo(newest(alice, Cause.PROFILE))
-    assert {line.name: line.value for line in alice.profile()} == {"birth_year": "1995", "name": "Al"}
-
-
-def test_where_nothing_is_left_to_take_back_the_undo_is_refused(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     alice.set_profile(name="Alice")
     alice.set_profile(name="Alice")
     with pytest.raises(InputError, match="later changes built on it"):
         alice.undo(1)
 
 
-def test_facts_that_the_cap_moved_out_hold_again(alice: OwnerMemory) -> None:
+def test_an_undo_keeps_to_the_cap_and_brings_back_what_it_moved_out(alice: OwnerMemory, memory: Memory) -> None:
     alice.add("I like green tea. I like figs. I like jazz. I like rain. I like maps.", "Nice.")
     alice.settle()
     before = told(alice)
@@ -152,8 +153,7 @@ def test_facts_that_the_cap_moved_out_hold_again(alice: OwnerMemory) -> None:
     assert told(alice) == before
     assert [f.id for f in alice.recall("figs").facts].count(before["held"][1][0]) <= 1
 
-
-def test_an_undo_keeps_to_the_cap(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     alice.add("My favorite color is green.", "Nice.")
     alice.settle()
     alice.add("My favorite color is red.", "Nice.", thread="b")
@@ -170,7 +170,7 @@ def test_an_undo_keeps_to_the_cap(alice: OwnerMemory) -> None:
     assert [f.value for f in alice.facts(archived=True)] == ["red"]
 
 
-def test_what_was_undone_is_not_learnt_again_from_the_same_words(alice: OwnerMemory) -> None:
+def test_what_was_undone_is_not_learnt_again_unless_a_forgetting_was_undone(alice: OwnerMemory, memory: Memory) -> None:
     alice.add("I live in Lyon.", None)
     alice.settle()
     alice.undo(added(alice, "Lyon"))
@@ -180,8 +180,7 @@ def test_what_was_undone_is_not_learnt_again_from_the_same_words(alice: OwnerMem
     alice.settle()
     assert alice.facts() == ()
 
-
-def test_a_forgotten_value_may_be_learnt_again_when_the_forgetting_is_undone(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     alice.add("I live in Lyon.", None)
     alice.settle()
     alice.forget(fact=alice.facts()[0].id)
@@ -293,15 +292,13 @@ def trait(level: float) -> TraitSet:
     return TraitSet(dimension="openness", level=level, confidence=0.5, sources=(SOURCE,))
 
 
-def test_a_trait_gets_its_former_level_or_is_cleared_and_one_set_since_is_left() -> None:
+def test_what_changed_since_is_left_alone() -> None:
     first, second = trait(0.1), trait(0.2)
     assert undoing(log((first,), (second,)), 2, SETTINGS) == [Undone(no=2), first]
     assert undoing(log((first,)), 1, SETTINGS) == [Undone(no=1), TraitCleared(dimension="openness")]
     with pytest.raises(InputError, match="later changes built on it"):
         undoing(log((first,), (second,)), 1, SETTINGS)
 
-
-def test_a_fact_said_again_since_is_left_alone() -> None:
     again = FactStrengthened(fact_id=FactId("tea"), sources=(SOURCE,))
     done = log((fact("tea"), fact("figs")), (again,))
     assert undoing(done, 1, SETTINGS) == [
@@ -309,19 +306,13 @@ def test_a_fact_said_again_since_is_left_alone() -> None:
         FactRetired(fact_id=FactId("figs"), superseded_by=None, valid_to=NOW),
     ]
 
-
-def test_a_fact_superseded_since_is_left_alone() -> None:
     superseded = FactRetired(fact_id=FactId("tea"), superseded_by=FactId("figs"), valid_to=NOW)
     with pytest.raises(InputError, match="later changes built on it"):
         undoing(log((fact("tea"),), (fact("figs"), superseded)), 1, SETTINGS)
 
-
-def test_a_fact_that_the_cap_moved_out_since_is_retired_all_the_same() -> None:
     done = log((fact("tea"),), (FactArchived(fact_id=FactId("tea")),))
     assert undoing(done, 1, SETTINGS)[1] == FactRetired(fact_id=FactId("tea"), superseded_by=None, valid_to=NOW)
 
-
-def test_what_was_before_memory_was_begun_anew_cannot_be_undone() -> None:
     done = log((fact("tea"),), (BegunAnew(),), (fact("figs"),))
     for no in (1, 2):
         with pytest.raises(InputError, match="began memory anew"):
@@ -361,7 +352,7 @@ def test_the_plan_names_what_is_refused_the_reason_and_the_change_that_rests_on_
         assert reason in str(refused.value)
 
 
-def test_what_a_fact_ended_does_not_hold_again_beside_it_where_it_stays() -> None:
+def test_what_a_fact_ended_holds_again_only_when_the_fact_goes() -> None:
     lyon, nantes = fact("lyon"), fact("nantes")
     superseded = FactRetired(fact_id=lyon.fact_id, superseded_by=nantes.fact_id, valid_to=NOW)
     line = ProfileSet(whose=About.USER, name="home", value="nantes", sources=(SOURCE,), set_by="analyst")
@@ -375,8 +366,6 @@ def test_what_a_fact_ended_does_not_hold_again_beside_it_where_it_stays() -> Non
     assert [(one.item, one.change_no) for one in plan.refused] == [("nantes", 3), ("lyon", 3), ("user.home", 3)]
     assert "which it goes with, is left as it is" in plan.refused[1].reason
 
-
-def test_of_three_values_undoing_the_second_brings_the_first_back_only_when_the_third_is_undone() -> None:
     lyon, nantes, oslo = fact("lyon"), fact("nantes"), fact("oslo")
     done = log(
         (lyon,),
@@ -415,8 +404,6 @@ def test_links_conflicts_and_what_segments_evolved_to_are_taken_back_and_brought
         segment_id=SegmentId("s2"), keywords=(), tags=(), context="", reason="", sources=()
     )
 
-
-def test_a_link_that_was_taken_back_by_the_caller_stands_again() -> None:
     link = Linked(link_id=LinkId("l1"), from_id=FactId("tea"), to_id=FactId("figs"), reason="food", sources=())
     done = made((Unlinked(link_id=link.link_id),), Cause.LINKING, made((link,), Cause.LINKING, log()))
     assert undoing(done, 2, SETTINGS) == [Undone(no=2), link]
@@ -424,7 +411,7 @@ def test_a_link_that_was_taken_back_by_the_caller_stands_again() -> None:
         undoing(done, 1, SETTINGS)
 
 
-def test_a_fact_whose_end_is_undone_does_not_expire_at_once_again() -> None:
+def test_when_a_fact_expires_is_set_back_to_what_it_was() -> None:
     until = NOW + timedelta(days=1)
     tea = replace(fact("tea"), expires_at=until)
     ended = FactRetired(fact_id=tea.fact_id, superseded_by=None, valid_to=until)
@@ -437,8 +424,6 @@ def test_a_fact_whose_end_is_undone_does_not_expire_at_once_again() -> None:
     )
     assert undone(back, 3)[-1].decisions == (Undone(no=3), ended, FactExpires(fact_id=tea.fact_id, at=until))
 
-
-def test_when_a_fact_expires_is_set_back_to_what_it_was() -> None:
     first, second = NOW + timedelta(days=1), NOW + timedelta(days=2)
     done = made(
         (FactExpires(fact_id=FactId("tea"), at=second),),
@@ -448,14 +433,12 @@ def test_when_a_fact_expires_is_set_back_to_what_it_was() -> None:
     assert undoing(done, 2, SETTINGS) == [Undone(no=2), FactExpires(fact_id=FactId("tea"), at=first)]
 
 
-def test_what_faded_holds_again_and_a_segment_that_left_stays_in_the_archive() -> None:
+def test_of_a_fading_or_a_forgetting_what_it_decided_is_taken_back_and_what_left_is_gone() -> None:
     faded = (FactArchived(fact_id=FactId("tea")), Evicted(segment_id=SegmentId("s1")))
     plan = undo_plan(made(faded, Cause.RETENTION, log((fact("tea"),))), 2, SETTINGS)
     assert plan.decisions == (Undone(no=2), FactRestored(fact_id=FactId("tea")))
     assert [one.item for one in plan.refused] == ["s1"]
 
-
-def test_of_a_forgetting_what_it_decided_is_taken_back_and_what_it_erased_is_gone() -> None:
     erased = Erased(pages=(PageId("p1"),), facts=(FactId("figs"),), utterances=2)
     barred = FactBarred(mark="00", upto_seq=9)
     ended = FactRetired(fact_id=FactId("tea"), superseded_by=None, valid_to=NOW)

@@ -31,28 +31,33 @@ ASKED = (f"Where is {SECRET}?", "Where do I live?", "What plays there?", "Who is
 # ---------------------------------------------------------------------------------------------------------- a page
 
 
-def test_no_byte_of_a_forgotten_page_is_in_any_file(opened: Opener, place: Place) -> None:
-    memory = opened()
+def test_what_goes_with_a_page_is_named_and_in_no_file_or_memory_and_all_else_stays(
+    opened: Opener, place: Place
+) -> None:
+    memory, other = opened(user_facts=20), opened().of("alice")
     alice = memory.of("alice")
     pages = lived(alice)
+    for wrong in ({}, {"page": "p1", "fact": "f1"}):
+        with pytest.raises(InputError, match="exactly one"):
+            alice.forget(**wrong)  # type: ignore[arg-type]
+    for name in ("page", "fact", "segment", "thread"):
+        with pytest.raises(NotFound, match=name):
+            alice.forget(**{name: "nothing"})  # type: ignore[arg-type]
+    with pytest.raises(NotFound):
+        memory.of("nobody").forget(page="p1")
+    with pytest.raises(NotFound):
+        memory.of("nobody").forget_owner()
     assert holds(place(), *WORDS) == list(WORDS)
-    forgotten = alice.forget(page=pages["secret"])
-    assert forgotten.scrubbed
-    assert holds(place(), *WORDS) == []
-    assert not any(word in found_by(alice, *ASKED) for word in WORDS)
-    (found,) = memory.rebuild()
-    assert found.same
-    assert_sound(place())
-    assert_tiers(memory)
+    assert SECRET in found_by(other, *ASKED)
 
-
-def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener) -> None:
-    memory = opened(user_facts=20)
-    alice = memory.of("alice")
-    pages = lived(alice)
     before = {fact.value for fact in alice.facts()}
     moved = next(fact for fact in alice.facts() if fact.value == SECRET)
     forgotten = alice.forget(page=pages["secret"])
+    assert forgotten.scrubbed
+    assert holds(place(), *WORDS) == []
+    for one in (alice, other):
+        assert not any(word in found_by(one, *ASKED) for word in WORDS)
+        assert one.search("heron")
     assert forgotten.pages == (pages["secret"],)
     assert len(forgotten.utterances) == 2
     assert moved.id in forgotten.facts
@@ -71,6 +76,10 @@ def test_what_goes_with_a_page_is_named_and_all_else_stays(opened: Opener) -> No
             missing()
     assert (alice.stats().pages, alice.stats().utterances, memory.stats().pages) == (7, 14, 7)
     assert all(finding.level == "ok" for finding in memory.check())
+    (found,) = memory.rebuild()
+    assert found.same
+    assert_sound(place())
+    assert_tiers(memory)
 
 
 def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
@@ -105,20 +114,6 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
     assert told(alice.forget_owner()) == told(tried)
 
 
-def test_exactly_one_thing_is_named_and_it_must_be_there(alice: OwnerMemory, memory: Memory) -> None:
-    lived(alice)
-    for wrong in ({}, {"page": "p1", "fact": "f1"}):
-        with pytest.raises(InputError, match="exactly one"):
-            alice.forget(**wrong)  # type: ignore[arg-type]
-    for name in ("page", "fact", "segment", "thread"):
-        with pytest.raises(NotFound, match=name):
-            alice.forget(**{name: "nothing"})  # type: ignore[arg-type]
-    with pytest.raises(NotFound):
-        memory.of("nobody").forget(page="p1")
-    with pytest.raises(NotFound):
-        memory.of("nobody").forget_owner()
-
-
 def test_what_was_asked_of_a_model_for_who_never_said_anything_is_forgotten_too(memory: Memory, place: Place) -> None:
     asked, other = memory.of("asked"), memory.of("other")
     for number, owner in enumerate((asked, other)):
@@ -131,7 +126,9 @@ def test_what_was_asked_of_a_model_for_who_never_said_anything_is_forgotten_too(
     assert [row["owner_id"] for row in rows(place(), "SELECT owner_id FROM call")] == [other.owner.id]
 
 
-def test_what_another_page_says_too_is_kept_with_that_page_alone(alice: OwnerMemory) -> None:
+def test_facts_that_rest_on_other_pages_too_or_were_superseded_by_a_forgotten_one_hold_again(
+    alice: OwnerMemory, clock: Clock, memory: Memory
+) -> None:
     first, second = tell(alice, "I live in Lyon.", "Yes, I still live in Lyon.")
     alice.settle()
     (fact,) = alice.facts()
@@ -143,8 +140,7 @@ def test_what_another_page_says_too_is_kept_with_that_page_alone(alice: OwnerMem
     assert {source.seq for source in left.sources} <= said
     assert [line.value for line in alice.profile()] == ["Lyon"]
 
-
-def test_a_fact_that_a_forgotten_page_superseded_holds_again(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     tell(alice, "I live in Lyon.", thread="a")
     (moved,) = tell(alice, f"I now live in {SECRET}.", thread="b")
     alice.settle()
@@ -155,10 +151,7 @@ def test_a_fact_that_a_forgotten_page_superseded_holds_again(alice: OwnerMemory)
     assert [line.value for line in alice.profile()] == ["Lyon"]
     assert alice.past_facts() == ()
 
-
-def test_a_fact_between_two_others_goes_and_the_first_is_superseded_by_the_last(
-    alice: OwnerMemory, clock: Clock
-) -> None:
+    alice = memory.of("alice", "3")
     for n, place in enumerate(("Lyon", SECRET, "Nantes")):
         clock.go(3600)
         tell(alice, f"I now live in {place}.", thread=f"t{n}")
@@ -169,10 +162,7 @@ def test_a_fact_between_two_others_goes_and_the_first_is_superseded_by_the_last(
     assert (past.value, past.superseded_by) == ("Lyon", fact.id)
     assert past.valid_to == fact.valid_from
 
-
-def test_of_facts_that_hold_again_the_latest_holds_where_an_attribute_has_one_value(
-    alice: OwnerMemory, clock: Clock
-) -> None:
+    alice = memory.of("alice", "4")
     pages = []
     for n, line in enumerate(("I live in Lyon.", f"I live in {SECRET}.", f"I don't live in {SECRET} any more.")):
         clock.go(3600)
@@ -188,21 +178,15 @@ def test_of_facts_that_hold_again_the_latest_holds_where_an_attribute_has_one_va
     assert past.valid_to == fact.valid_from
 
 
-def test_callers_own_lines_stay(alice: OwnerMemory) -> None:
-    alice.set_profile(name="Alice", birth_year=1994)
-    pages = lived(alice)
-    for page in pages.values():
-        alice.forget(page=page)
-    assert {line.name: line.value for line in alice.profile()} == {"name": "Alice", "birth_year": "1994"}
-    assert (alice.facts(), alice.pages(), alice.segments(), alice.chains()) == ((), (), (), ())
-
-
-def test_memory_works_on_after_all_pages_are_forgotten(opened: Opener, place: Place) -> None:
+def test_memory_works_on_after_all_pages_are_forgotten_and_callers_own_lines_stay(opened: Opener, place: Place) -> None:
     memory = opened()
     alice = memory.of("alice")
+    alice.set_profile(name="Alice", birth_year=1994)
     pages = lived(alice)
     for page in reversed(pages.values()):
         alice.forget(page=page)
+    assert {line.name: line.value for line in alice.profile()} == {"name": "Alice", "birth_year": "1994"}
+    assert (alice.facts(), alice.pages(), alice.segments(), alice.chains()) == ((), (), (), ())
     assert alice.recall("heron").hits == ()
     assert alice.stats().without_vector == 0
     (fresh,) = tell(alice, "I live in Nantes.")
@@ -214,15 +198,9 @@ def test_memory_works_on_after_all_pages_are_forgotten(opened: Opener, place: Pl
     assert_tiers(memory)
 
 
-def test_forgetting_never_refills_short_term_memory(alice: OwnerMemory) -> None:
-    pages = list(lived(alice).values())
-    alice.forget(page=pages[-1])
-    assert [page.id for page in alice.pages(Tier.SHORT)] == pages[-3:-1]
-    alice.add("Hello again.", "Hello.")
-    assert len(alice.pages(Tier.SHORT)) == 2
-
-
-def test_the_open_page_the_first_and_the_last_can_be_forgotten_before_they_are_read(opened: Opener) -> None:
+def test_pages_that_wait_can_be_forgotten_and_leave_the_owner_idle_or_the_others_in_time(
+    opened: Opener, clock: Clock
+) -> None:
     memory = opened()
     alice = memory.of("alice")
     first, second, last = tell(alice, "One.", "Two."), tell(alice, "Three."), alice.add(f"I live in {SECRET}.")
@@ -237,9 +215,7 @@ def test_the_open_page_the_first_and_the_last_can_be_forgotten_before_they_are_r
     assert alice.stats().without_vector == 0
     assert memory.rebuild()[0].same
 
-
-def test_a_forgotten_page_that_was_due_leaves_the_owner_idle(opened: Opener, clock: Clock) -> None:
-    memory = opened()
+    memory = opened("2.db")
     alice = memory.of("alice")
     pages = tell(alice, "One.", "Two.")
     for page in pages:
@@ -248,11 +224,7 @@ def test_a_forgotten_page_that_was_due_leaves_the_owner_idle(opened: Opener, clo
     clock.go(10_000)
     assert memory._parts.store.due(clock(), 10) == ()
 
-
-def test_pending_pages_are_placed_in_time_though_the_page_that_pushed_them_out_is_forgotten(
-    opened: Opener, clock: Clock
-) -> None:
-    memory = opened(batch_pages=8, batch_wait_s=60.0)
+    memory = opened("3.db", batch_pages=8, batch_wait_s=60.0)
     alice = memory.of("alice")
     tell(alice, "One.", "Two.", "Three.")
     (fourth,) = tell(alice, "Four.")
@@ -280,8 +252,8 @@ def test_forgetting_a_thread_forgets_its_pages_and_no_others(opened: Opener, pla
         alice.forget(thread="gone")
 
 
-def test_forgetting_a_segment_forgets_its_pages(alice: OwnerMemory) -> None:
-    lived(alice)
+def test_forgetting_a_segment_forgets_its_pages_and_short_term_memory_is_never_refilled(alice: OwnerMemory) -> None:
+    pages = list(lived(alice).values())
     segment = alice.segments()[0]
     forgotten = alice.forget(segment=segment.id)
     assert forgotten.pages == segment.page_ids
@@ -289,6 +261,11 @@ def test_forgetting_a_segment_forgets_its_pages(alice: OwnerMemory) -> None:
     with pytest.raises(NotFound):
         alice.segment(segment.id)
     assert not {page.id for page in alice.pages()} & set(segment.page_ids)
+
+    alice.forget(page=pages[-1])
+    assert [page.id for page in alice.pages(Tier.SHORT)] == pages[-3:-1]
+    alice.add("Hello again.", "Hello.")
+    assert len(alice.pages(Tier.SHORT)) == 2
 
 
 def test_a_forgotten_fact_goes_and_what_was_said_stays_but_does_not_teach_it_again(
@@ -343,32 +320,34 @@ def test_a_value_that_was_corrected_and_then_forgotten_leaves_no_word_in_the_log
 # ------------------------------------------------------------------------------------------- words in every form
 
 
-@pytest.mark.parametrize(
-    ("said", "query"),
-    [
-        ("We live in the Hauptstraße.", "HAUPTSTRASSE"),
-        ("We live in the HAUPTSTRASSE.", "hauptstraße"),
-        ("That was naïve of me.", "naive"),
-        ("That was naive of me.", "NAÏVE"),
-        ("That was nai\u0308ve of me.", "naïve"),
-        ("I have dia\u200bbetes.", "diabetes"),
-        ("I have diabetes.", "dia\u00adbetes"),
-        ("I have \u202adiabetes\u202c.", "Diabetes"),
-        ("I have d\u0337i\u0337a\u0337betes.", "diabetes"),
-        ("Born in İstanbul.", "istanbul"),
-        ("Zoë’s café", "ZOE cafe"),
-        ("Στην Ελλάς", "ΕΛΛΑΣ"),
-        ("ﬁgs and ＡＢＣ", "fig abc"),
-        ("猫が好きです", "猫"),
-    ],
-)
-def test_what_matches_is_found_however_it_is_written(alice: OwnerMemory, said: str, query: str) -> None:
-    page = alice.add(said, "I see.")
-    alice.add("I had a cup of tea at the station, and the train was late.", "Oh.", thread="other")
-    assert alice.forget(matching=query, dry_run=True).pages == (page,)
+def test_what_matches_is_found_however_it_is_written(memory: Memory) -> None:
+    wrong = []
+    for n, (said, query) in enumerate(
+        (
+            ("We live in the Hauptstraße.", "HAUPTSTRASSE"),
+            ("We live in the HAUPTSTRASSE.", "hauptstraße"),
+            ("That was naïve of me.", "naive"),
+            ("That was naive of me.", "NAÏVE"),
+            ("That was nai\u0308ve of me.", "naïve"),
+            ("I have dia\u200bbetes.", "diabetes"),
+            ("I have diabetes.", "dia\u00adbetes"),
+            ("I have \u202adiabetes\u202c.", "Diabetes"),
+            ("I have d\u0337i\u0337a\u0337betes.", "diabetes"),
+            ("Born in İstanbul.", "istanbul"),
+            ("Zoë’s café", "ZOE cafe"),
+            ("Στην Ελλάς", "ΕΛΛΑΣ"),
+            ("ﬁgs and ＡＢＣ", "fig abc"),
+            ("猫が好きです", "猫"),
+        )
+    ):
+        alice = memory.of("alice", f"agent {n}")
+        page = alice.add(said, "I see.")
+        alice.add("I had a cup of tea at the station, and the train was late.", "Oh.", thread="other")
+        if alice.forget(matching=query, dry_run=True).pages != (page,):
+            wrong.append((said, query))
+    assert wrong == []
 
-
-def test_a_word_with_an_accent_is_not_taken_for_a_function_word(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "with an accent")  # a word with an accent is not taken for a function word
     alice.add("The train was late.", "Oh.")
     page = alice.add("Un thé, please.", "Here.", thread="other")
     assert alice.forget(matching="thé", dry_run=True).pages == (page,)
@@ -457,15 +436,6 @@ def test_of_other_owners_nothing_is_touched(opened: Opener, place: Place) -> Non
 # ---------------------------------------------------------------------------------------------- others at the time
 
 
-def test_a_memory_that_has_the_owner_resident_forgets_too(opened: Opener) -> None:
-    alice, other = opened().of("alice"), opened().of("alice")
-    pages = lived(alice)
-    assert SECRET in found_by(other, *ASKED)
-    alice.forget(page=pages["secret"])
-    assert not any(word in found_by(other, *ASKED) for word in WORDS)
-    assert other.search("heron")
-
-
 @pytest.mark.sqlite
 def test_an_old_reader_keeps_the_wal_and_the_answer_says_so(opened: Opener, place: Place) -> None:
     alice = opened().of("alice")
@@ -509,11 +479,11 @@ def test_pages_that_come_while_others_are_forgotten_are_all_kept(opened: Opener,
     kept: list[str] = []
 
     def add_more() -> None:
-        for n in range(20):
+        for n in range(8):
             kept.append(alice.add(f"Line {n} that stays.", "Good.", thread="kept"))
 
     def work() -> None:
-        for _ in range(4):
+        for _ in range(2):
             alice.settle()
 
     others = [threading.Thread(target=one) for one in (add_more, work)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from embermem import Memory, OwnerMemory
+from embermem import Forgotten, Memory, OwnerMemory
 from forgotten import holds
 from scripted import Place
 from soundness import assert_sound
@@ -41,34 +41,39 @@ def alice(memory: Memory) -> OwnerMemory:
     return alice
 
 
-def test_every_word_stands_somewhere_before(alice: OwnerMemory, place: Place) -> None:
+def test_no_word_of_what_was_forgotten_is_left_and_of_all_else_all_is(
+    memory: Memory, alice: OwnerMemory, place: Place
+) -> None:
     every = (*DOCUMENT, *TALK, *LEARNT, *REST)
     assert holds(place(), *every) == list(every)
-
-
-@pytest.mark.parametrize(
-    ("forget", "gone"),
-    [
-        (lambda alice: alice.forget_document(alice.documents()[0].id), DOCUMENT),
-        (lambda alice: alice.forget(thread="figs"), TALK),
-        (lambda alice: alice.forget(fact=next(one for one in alice.facts() if one.value == "zyxplums").id), LEARNT),
-    ],
-    ids=["a document", "a thread", "a fact"],
-)
-def test_no_word_of_what_was_forgotten_is_left_and_of_all_else_all_is(
-    memory: Memory, alice: OwnerMemory, place: Place, forget: Callable[[OwnerMemory], object], gone: tuple[str, ...]
-) -> None:
-    receipt = forget(alice)
-    assert holds(place(), *gone) == []
-    every = (*DOCUMENT, *TALK, *LEARNT, *REST)
-    assert holds(place(), *every) == [word for word in every if word not in gone]
-    assert alice.verify(receipt).ok  # type: ignore[arg-type]
+    left = list(every)
+    forgettings: dict[tuple[str, ...], Callable[[], Forgotten]] = {
+        DOCUMENT: lambda: alice.forget_document(alice.documents()[0].id),
+        TALK: lambda: alice.forget(thread="figs"),
+        LEARNT: lambda: alice.forget(fact=next(one for one in alice.facts() if one.value == "zyxplums").id),
+    }
+    for gone, forget in forgettings.items():
+        receipt = forget()
+        left = [word for word in left if word not in gone]
+        assert holds(place(), *every) == left
+        assert alice.verify(receipt).ok
+    alice.remove_webhook(alice.webhooks()[0].id)
+    alice.forget(thread="trains")
+    assert holds(place(), "zyxhost", "zyxpath") == []
     assert [one for one in memory.check(deep=True) if one.level == "error"] == []
     assert all(found.same for found in memory.rebuild())
     assert_sound(place())
 
 
-def test_who_is_forgotten_whole_takes_all_of_it_along(memory: Memory, alice: OwnerMemory, place: Place) -> None:
+def test_no_byte_of_a_grant_to_who_is_forgotten_is_left_and_who_is_forgotten_whole_takes_all_along(
+    memory: Memory, alice: OwnerMemory, place: Place
+) -> None:
+    memory.forget_user("zyxfriend")
+    assert holds(place(), "zyxfriend") == []
+    memory.grant("others", user="zyxfriend")
+    memory.of("zyxfriend").add("Hello.")
+    memory.forget_user("zyxfriend")
+    assert holds(place(), "zyxfriend") == []
     receipt = alice.forget_owner()
     assert holds(place(), *DOCUMENT, *TALK, *LEARNT, "zyxhost", "zyxpath") == []
     assert alice.verify(receipt).ok
@@ -76,20 +81,3 @@ def test_who_is_forgotten_whole_takes_all_of_it_along(memory: Memory, alice: Own
     assert holds(place(), "zyxspace") == []
     assert [one for one in memory.check(deep=True) if one.level == "error"] == []
     assert_sound(place())
-
-
-@pytest.mark.parametrize("spoke", [True, False])
-def test_no_byte_of_a_grant_to_who_is_forgotten_is_left(
-    memory: Memory, alice: OwnerMemory, place: Place, spoke: bool
-) -> None:
-    if spoke:
-        memory.of("zyxfriend").add("Hello.")
-    memory.forget_user("zyxfriend")
-    assert holds(place(), "zyxfriend") == []
-    assert [one for one in memory.check(deep=True) if one.level == "error"] == []
-
-
-def test_no_byte_of_a_webhook_that_was_removed_is_left(memory: Memory, alice: OwnerMemory, place: Place) -> None:
-    alice.remove_webhook(alice.webhooks()[0].id)
-    alice.forget(thread="trains")
-    assert holds(place(), "zyxhost", "zyxpath") == []

@@ -31,7 +31,7 @@ def nothing_of(memory: Memory, place: Place, user: str) -> bool:
     return memory.owners() == () and memory.of(user).pages() == ()
 
 
-def test_a_retry_under_the_same_key_brings_nothing_back_of_a_forgotten_owner(
+def test_no_retry_and_no_ingestion_brings_a_forgotten_owner_back(
     memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
 ) -> None:
     alice.add(SAID, "Since when?", key="turn-1")
@@ -45,10 +45,6 @@ def test_a_retry_under_the_same_key_brings_nothing_back_of_a_forgotten_owner(
         assert (added.page_ids, added.utterance_ids) == ((), ())
         assert nothing_of(memory, place, "alice")
 
-
-def test_messages_with_their_times_that_are_ingested_again_stay_forgotten_with_their_owner(
-    memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
-) -> None:
     alice.add_messages(MESSAGES, thread="s1")
     alice.forget_owner()
     clock.go(30)
@@ -98,7 +94,7 @@ def test_who_comes_back_begins_anew_with_the_same_words_and_keys_of_other_conten
     assert [one.id for one in alice.pages()] == [page, other]
 
 
-def test_what_was_forgotten_with_a_page_stays_so_when_all_the_rest_is_forgotten(
+def test_what_was_forgotten_before_stays_so_when_all_the_rest_is_forgotten(
     memory: Memory, alice: OwnerMemory, place: Place, clock: Clock
 ) -> None:
     alice.forget(page=alice.add(SAID, at=NOW, key="turn-1"))
@@ -111,8 +107,7 @@ def test_what_was_forgotten_with_a_page_stays_so_when_all_the_rest_is_forgotten(
         alice.add(SAID, at=NOW)
     assert nothing_of(memory, place, "alice")
 
-
-def test_an_owner_forgotten_twice_stays_so_with_all_that_was_said(alice: OwnerMemory, clock: Clock) -> None:
+    alice = memory.of("alice", "2")
     said = {SAID: clock.now, "I like figs.": clock.now + timedelta(seconds=30)}
     for text, at in said.items():
         alice.add(text, at=at, key=text)
@@ -125,15 +120,16 @@ def test_an_owner_forgotten_twice_stays_so_with_all_that_was_said(alice: OwnerMe
             alice.add(text, at=at)
 
 
-def test_one_owners_marks_keep_nothing_from_another(memory: Memory, alice: OwnerMemory) -> None:
+def test_who_is_readmitted_or_another_stores_the_same_messages(
+    memory: Memory, alice: OwnerMemory, place: Place
+) -> None:
     alice.add(SAID, at=NOW, key="turn-1")
     alice.forget_owner()
     bob = memory.of("bob")
     bob.add(SAID, at=NOW, key="turn-1")
     assert [page.query for page in bob.pages()] == [SAID]
 
-
-def test_readmitted_messages_and_keys_are_stored_again(memory: Memory, alice: OwnerMemory, place: Place) -> None:
+    alice = memory.of("alice", "2")
     alice.add(SAID, at=NOW, key="turn-1")
     memory.of("bob").add(SAID, at=NOW)
     alice.forget_owner()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from embermem import Forgotten, Memory, OwnerMemory
@@ -26,8 +25,12 @@ from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 
 
-def test_a_receipt_says_no_word_and_is_the_same_after_a_journey_as_json(alice: OwnerMemory) -> None:
+def test_a_receipt_says_no_word_is_the_same_after_a_journey_as_json_and_what_it_names_is_verified_to_be_gone(
+    alice: OwnerMemory, place: Place, clock: Clock
+) -> None:
     pages = lived(alice)
+    text = alice.page(pages["secret"]).query
+    fact = next(fact for fact in alice.facts() if "fig" in fact.value)
     receipt = alice.forget(page=pages["secret"])
     told = receipt.to_json()
     assert Forgotten.from_json(told) == receipt
@@ -39,22 +42,31 @@ def test_a_receipt_says_no_word_and_is_the_same_after_a_journey_as_json(alice: O
             Forgotten.from_json(wrong)
         with pytest.raises(InputError, match="receipt"):
             alice.verify(wrong)
-
-
-def test_what_a_receipt_names_is_verified_to_be_gone(alice: OwnerMemory, place: Place) -> None:
-    pages = lived(alice)
-    fact = next(fact for fact in alice.facts() if "fig" in fact.value)
-    receipts = [
-        alice.forget(page=pages["secret"]),
-        alice.forget(fact=fact.id),
-        alice.forget(segment=alice.segments()[0].id),
-    ]
-    for receipt in receipts:
-        found = alice.verify(receipt)
+    for one in (receipt, alice.forget(fact=fact.id), alice.forget(segment=alice.segments()[0].id)):
+        found = alice.verify(one)
         assert (found.ok, found.found, found.scrubbed, found.backups) == (True, (), True, ())
-        assert alice.verify(receipt.to_json()) == found
+        assert alice.verify(one.to_json()) == found
     with pytest.raises(InputError, match="dry run"):
         alice.verify(alice.forget(page=pages["walk"], dry_run=True))
+
+    # What is no id is checked like any other.
+    strange = ("", "u", "p" * 25, "ü" * 25, "u' OR 1=1 --", "x" * 10_000)
+    made_up = replace(receipt, utterances=tuple(UtteranceId(one) for one in strange), marks=("", "0" * 40))
+    assert alice.verify(made_up).ok
+
+    # An id or a text that came back is found.
+    clock.go(60)
+    alice.add(text.upper())
+    found = alice.verify(receipt)
+    assert not found.ok
+    assert found.found
+    assert set(found.found) <= set(receipt.marks)
+    first = alice.pages()[0]
+    meddle(
+        place(),
+        f"UPDATE page SET chain_id = '{receipt.pages[0]}' WHERE owner_id = '{alice.owner.id}' AND no = {first.no}",
+    )
+    assert {*alice.verify(receipt).found} == {receipt.pages[0], *found.found}
 
 
 def test_a_chain_that_a_page_which_stays_was_in_is_not_named_as_gone(opened: Opener) -> None:
@@ -71,27 +83,6 @@ def test_a_chain_that_a_page_which_stays_was_in_is_not_named_as_gone(opened: Ope
         assert page.chain_id != first.chain_id
         assert alice.verify(receipt := alice.forget(page=last)).ok
     assert (receipt.pages, receipt.chains) == ((last,), ())
-
-
-def test_a_receipt_that_names_what_is_no_id_is_checked_like_any_other(alice: OwnerMemory) -> None:
-    receipt = alice.forget(page=lived(alice)["secret"])
-    strange = ("", "u", "p" * 25, "ü" * 25, "u' OR 1=1 --", "x" * 10_000)
-    made_up = replace(receipt, utterances=tuple(UtteranceId(one) for one in strange), marks=("", "0" * 40))
-    assert alice.verify(made_up).ok
-
-
-def test_an_id_or_a_text_that_came_back_is_found(alice: OwnerMemory, place: Place, clock: Clock) -> None:
-    pages = lived(alice)
-    text = alice.page(pages["secret"]).query
-    receipt = alice.forget(page=pages["secret"])
-    clock.go(60)
-    alice.add(text.upper())
-    found = alice.verify(receipt)
-    assert not found.ok
-    assert found.found
-    assert set(found.found) <= set(receipt.marks)
-    meddle(place(), f"UPDATE page SET chain_id = '{receipt.pages[0]}' WHERE owner_id = '{alice.owner.id}' AND no = 1")
-    assert {*alice.verify(receipt).found} == {receipt.pages[0], *found.found}
 
 
 def test_a_whole_memory_and_a_whole_user_are_forgotten_with_receipts(opened: Opener) -> None:
@@ -148,8 +139,8 @@ def test_the_same_message_is_not_stored_again_but_new_words_and_another_time_are
     assert alice.add_messages([{"role": "assistant", "content": messages[0]["content"]}], at=at).page_ids
 
 
-def test_nothing_is_learnt_from_words_that_were_forgotten_but_from_others_it_is(
-    alice: OwnerMemory, clock: Clock
+def test_words_that_were_forgotten_teach_nothing_and_those_that_other_pages_say_too_teach_on(
+    alice: OwnerMemory, clock: Clock, memory: Memory
 ) -> None:
     pages = tell(alice, f"I live in {SECRET}.", "I like figs.", "The heron came.")
     alice.settle()
@@ -166,9 +157,16 @@ def test_nothing_is_learnt_from_words_that_were_forgotten_but_from_others_it_is(
     alice.settle()
     assert SECRET in {fact.value for fact in alice.facts()}
 
+    alice = memory.of("alice", "2")
+    first, _ = tell(alice, "I live in Lyon.", "I live in Lyon.", thread="a")
+    alice.settle()
+    alice.forget(page=first)
+    barred = [d for change in alice.changes() for d in change.decisions if isinstance(d, TextsBarred)]
+    assert [len(d.messages) for d in barred] == [2]
+    alice.understand_anew()
+    assert [fact.value for fact in alice.facts()] == ["Lyon"]
 
-def test_words_that_one_owner_forgot_teach_another_who_forgot_others(memory: Memory, clock: Clock) -> None:
-    alice, bob = memory.of("alice"), memory.of("bob")
+    alice, bob = memory.of("alice", "3"), memory.of("bob")
     for owner, words in ((alice, f"I live in {SECRET}."), (bob, "I like figs.")):
         (page,) = tell(owner, words)
         owner.settle()
@@ -179,20 +177,12 @@ def test_words_that_one_owner_forgot_teach_another_who_forgot_others(memory: Mem
     assert {fact.value for fact in bob.facts()} == {SECRET}
 
 
-def test_words_that_other_pages_say_too_teach_on(alice: OwnerMemory, clock: Clock) -> None:
-    first, _ = tell(alice, "I live in Lyon.", "I live in Lyon.", thread="a")
-    alice.settle()
-    alice.forget(page=first)
-    barred = [d for change in alice.changes() for d in change.decisions if isinstance(d, TextsBarred)]
-    assert [len(d.messages) for d in barred] == [2]
-    alice.understand_anew()
-    assert [fact.value for fact in alice.facts()] == ["Lyon"]
-
-
 # ----------------------------------------------------------------------------------------------------- many at a time
 
 
-def test_all_pages_wholly_said_before_a_time_are_forgotten_at_once(alice: OwnerMemory, place: Place) -> None:
+def test_pages_said_before_a_time_or_that_hold_all_words_of_a_query_are_forgotten_at_once_and_nothing_else(
+    alice: OwnerMemory, place: Place, memory: Memory
+) -> None:
     made = [alice.add(f"On day {day} it rained.", "Yes.", at=f"2026-03-{day:02}T10:00:00Z") for day in range(1, 9)]
     alice.settle()
     before = len(alice.changes())
@@ -205,8 +195,7 @@ def test_all_pages_wholly_said_before_a_time_are_forgotten_at_once(alice: OwnerM
     assert (nothing.pages, nothing.change_no) == ((), None)
     assert len(alice.changes()) == before + 1
 
-
-def test_what_holds_all_words_of_a_query_is_forgotten_and_nothing_else(alice: OwnerMemory) -> None:
+    alice = memory.of("alice", "2")
     pages = lived(alice)
     tried = alice.forget(matching="the purple herons", dry_run=True)
     assert tried.pages == (pages["heron"], pages["rain"])
@@ -215,10 +204,6 @@ def test_what_holds_all_words_of_a_query_is_forgotten_and_nothing_else(alice: Ow
     for wrong in ("", "the of and"):
         with pytest.raises(InputError, match="no word"):
             alice.forget(matching=wrong)
-
-
-def test_pages_that_are_not_there_are_passed_over(alice: OwnerMemory) -> None:
-    pages = lived(alice)
     assert alice.forget_pages([pages["tea"], "p-nothing", pages["figs"]]).pages == (pages["tea"], pages["figs"])
     assert alice.forget_pages([pages["tea"]]).change_no is None
 
@@ -247,6 +232,8 @@ def test_a_scrub_that_a_reader_is_in_the_way_of_is_finished_later(opened: Opener
 def test_a_transaction_in_another_database_of_the_server_is_not_in_the_way_of_a_scrub(
     alice: OwnerMemory, place: Place
 ) -> None:
+    import psycopg
+
     pages = lived(alice)
     other = re.sub(r"/test_\w+", "/postgres", str(place()))
     with psycopg.connect(other) as writer:
@@ -258,21 +245,22 @@ def test_a_transaction_in_another_database_of_the_server_is_not_in_the_way_of_a_
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("later", ["work", "close"])
-def test_a_worker_or_the_end_of_a_program_finishes_a_scrub(place: Place, later: str) -> None:
-    with Memory(place(), clock=Clock(), **SMALL) as memory:
-        alice = memory.of("alice")
-        pages = lived(alice)
-        with closing(sqlite3.connect(place(), isolation_level=None)) as reader:
-            reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM utterance").fetchall()
-            receipt = alice.forget(page=pages["secret"])
-        assert receipt.scrub_pending
-        if later == "work":
-            memory.work()
-            assert alice.verify(receipt).scrubbed
-    assert holds(place(), *WORDS) == []
-    assert rows(place(), "SELECT * FROM store WHERE key = 'scrub_due'") == []
+def test_a_worker_or_the_end_of_a_program_finishes_a_scrub(place: Place) -> None:
+    for later in ("work", "close"):
+        with Memory(place(later), clock=Clock(), **SMALL) as memory:
+            alice = memory.of("alice")
+            pages = tell(alice, f"I live in {SECRET}.", "I like figs.", "The heron came.", "It rained.")
+            alice.settle()
+            with closing(sqlite3.connect(place(later), isolation_level=None)) as reader:
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM utterance").fetchall()
+                receipt = alice.forget(page=pages[0])
+            assert receipt.scrub_pending
+            if later == "work":
+                memory.work()
+                assert alice.verify(receipt).scrubbed
+        assert holds(place(later), SECRET) == []
+        assert rows(place(later), "SELECT * FROM store WHERE key = 'scrub_due'") == []
 
 
 @pytest.mark.sqlite

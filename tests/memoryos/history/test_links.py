@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,7 +99,9 @@ def telling_of(mine: OwnerMemory, word: str) -> list[SegmentId]:
 # ---------------------------------------------------------------------------------------------- without a model
 
 
-def test_without_a_model_a_fact_is_linked_to_what_tells_of_its_subject_by_name(alice: OwnerMemory) -> None:
+def test_without_a_model_a_fact_is_linked_to_what_tells_of_its_subject_by_name_and_of_its_owner_alone(
+    alice: OwnerMemory, opened: Opener
+) -> None:
     nurse, hikes = by_text(alice, "nurse"), by_text(alice, "hiking")
     links = alice.links()
     pairs = {frozenset((link.from_id, link.to_id)) for link in links}
@@ -113,42 +114,38 @@ def test_without_a_model_a_fact_is_linked_to_what_tells_of_its_subject_by_name(a
         assert {source.seq for source in link.sources} & {source.seq for source in (*nurse.sources, *hikes.sources)}
         assert alice.change(link.change_no).cause is Cause.PROMOTION
 
-
-def test_a_fact_is_not_linked_to_the_segment_that_it_was_learnt_from(alice: OwnerMemory) -> None:
     pages = {u.seq: one.id for one in alice.pages() for u in one.utterances}
     segments = {page_id: segment.id for segment in alice.segments() for page_id in segment.page_ids}
     for fact in alice.facts():
         home = {segments.get(pages[source.seq]) for source in fact.sources}
         assert not home & {end for link in alice.links(fact.id) for end in (link.from_id, link.to_id)}
 
+    bob = opened().of("bob")
+    link = alice.links()[0]
+    assert bob.links() == ()
+    for call in (bob.unlink, bob.why, bob.links):
+        with pytest.raises(NotFound):
+            call(link.id)
 
-def test_facts_about_the_user_share_no_subject(opened: Opener, clock: Clock) -> None:
+
+def test_facts_about_the_user_share_no_subject_and_a_reason_is_told_in_the_language_of_the_name(
+    opened: Opener, clock: Clock
+) -> None:
     mine = told(opened(**APART).of("bob"), clock, "I live in Lyon.", "I like figs.", "My name is Bob.", "I like jazz.")
     assert len(mine.facts()) == 4
     assert mine.links() == ()
 
-
-def test_those_who_talk_are_no_subject_of_their_own() -> None:
-    apart = linking.speakers([page()], "default")
-    assert linking.named("user", apart) is None
-    assert linking.named("agent", apart) is None
-    assert linking.named("Alice", apart) is None
-    assert linking.named("alice's sister Ana", apart) == "Ana"
-    assert linking.named("Ben's mother", apart) == "Ben's mother"
-    assert linking.named("mother", apart) == "mother"
-    assert linking.named("姐姐", apart) == "姐姐"
-
-
-def test_a_reason_is_told_in_the_language_of_the_name(opened: Opener, clock: Clock) -> None:
     talk = ("我姐姐是护士。", "昨天和姐姐去公园散步。", "我姐姐喜欢爬山。")
-    mine = told(opened(**APART).of("li"), clock, *talk)
+    mine = told(opened(**APART).of("li", "2"), clock, *talk)
     assert {link.reason for link in mine.links()} == {"都与姐姐有关"}
 
 
 # ------------------------------------------------------------------------------------------------- with a model
 
 
-def test_a_model_links_segments_and_what_was_said_makes_the_older_one_evolve(modelled: OwnerMemory) -> None:
+def test_a_model_links_segments_and_what_was_said_makes_the_older_one_evolve_until_it_is_undone(
+    modelled: OwnerMemory,
+) -> None:
     links = modelled.links()
     assert links
     for link in links:
@@ -165,8 +162,6 @@ def test_a_model_links_segments_and_what_was_said_makes_the_older_one_evolve(mod
         assert decisions[-1].sources
         assert set(decisions[-1].keywords) <= set(segment.keywords)
 
-
-def test_what_a_segment_evolved_to_is_found_and_places_no_page(modelled: OwnerMemory) -> None:
     states = {one.id: one for one in store_of(modelled).segment_states(modelled.owner.id)}
     segment = next(one for one in modelled.segments() if states[one.id].evolved)
     (word, *_) = states[segment.id].evolved
@@ -177,6 +172,15 @@ def test_what_a_segment_evolved_to_is_found_and_places_no_page(modelled: OwnerMe
     assert alone.segment_id is None
     assert mid_term.grown(known, page("x", vector=vector(1.0, 0.0)), [], [SummaryPart(chain_id=None, text="x")],
                           modelled._parts.settings).evolved == known.evolved  # fmt: skip
+
+    before = (modelled.links(), [(s.keywords, s.tags, s.context) for s in modelled.segments()])
+    newest = modelled.links()[-1]
+    undone = modelled.undo(newest.change_no)
+    assert newest not in modelled.links()
+    assert [(s.keywords, s.tags, s.context) for s in modelled.segments()] != before[1]
+    modelled.undo(undone)
+    assert [one.id for one in modelled.links()] == [one.id for one in before[0]]
+    assert [(s.keywords, s.tags, s.context) for s in modelled.segments()] == before[1]
 
 
 def test_a_model_is_shown_few_segments_that_share_a_word_in_the_same_question(opened: Opener, clock: Clock) -> None:
@@ -248,18 +252,23 @@ def test_a_link_needs_a_subject_that_both_share_whatever_a_model_says() -> None:
     asked = [proposal(one, other) for one in ("s0", "f1", "f2", "f3") for other in ("s1", "s2")]
     assert ends(linking.linked(asked, shown, (), 9, NUMBERS)) == [("s0", "s1"), ("f1", "s1"), ("f2", "s2")]
 
-
-def test_what_is_not_there_is_linked_to_nothing() -> None:
     shown = around(fact("f1", "herons"))
     for one, other in (("s1", "f9"), ("f9", "s1"), ("s1", "s1"), ("", "s1"), ("s0", "s0")):
         assert linking.linked([proposal(one, other)], shown, (), 9, NUMBERS) == []
 
-
-def test_a_pair_is_linked_once_and_never_again_after_it_was_taken_back() -> None:
     shown = around(fact("f1", "herons"))
     twice = [proposal("s1", "f1"), proposal("f1", "s1")]
     assert ends(linking.linked(twice, shown, (), 9, NUMBERS)) == [("s1", "f1")]
     assert linking.linked(twice, shown, linking.pairs([(FactId("f1"), SegmentId("s1"))]), 9, NUMBERS) == []
+
+    apart = linking.speakers([page()], "default")
+    assert linking.named("user", apart) is None
+    assert linking.named("agent", apart) is None
+    assert linking.named("Alice", apart) is None
+    assert linking.named("alice's sister Ana", apart) == "Ana"
+    assert linking.named("Ben's mother", apart) == "Ben's mother"
+    assert linking.named("mother", apart) == "mother"
+    assert linking.named("姐姐", apart) == "姐姐"
 
 
 def test_a_fact_proposed_beside_is_found_by_what_it_says_or_rests_on() -> None:
@@ -337,28 +346,9 @@ def test_segments_shown_are_the_nearest_that_share_a_word() -> None:
 # ------------------------------------------------------------------------------------------------------ by callers
 
 
-def test_a_caller_links_two_memories_and_takes_it_back(alice: OwnerMemory, clock: Clock) -> None:
-    dog, (garden,) = by_text(alice, "Rex"), telling_of(alice, "tomatoes")
-    before = clock()
-    clock.go(60)
-    link = alice.link(dog.id, garden, "  Rex digs\nthere ")
-    assert (link.from_id, link.to_id, link.reason, link.retired_at) == (dog.id, garden, "Rex digs there", None)
-    assert alice.links(dog.id) == alice.links(garden) == (link,)
-    assert alice.change(link.change_no).cause is Cause.LINKING
-    clock.go(60)
-    linked = clock()
-    clock.go(60)
-    gone = alice.unlink(link.id)
-    assert gone.retired_at == clock()
-    assert alice.links(dog.id) == ()
-    assert [type(d) for change in alice.history(link.id) for d in change.decisions] == [Linked, Unlinked]
-    assert alice.links(dog.id, as_of=before) == ()
-    assert [one.id for one in alice.links(dog.id, as_of=linked)] == [link.id]
-    assert alice.links(dog.id, as_of=clock()) == ()
-    assert alice.link(garden, dog.id, "he does").id != link.id
-
-
-def test_a_link_that_cannot_be_is_refused(alice: OwnerMemory) -> None:
+def test_a_caller_links_two_memories_and_takes_it_back_and_what_cannot_be_is_refused(
+    alice: OwnerMemory, clock: Clock
+) -> None:
     dog, (garden,) = by_text(alice, "Rex"), telling_of(alice, "tomatoes")
     with pytest.raises(InputError, match="itself"):
         alice.link(dog.id, dog.id, "x")
@@ -380,16 +370,33 @@ def test_a_link_that_cannot_be_is_refused(alice: OwnerMemory) -> None:
         alice.links("nothing")
     assert len(alice.changes(cause=Cause.LINKING)) == 2
 
+    dog, (garden,) = by_text(alice, "Rex"), telling_of(alice, "tomatoes")
+    before = clock()
+    clock.go(60)
+    link = alice.link(dog.id, garden, "  Rex digs\nthere ")
+    assert (link.from_id, link.to_id, link.reason, link.retired_at) == (dog.id, garden, "Rex digs there", None)
+    assert alice.links(dog.id) == alice.links(garden) == (link,)
+    assert alice.change(link.change_no).cause is Cause.LINKING
+    clock.go(60)
+    linked = clock()
+    clock.go(60)
+    gone = alice.unlink(link.id)
+    assert gone.retired_at == clock()
+    assert alice.links(dog.id) == ()
+    assert [type(d) for change in alice.history(link.id) for d in change.decisions] == [Linked, Unlinked]
+    assert alice.links(dog.id, as_of=before) == ()
+    assert [one.id for one in alice.links(dog.id, as_of=linked)] == [link.id]
+    assert alice.links(dog.id, as_of=clock()) == ()
+    assert alice.link(garden, dog.id, "he does").id != link.id
 
-def test_what_a_caller_took_back_is_not_linked_again(alice: OwnerMemory, clock: Clock) -> None:
+
+def test_a_link_is_shown_while_both_of_its_ends_stand_and_not_made_again(alice: OwnerMemory, clock: Clock) -> None:
     nurse, hikes = by_text(alice, "nurse"), by_text(alice, "hiking")
     (link,) = [one for one in alice.links(nurse.id) if hikes.id in (one.from_id, one.to_id)]
     alice.unlink(link.id)
     told(alice, clock, "My sister Ana is a nurse in Lyon.", "My sister Ana loves hiking.", "Ana likes herons.")
     assert not [one for one in alice.links(nurse.id) if hikes.id in (one.from_id, one.to_id)]
 
-
-def test_a_link_is_shown_while_both_of_its_ends_stand(alice: OwnerMemory, clock: Clock) -> None:
     hikes = by_text(alice, "hiking")
     linked = alice.links(hikes.id)
     known = clock()
@@ -401,17 +408,6 @@ def test_a_link_is_shown_while_both_of_its_ends_stand(alice: OwnerMemory, clock:
     assert alice.links(hikes.id, as_of=known) == linked
     with pytest.raises(InputError, match="no longer current"):
         alice.link(hikes.id, telling_of(alice, "tomatoes")[0], "x")
-
-
-def test_undoing_a_promotion_takes_its_links_and_what_evolved_back(modelled: OwnerMemory) -> None:
-    before = (modelled.links(), [(s.keywords, s.tags, s.context) for s in modelled.segments()])
-    newest = modelled.links()[-1]
-    undone = modelled.undo(newest.change_no)
-    assert newest not in modelled.links()
-    assert [(s.keywords, s.tags, s.context) for s in modelled.segments()] != before[1]
-    modelled.undo(undone)
-    assert [one.id for one in modelled.links()] == [one.id for one in before[0]]
-    assert [(s.keywords, s.tags, s.context) for s in modelled.segments()] == before[1]
 
 
 def test_forgetting_a_page_takes_the_links_of_what_goes_with_it(alice: OwnerMemory) -> None:
@@ -427,20 +423,3 @@ def test_forgetting_a_page_takes_the_links_of_what_goes_with_it(alice: OwnerMemo
     for link_id in gone:
         with pytest.raises(NotFound):
             alice.why(link_id)
-
-
-def test_links_of_one_owner_are_no_other_s(opened: Opener, alice: OwnerMemory) -> None:
-    bob = opened().of("bob")
-    link = alice.links()[0]
-    assert bob.links() == ()
-    for call in (bob.unlink, bob.why, bob.links):
-        with pytest.raises(NotFound):
-            call(link.id)
-
-
-def test_links_are_there_again_when_the_store_is_opened_again(tmp_path: Path, clock: Clock) -> None:
-    settings: dict[str, Any] = {"clock": clock, "forgotten_key_file": str(tmp_path / "key"), **SMALL, **APART}
-    with Memory(tmp_path / "m.db", **settings) as memory:
-        links = told(memory.of("alice"), clock, *TALK).links()
-    with Memory(tmp_path / "m.db", **settings) as memory:
-        assert memory.of("alice").links() == links != ()

@@ -43,14 +43,14 @@ def words(why: Why) -> list[str]:
     return [quote.text for quote in why.quotes]
 
 
-def test_a_profile_line_leads_to_the_words_said_and_to_what_it_replaced(alice: OwnerMemory) -> None:
+def test_everything_that_is_known_leads_to_the_words_said_and_to_what_it_replaced(alice: OwnerMemory) -> None:
     why = alice.why("user.home")
     assert (why.kind, why.text, why.held) == ("profile", "Turin", True)
     assert words(why) == ["I moved to Turin"]
-    (fact,) = why.behind
-    assert (fact.item_id, fact.text) == (by_text(alice, "Turin").id, "alice lives in Turin")
-    assert words(fact) == ["I moved to Turin"]
-    assert [(one.text, words(one)) for one in fact.replaced] == [
+    (home,) = why.behind
+    assert (home.item_id, home.text) == (by_text(alice, "Turin").id, "alice lives in Turin")
+    assert words(home) == ["I moved to Turin"]
+    assert [(one.text, words(one)) for one in home.replaced] == [
         ("alice lives in Porto", ["I moved to Porto"]),
         ("alice lives in Lyon", ["I live in Lyon"]),
     ]
@@ -59,8 +59,60 @@ def test_a_profile_line_leads_to_the_words_said_and_to_what_it_replaced(alice: O
     assert (quote.utterance.speaker, quote.utterance.said_at) == ("alice", quote.utterance.said_at)
     assert alice.utterance(quote.utterance.id).text == "I moved to Turin."
 
+    when = "2026-05-08 10:00+02:00 alice"
+    assert str(alice.why("user.home")).splitlines()[:5] == [
+        "profile user.home: Turin (from 2026-05-08)",
+        f'  said #15 {when}: "I moved to Turin"',
+        "  change 2, annotation by extractive-v1, 2026-05-02",
+        "  rests on",
+        f"    fact {by_text(alice, 'Turin').id}: alice lives in Turin (from 2026-05-08)",
+    ]
 
-def test_a_fact_says_what_it_replaced_what_replaced_it_and_the_changes_that_made_it(alice: OwnerMemory) -> None:
+    for name in ("f999-000", "s999-00", "c999-0", "l999-00", "user.gender", "user.", ".", "agent.home", "optimism", ""):
+        with pytest.raises(NotFound):
+            alice.why(name)
+
+    why = alice.why("pets")
+    assert (why.kind, why.text.split()[0]) == ("trait", "likes")
+    assert [one.item_id for one in why.behind] == [by_text(alice, "Rex").id]
+    assert words(why) == ["My dog Rex"]
+
+    items: list[Segment | Chain] = [*alice.segments(), *alice.chains()]
+    for item in items:
+        why = alice.why(item.id)
+        assert why.text == item.summary
+        assert words(why)
+        assert all(quote.utterance.page_id in item.page_ids for quote in why.quotes)
+        if isinstance(item, Chain):  # a segment may tell a fact in place of the sentence that says it
+            assert all(text in item.summary for text in words(why))
+        assert why.changes
+
+    fact = by_text(alice, "hiking")
+    why = alice.why(fact.id)
+    assert why.links == alice.links(fact.id) != ()
+    assert "linked to" in str(why)
+    assert "both are about Ana" in str(why)
+    link = alice.why(why.links[0].id)
+    assert link.kind == "link"
+    assert {one.item_id for one in link.behind} == {why.links[0].from_id, why.links[0].to_id}
+    assert words(link)
+
+    one, other = by_text(alice, "hiking"), by_text(alice, "Rex")
+    state = alice.state()
+    assert state is not None
+    decisions = [FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")]
+    store_of(alice).apply(alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None)
+    assert [it.item_id for it in alice.why(one.id).conflicts] == [other.id]
+    assert [it.item_id for it in alice.why(other.id).conflicts] == [one.id]
+    assert "in conflict with" in str(alice.why(one.id))
+
+    alice.set_profile(birth_year=1994)
+    why = alice.why("age_group")
+    assert [one.item_id for one in why.behind] == ["user.birth_year"]
+    assert why.behind[0].text == "1994 (set by the caller)"
+    assert why.behind[0].quotes == ()
+    assert why.behind[0].changes[-1].cause == "profile"
+
     first = min(alice.past_facts(), key=lambda fact: fact.sources[0].seq)
     why = alice.why(first.id)
     assert (why.kind, why.text, why.held) == ("fact", "alice lives in Lyon", False)
@@ -73,57 +125,6 @@ def test_a_fact_says_what_it_replaced_what_replaced_it_and_the_changes_that_made
     why = alice.why(corrected.id)
     assert why.replaced[0].text == "alice lives in Turin"
     assert why.changes[-1].cause == Cause.CORRECTION.value
-
-
-def test_a_fact_of_another_says_of_whom_and_what_it_is_linked_to(alice: OwnerMemory) -> None:
-    fact = by_text(alice, "hiking")
-    why = alice.why(fact.id)
-    assert why.links == alice.links(fact.id) != ()
-    assert "linked to" in str(why)
-    assert "both are about Ana" in str(why)
-    link = alice.why(why.links[0].id)
-    assert link.kind == "link"
-    assert {one.item_id for one in link.behind} == {why.links[0].from_id, why.links[0].to_id}
-    assert words(link)
-
-
-def test_a_fact_in_conflict_tells_the_other(alice: OwnerMemory) -> None:
-    one, other = by_text(alice, "hiking"), by_text(alice, "Rex")
-    state = alice.state()
-    assert state is not None
-    decisions = [FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")]
-    store_of(alice).apply(alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None)
-    assert [it.item_id for it in alice.why(one.id).conflicts] == [other.id]
-    assert [it.item_id for it in alice.why(other.id).conflicts] == [one.id]
-    assert "in conflict with" in str(alice.why(one.id))
-
-
-def test_a_trait_names_the_facts_behind_it(alice: OwnerMemory) -> None:
-    why = alice.why("pets")
-    assert (why.kind, why.text.split()[0]) == ("trait", "likes")
-    assert [one.item_id for one in why.behind] == [by_text(alice, "Rex").id]
-    assert words(why) == ["My dog Rex"]
-
-
-def test_a_trait_that_follows_from_the_profile_leads_to_its_line(alice: OwnerMemory) -> None:
-    alice.set_profile(birth_year=1994)
-    why = alice.why("age_group")
-    assert [one.item_id for one in why.behind] == ["user.birth_year"]
-    assert why.behind[0].text == "1994 (set by the caller)"
-    assert why.behind[0].quotes == ()
-    assert why.behind[0].changes[-1].cause == "profile"
-
-
-def test_a_segment_and_a_chain_quote_the_sentences_they_were_taken_from(alice: OwnerMemory) -> None:
-    items: list[Segment | Chain] = [*alice.segments(), *alice.chains()]
-    for item in items:
-        why = alice.why(item.id)
-        assert why.text == item.summary
-        assert words(why)
-        assert all(quote.utterance.page_id in item.page_ids for quote in why.quotes)
-        if isinstance(item, Chain):  # a segment may tell a fact in place of the sentence that says it
-            assert all(text in item.summary for text in words(why))
-        assert why.changes
 
 
 def test_a_chain_names_the_sentences_of_earlier_pages_that_it_kept(opened: Opener, clock: Clock) -> None:
@@ -139,7 +140,7 @@ def test_a_chain_names_the_sentences_of_earlier_pages_that_it_kept(opened: Opene
     assert len(sentences(chain.summary)) == len(said)
 
 
-def test_what_a_newer_memory_made_of_a_segment_is_told_with_its_words(opened: Opener, clock: Clock) -> None:
+def test_what_a_model_understood_is_told_with_the_words_it_rests_on(opened: Opener, clock: Clock) -> None:
     with ModelServer(linking_answer) as server:
         model = {"model": "scripted", "model_key": "none", "model_url": server.url}
         mine = told(opened(**APART, **model).of("alice"), clock, *TALK)
@@ -150,11 +151,9 @@ def test_what_a_newer_memory_made_of_a_segment_is_told_with_its_words(opened: Op
     assert words(evolved)
     assert evolved.changes[0].analyst.startswith("model:")
 
-
-def test_a_model_s_facts_name_the_characters_where_their_value_stands(opened: Opener, clock: Clock) -> None:
     with ModelServer(linking_answer) as server:
         model = {"model": "scripted", "model_key": "none", "model_url": server.url, "facts_when": "promoted"}
-        mine = told(opened(**APART, **model).of("alice"), clock, "I live in Lyon.", "I really like figs.")
+        mine = told(opened("2.db", **APART, **model).of("alice"), clock, "I live in Lyon.", "I really like figs.")
     assert {(fact.value, *words(mine.why(fact.id))) for fact in mine.facts()} == {("Lyon", "Lyon"), ("figs", "figs")}
     assert words(mine.why("user.home")) == ["Lyon"]
     assert [one.text for one in mine.why("user.home").behind] == ["alice lives in Lyon"]
@@ -172,9 +171,8 @@ def test_what_is_extracted_names_its_characters(text: str, before: str, after: s
     assert all(source.start is not None for source in note.summary_sources)
 
 
-@pytest.mark.parametrize(
-    ("quotes", "text", "found"),
-    [
+def test_a_quote_is_found_word_for_word_but_for_case_and_spaces() -> None:
+    for quotes, text, found in (
         (["Lyon"], "I live in lyon now", "lyon"),
         (["New  York"], "in New\nYork City", "New\nYork"),
         (["Lyons"], "I live in Lyon", None),
@@ -183,19 +181,9 @@ def test_what_is_extracted_names_its_characters(text: str, before: str, after: s
         (["a"], "a b", None),
         (["", "figs."], "I like figs", "figs"),
         (["f.gs"], "I like figs", None),
-    ],
-)
-def test_a_quote_is_found_word_for_word_but_for_case_and_spaces(
-    quotes: list[str], text: str, found: str | None
-) -> None:
-    span = span_of(quotes, text)
-    assert (None if span is None else text[slice(*span)]) == found
-
-
-def test_what_is_not_there_has_no_why(alice: OwnerMemory) -> None:
-    for name in ("f999-000", "s999-00", "c999-0", "l999-00", "user.gender", "user.", ".", "agent.home", "optimism", ""):
-        with pytest.raises(NotFound):
-            alice.why(name)
+    ):
+        span = span_of(quotes, text)
+        assert (None if span is None else text[slice(*span)]) == found
 
 
 def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clock: Clock, place: Place) -> None:
@@ -225,17 +213,6 @@ def test_many_sources_are_quoted_in_part_and_the_rest_counted(opened: Opener, cl
     assert len(why.quotes) == 8
     assert why.left_out >= len(set(segment.sources)) - 8
     assert f"and {why.left_out} more" in str(why)
-
-
-def test_it_reads_well_in_a_terminal(alice: OwnerMemory) -> None:
-    when = "2026-05-08 10:00+02:00 alice"
-    assert str(alice.why("user.home")).splitlines()[:5] == [
-        "profile user.home: Turin (from 2026-05-08)",
-        f'  said #15 {when}: "I moved to Turin"',
-        "  change 2, annotation by extractive-v1, 2026-05-02",
-        "  rests on",
-        f"    fact {by_text(alice, 'Turin').id}: alice lives in Turin (from 2026-05-08)",
-    ]
 
 
 @given(st.text())

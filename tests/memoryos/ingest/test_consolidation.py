@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Maker
 from embermem import Memory, OwnerMemory, Tier
 from embermem.core import ids
 from embermem.core.changes import Cause
@@ -24,27 +25,10 @@ from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
 from embermem.memoryos.ingest.claim import pause
 from embermem.memoryos.ingest.pipeline import consolidate
-from embermem.protocols import Analyst, Embedder, MemorySystem
+from embermem.protocols import MemorySystem
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
-
-Maker = Callable[..., Bench]
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, embedder: Embedder | None = None, **settings: Any) -> Bench:
-        made.append(Bench(place(), clock, analyst, embedder, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    assert_sound(place())
-
 
 # ---------------------------------------------------------------------------------------------- a failing analyst
 
@@ -76,7 +60,7 @@ def test_pauses_double_up_to_the_longest() -> None:
     assert [pause(settings, n).total_seconds() for n in (0, 1, 2, 3, 10_000)] == [30, 60, 100, 100, 100]
 
 
-def test_after_the_configured_attempts_the_extractive_analyst_takes_over_and_says_so(
+def test_after_the_configured_attempts_extraction_takes_over_and_no_error_text_enters_memory(
     bench: Maker, clock: Clock
 ) -> None:
     analyst = ScriptedAnalyst(failures=10**6)
@@ -93,8 +77,7 @@ def test_after_the_configured_attempts_the_extractive_analyst_takes_over_and_say
     assert {note.analyst for note in one.notes()} == {"extractive-v1"}
     assert [page.error for page in one.pages()] == [None] * 5
 
-
-def test_error_text_never_enters_memory(bench: Maker, clock: Clock) -> None:
+    bench = partial(bench, file="2.db")
     one = bench(ScriptedAnalyst(failures=10**6), attempts=2, min_new=1, tau=0.0)
     one.add(*LINES, *LINES)
     for _ in range(8):
@@ -106,14 +89,24 @@ def test_error_text_never_enters_memory(bench: Maker, clock: Clock) -> None:
     assert "overloaded" not in one.system.recall(ALICE, "What went wrong?").text
 
 
-def test_a_failing_analyst_keeps_no_page_from_being_recalled(bench: Maker) -> None:
+def test_a_failing_analyst_keeps_no_page_from_being_recalled_and_the_check_tells_why_pages_wait(bench: Maker) -> None:
     one = bench(ScriptedAnalyst(failures=10**6))
     one.add(*LINES)
     one.system.settle(ALICE)
     assert one.system.search(ALICE, "heron", 1)[0].utterance.text == "We saw a heron."
 
+    bench = partial(bench, file="2.db")
+    one = bench(ScriptedAnalyst(failures=10**6))
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert one.store.owner_stats(ALICE.id, 3).failed == 2
+    (warned,) = [finding for finding in one.store.check() if finding.level == "warning"]
+    assert warned.what == "2 pages wait for a retry: Error: the model is overloaded"
 
-def test_an_analyst_that_answers_for_other_pages_has_failed(bench: Maker) -> None:
+
+def test_what_an_analyst_answers_for_other_pages_or_without_a_source_is_not_kept_nor_are_its_defects(
+    bench: Maker, clock: Clock
+) -> None:
     class Muddled(ScriptedAnalyst):
         def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
             return super().annotate(*asked)[::-1]
@@ -128,8 +121,8 @@ def test_an_analyst_that_answers_for_other_pages_has_failed(bench: Maker) -> Non
         one.system.settle(ALICE)
         assert "answered for pages that were not in the request" in str(one.pages(Tier.PENDING)[0].error)
 
+    bench = partial(bench, file="2.db")
 
-def test_what_an_analyst_makes_up_without_a_source_is_not_kept(bench: Maker) -> None:
     class Inventor(ScriptedAnalyst):
         def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
             return tuple(
@@ -141,6 +134,27 @@ def test_what_an_analyst_makes_up_without_a_source_is_not_kept(bench: Maker) -> 
     one.add(*LINES)
     one.system.settle(ALICE)
     assert "Paris" not in {fact.value for fact in one.store.facts(ALICE.id)}
+
+    bench = partial(bench, file="3.db")
+
+    class Defective(ScriptedAnalyst):
+        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
+            raise KeyError("My password is swordfish")
+
+    one = bench(Defective(), attempts=2)
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert [p.error for p in one.pages(Tier.PENDING)] == ["scripted-v1 failed with a KeyError; the log says where"] * 2
+    clock.go(3600)
+    assert one.system.settle(ALICE) == 2
+    for table in ("page", "owner", "note", "chain", "segment_text", "fact", "change"):
+        assert "swordfish" not in str(rows(one.place, f"SELECT * FROM {table}"))
+
+    bench = partial(bench, file="4.db")
+    one = bench(ScriptedAnalyst())
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert all(part.text.startswith("scripted: ") for s in one.store.segment_states(ALICE.id) for part in s.parts)
 
 
 def test_a_failing_promotion_leaves_the_pages_unanalysed_and_is_tried_again(bench: Maker, clock: Clock) -> None:
@@ -234,10 +248,10 @@ def test_a_wait_at_a_promotion_holds_back_no_placing_and_asks_once_a_claim(bench
     assert one.system.settle(ALICE) > 0
     refused = analyst.refused
     assert refused == 1
-    for _ in range(8):
+    for _ in range(4):
         one.system.settle(ALICE)
         one.system.work()
-    assert analyst.refused <= refused + 8  # a claim each, not a segment each
+    assert analyst.refused <= refused + 4  # a claim each, not a segment each
     clock.go(6 * 3600)
     analyst.spent["profile"] = False
     for _ in range(4):
@@ -266,30 +280,6 @@ def test_while_the_model_waits_mid_term_memory_grows_and_then_has_its_size_again
     assert len(one.store.segment_states(ALICE.id)) == 2
 
 
-def test_a_defect_in_the_analyst_is_a_failure_of_it_and_its_text_is_kept_nowhere(bench: Maker, clock: Clock) -> None:
-    class Defective(ScriptedAnalyst):
-        def annotate(self, *asked: Any) -> tuple[Annotation, ...]:
-            raise KeyError("My password is swordfish")
-
-    one = bench(Defective(), attempts=2)
-    one.add(*LINES)
-    one.system.settle(ALICE)
-    assert [p.error for p in one.pages(Tier.PENDING)] == ["scripted-v1 failed with a KeyError; the log says where"] * 2
-    clock.go(3600)
-    assert one.system.settle(ALICE) == 2
-    for table in ("page", "owner", "note", "chain", "segment_text", "fact", "change"):
-        assert "swordfish" not in str(rows(one.place, f"SELECT * FROM {table}"))
-
-
-def test_why_pages_wait_is_told_by_the_check_of_the_store(bench: Maker) -> None:
-    one = bench(ScriptedAnalyst(failures=10**6))
-    one.add(*LINES)
-    one.system.settle(ALICE)
-    assert one.store.owner_stats(ALICE.id, 3).failed == 2
-    (warned,) = [finding for finding in one.store.check() if finding.level == "warning"]
-    assert warned.what == "2 pages wait for a retry: Error: the model is overloaded"
-
-
 def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:
     sizes: list[int] = []
 
@@ -298,21 +288,14 @@ def test_a_large_segment_is_shown_to_a_model_in_parts(bench: Maker) -> None:
             sizes.append(len(request.pages))
             return super().profile(request)
 
-    one = bench(Counting(), placed_by="page", theta=-1.0, tau=0.0, min_new=40)
-    pages = bounded(43, proofs=83)
+    one = bench(Counting(), placed_by="page", theta=-1.0, tau=0.0, min_new=34)
+    pages = bounded(37, proofs=83)
     one.add(*(LINES[n % 5] for n in range(pages)))
     one.system.settle(ALICE)
     (segment,) = one.store.segment_states(ALICE.id)
     assert sum(sizes) == pages - 3 - segment.unanalysed
     assert len(sizes) > 1
     assert max(sizes) <= 32
-
-
-def test_a_better_analyst_s_chain_summaries_stand_in_the_segments(bench: Maker) -> None:
-    one = bench(ScriptedAnalyst())
-    one.add(*LINES)
-    one.system.settle(ALICE)
-    assert all(part.text.startswith("scripted: ") for s in one.store.segment_states(ALICE.id) for part in s.parts)
 
 
 def test_a_broken_embedder_is_an_error_to_who_settles_and_the_work_is_tried_later(bench: Maker, clock: Clock) -> None:
@@ -363,11 +346,22 @@ def test_the_result_of_a_stale_lease_is_refused_and_the_other_does_the_work_once
     assert len(one.pages(Tier.MID)) == 2
 
 
-def test_a_slow_analyst_whom_nobody_overtakes_gets_its_work_done(bench: Maker, clock: Clock) -> None:
+def test_a_slow_analyst_gets_its_work_done_and_settle_does_not_wait_for_ever(bench: Maker, clock: Clock) -> None:
     one = bench(ScriptedAnalyst(during=lambda: clock.go(500)))
     one.add(*LINES)
     assert one.system.settle(ALICE) == 2
     assert one.analysts(Cause.CONSOLIDATION) == ["scripted-v1"]
+
+    bench = partial(bench, file="2.db")
+    one = bench(lease_s=0.1)
+    one.add(*LINES)
+    assert one.store.claim(ALICE.id, "dead", clock(), 0.1) is not None  # the clock stands still
+    with pytest.raises(StoreBusy, match="try again"):
+        one.system.settle(ALICE)
+
+    bench = partial(bench, file="3.db")
+    system: MemorySystem = bench().system
+    assert system.name == "memoryos"
 
 
 def test_settle_waits_for_the_other_and_then_does_what_is_left(bench: Maker, clock: Clock) -> None:
@@ -394,17 +388,9 @@ def test_settle_waits_for_the_other_and_then_does_what_is_left(bench: Maker, clo
     assert not other.pages(Tier.PENDING)
 
 
-def test_settle_does_not_wait_for_ever_on_a_holder_that_does_nothing(bench: Maker, clock: Clock) -> None:
-    one = bench(lease_s=0.1)
-    one.add(*LINES)
-    assert one.store.claim(ALICE.id, "dead", clock(), 0.1) is not None  # the clock stands still
-    with pytest.raises(StoreBusy, match="try again"):
-        one.system.settle(ALICE)
-
-
 def test_two_threads_settling_one_owner_do_each_thing_once(bench: Maker) -> None:
     one, other = bench(ScriptedAnalyst()), bench(ScriptedAnalyst())
-    one.add(*(line for _ in range(6) for line in LINES))
+    one.add(*(line for _ in range(3) for line in LINES))
     placed: list[int] = []
     threads = [
         threading.Thread(target=lambda s=s: placed.append(s.system.settle(ALICE))) for s in (one, other, one, other)
@@ -413,16 +399,16 @@ def test_two_threads_settling_one_owner_do_each_thing_once(bench: Maker) -> None
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert sum(placed) == 27
-    assert len(one.pages(Tier.MID)) + len(one.pages(Tier.ARCHIVE)) == 27
+    assert sum(placed) == 12
+    assert len(one.pages(Tier.MID)) + len(one.pages(Tier.ARCHIVE)) == 12
     asked = [page for s in (one, other) for batch in s.parts.analyst.asked for page in batch]  # type: ignore[attr-defined]
-    assert len(asked) == len(set(asked)) == 27
+    assert len(asked) == len(set(asked)) == 12
 
 
 # --------------------------------------------------------------------------------------- when a batch is taken
 
 
-def test_a_batch_is_taken_when_full_or_when_its_oldest_page_waited(opened: Opener, clock: Clock) -> None:
+def test_a_batch_is_taken_when_full_or_when_its_oldest_page_waited_as_pending(opened: Opener, clock: Clock) -> None:
     memory = opened(batch_pages=4, batch_wait_s=600)
     alice = memory.of("alice")
     for n in range(5):
@@ -436,9 +422,7 @@ def test_a_batch_is_taken_when_full_or_when_its_oldest_page_waited(opened: Opene
         alice.add(f"more {n}", "ok")
     assert memory.work() == 4
 
-
-def test_the_pages_that_a_new_session_pushes_out_wait_for_each_other(opened: Opener, clock: Clock) -> None:
-    memory = opened(batch_pages=4, batch_wait_s=600, short_term_pages=3)
+    memory = opened("2.db", batch_pages=4, batch_wait_s=600, short_term_pages=3)
     alice = memory.of("alice")
     for n in range(3):
         alice.add(f"line {n}", "ok")
@@ -450,7 +434,7 @@ def test_the_pages_that_a_new_session_pushes_out_wait_for_each_other(opened: Ope
     assert memory.work() == 3
 
 
-def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, place: Place, clock: Clock) -> None:
+def test_an_owner_that_fails_keeps_no_other_from_being_understood(bench: Maker, place: Place, clock: Clock) -> None:
     one = bench(ScriptedAnalyst(failures=1))
     one.add(*LINES)
     with Memory(place(), clock=clock, **SMALL) as memory:
@@ -460,10 +444,8 @@ def test_one_failing_owner_keeps_no_other_from_being_understood(bench: Maker, pl
     bob = ids.owner_id("bob", "default")
     assert one.store.owner_stats(bob, 3).pending == 0
 
+    bench = partial(bench, file="2.db")
 
-def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood(
-    bench: Maker, place: Place, clock: Clock
-) -> None:
     class Brittle(HashedNgrams):
         def embed(self, texts: Sequence[str]) -> Any:
             if any("heron" in text for text in texts):
@@ -472,7 +454,7 @@ def test_a_defect_that_one_owner_brings_out_keeps_no_other_from_being_understood
 
     one = bench(None, Brittle())
     one.add(*LINES)
-    with Memory(place(), clock=clock, **SMALL) as memory:
+    with Memory(place("2.db"), clock=clock, **SMALL) as memory:
         memory.of("bob").add("It snowed.", "ok")
     done: list[Owner] = []
     one.system.work(owner_done=done.append)
@@ -501,7 +483,7 @@ def test_a_late_reply_joins_its_page_wherever_that_is(opened: Opener) -> None:
     assert {(fact.attribute, fact.value) for fact in alice.facts("agent")} == {("name", "Ember")}
 
 
-def test_the_coldest_segment_is_analysed_before_it_leaves(opened: Opener) -> None:
+def test_a_segment_is_promoted_above_tau_by_visits_and_before_it_leaves(opened: Opener) -> None:
     memory = opened(
         mid_term_segments=1, placed_by="page", theta=2.0, short_term_pages=1, batch_pages=1, facts_when="promoted"
     )
@@ -517,21 +499,7 @@ def test_the_coldest_segment_is_analysed_before_it_leaves(opened: Opener) -> Non
     assert all(segment.unanalysed == 0 for segment in alice.segments(archived=True))
     assert alice.search("Lyon", k=1)[0].tier is Tier.ARCHIVE
 
-
-def test_nothing_is_evicted_while_its_analysis_fails(bench: Maker) -> None:
-    class NoProfile(ScriptedAnalyst):
-        def profile(self, request: Any) -> Any:
-            raise AnalystError("Error: no answer")
-
-    one = bench(NoProfile(), mid_term_segments=1, placed_by="page", theta=2.0)
-    one.add(*LINES)
-    one.system.settle(ALICE)
-    assert one.pages(Tier.ARCHIVE) == ()
-    assert len(one.store.segment_states(ALICE.id)) == 2
-
-
-def test_preset_paper_places_page_by_page_and_promotes_above_tau(opened: Opener) -> None:
-    alice = opened(preset="paper", batch_pages=None).of("alice")
+    alice = opened("2.db", preset="paper", batch_pages=None).of("alice")
     for n in range(13):
         alice.add(f"We walked to the lake in the park, day {n}.", "I see.")
     assert alice.settle() == 10
@@ -543,9 +511,7 @@ def test_preset_paper_places_page_by_page_and_promotes_above_tau(opened: Opener)
     placed = [d for c in alice.changes() for d in c.decisions if type(d).__name__ == "Placed"]
     assert all(d.f_score is None or d.f_score > 0.6 for d in placed)  # type: ignore[union-attr]
 
-
-def test_visits_can_make_a_segment_hot(opened: Opener) -> None:
-    memory = opened(min_new=1, tau=4.0, placed_by="page", theta=-1.0, facts_when="promoted")
+    memory = opened("3.db", min_new=1, tau=4.0, placed_by="page", theta=-1.0, facts_when="promoted")
     alice = memory.of("alice")
     for line in LINES:
         alice.add(line, "ok")
@@ -558,6 +524,18 @@ def test_visits_can_make_a_segment_hot(opened: Opener) -> None:
     assert alice.heat(alice.segments()[0]) == pytest.approx(alice.heat(segment) + 2)
     assert memory.work() == 0
     assert "Lyon" in {fact.value for fact in alice.facts()}
+
+
+def test_nothing_is_evicted_while_its_analysis_fails(bench: Maker) -> None:
+    class NoProfile(ScriptedAnalyst):
+        def profile(self, request: Any) -> Any:
+            raise AnalystError("Error: no answer")
+
+    one = bench(NoProfile(), mid_term_segments=1, placed_by="page", theta=2.0)
+    one.add(*LINES)
+    one.system.settle(ALICE)
+    assert one.pages(Tier.ARCHIVE) == ()
+    assert len(one.store.segment_states(ALICE.id)) == 2
 
 
 # ------------------------------------------------------------------------------------------------------ reindex
@@ -621,8 +599,3 @@ def test_no_pause_is_shorter_than_the_first_or_longer_than_the_longest(
     settings = load(retry_base_s=base, retry_max_s=longest)
     seconds = pause(settings, failures).total_seconds()
     assert min(base, longest) - 1e-6 <= seconds <= longest + 1e-6
-
-
-def test_memoryos_is_a_memory_system(bench: Maker) -> None:
-    system: MemorySystem = bench().system
-    assert system.name == "memoryos"

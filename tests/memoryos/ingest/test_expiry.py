@@ -8,7 +8,6 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause
-from embermem.core.config import Preset
 from embermem.core.errors import InputError, NotFound
 from forgotten import found_by, holds
 from scripted import NOW, Clock, Opener, Place
@@ -45,58 +44,60 @@ def everything(alice: OwnerMemory) -> str:
     )
 
 
-@pytest.mark.parametrize("understood", [False, True])
-def test_what_has_expired_is_hidden_from_every_read_though_no_worker_ran(
-    understood: bool, opened: Opener, clock: Clock
-) -> None:
-    alice = opened().of("alice")
-    page = told(alice)
-    if understood:
-        alice.settle()
-        assert any("Quuxville" in fact.text for fact in alice.facts())
-    utterance = alice.page(page).utterances[0].id
-    facts = [fact.id for fact in alice.facts() if "Quuxville" in fact.text]
-    queries = ("Where do I live?", "zyxglorp", "What about the train?")
-    assert "zyxglorp" in found_by(alice, *queries)
-    assert "zyxglorp" in everything(alice)
-    clock.go(HOUR - 1)
-    assert "zyxglorp" in found_by(alice, *queries)
-    clock.go(1)
-    for text in (found_by(alice, *queries), everything(alice)):
-        assert not [word for word in WORDS if word in text]
-    assert "train" in found_by(alice, *queries)
-    assert "zyxglorp" not in alice.recall("zyxglorp", preset="paper", thread="main").text
-    with pytest.raises(NotFound):
-        alice.page(page)
-    with pytest.raises(NotFound):
-        alice.utterance(utterance)
-    for fact_id in facts:
+def test_what_has_expired_is_hidden_from_every_read_though_no_worker_ran(opened: Opener, clock: Clock) -> None:
+    for understood in (False, True):
+        clock.now = NOW
+        alice = opened(f"{understood}.db").of("alice")
+        page = told(alice)
+        if understood:
+            alice.settle()
+            assert any("Quuxville" in fact.text for fact in alice.facts())
+        utterance = alice.page(page).utterances[0].id
+        facts = [fact.id for fact in alice.facts() if "Quuxville" in fact.text]
+        queries = ("Where do I live?", "zyxglorp", "What about the train?")
+        assert "zyxglorp" in found_by(alice, *queries)
+        assert "zyxglorp" in everything(alice)
+        clock.go(HOUR - 1)
+        assert "zyxglorp" in found_by(alice, *queries)
+        clock.go(1)
+        for text in (found_by(alice, *queries), everything(alice)):
+            assert not [word for word in WORDS if word in text]
+        assert "train" in found_by(alice, *queries)
+        assert "zyxglorp" not in alice.recall("zyxglorp", preset="paper", thread="main").text
         with pytest.raises(NotFound):
-            alice.fact(fact_id)
-    assert len(alice.pages()) == len(FILLER)
-    assert [p.query for p in alice.pages(limit=4)] == list(FILLER)
-    assert [u.text for u in alice.utterances(limit=4)] == [FILLER[0], "I see.", FILLER[1], "I see."]
+            alice.page(page)
+        with pytest.raises(NotFound):
+            alice.utterance(utterance)
+        for fact_id in facts:
+            with pytest.raises(NotFound):
+                alice.fact(fact_id)
+        assert len(alice.pages()) == len(FILLER)
+        assert [p.query for p in alice.pages(limit=4)] == list(FILLER)
+        assert [u.text for u in alice.utterances(limit=4)] == [FILLER[0], "I see.", FILLER[1], "I see."]
 
 
-@pytest.mark.parametrize("by", ["settle", "work"])
-def test_a_worker_forgets_it_for_good(by: str, opened: Opener, place: Place, clock: Clock) -> None:
-    memory = opened()
-    alice = memory.of("alice")
-    told(alice)
-    memory.work()
-    state = alice.state()
-    assert state is not None
-    assert state.due_at is not None
-    assert state.due_at <= clock.now + timedelta(hours=1)
-    clock.go(HOUR)
-    alice.settle() if by == "settle" else memory.work()
-    assert alice.changes(cause=Cause.FORGETTING)
-    assert holds(place(), *WORDS) == []
-    assert len(alice.pages()) == len(FILLER)
-    assert all(one.same for one in memory.rebuild())
+def test_a_worker_forgets_it_for_good(opened: Opener, place: Place, clock: Clock) -> None:
+    for by in ("settle", "work"):
+        clock.now = NOW
+        memory = opened(f"{by}.db")
+        alice = memory.of("alice")
+        told(alice)
+        memory.work()
+        state = alice.state()
+        assert state is not None
+        assert state.due_at is not None
+        assert state.due_at <= clock.now + timedelta(hours=1)
+        clock.go(HOUR)
+        alice.settle() if by == "settle" else memory.work()
+        assert alice.changes(cause=Cause.FORGETTING)
+        assert holds(place(f"{by}.db"), *WORDS) == []
+        assert len(alice.pages()) == len(FILLER)
+        assert all(one.same for one in memory.rebuild())
 
 
-def test_many_pages_that_expire_together_are_forgotten_in_one_change(opened: Opener, clock: Clock) -> None:
+def test_many_pages_that_expire_together_are_forgotten_in_one_change_and_their_words_teach_again(
+    opened: Opener, clock: Clock
+) -> None:
     alice = opened().of("alice")
     for n in range(6):
         alice.add(f"It is {n} o'clock.", "I see.", expires_at=NOW + timedelta(hours=1))
@@ -106,9 +107,7 @@ def test_many_pages_that_expire_together_are_forgotten_in_one_change(opened: Ope
     assert alice.pages() == ()
     assert len(alice.changes(cause=Cause.FORGETTING)) == 1
 
-
-def test_the_words_of_a_page_that_expired_teach_again_when_they_are_said_again(opened: Opener, clock: Clock) -> None:
-    alice = opened().of("alice")
+    alice = opened().of("alice", "2")
     told(alice)
     alice.settle()
     clock.go(HOUR)
@@ -121,7 +120,9 @@ def test_the_words_of_a_page_that_expired_teach_again_when_they_are_said_again(o
     assert any("Quuxville" in fact.text for fact in alice.facts())
 
 
-def test_a_page_keeps_the_earliest_expiry_that_it_was_given(opened: Opener) -> None:
+def test_a_page_keeps_the_earliest_expiry_and_what_is_said_after_it_begins_another(
+    opened: Opener, clock: Clock
+) -> None:
     alice = opened().of("alice")
     page = alice.add("Hello", expires_at="2027-01-01T00:00:00+02:00")
     for more in (date(2028, 1, 1), None, "2027-06-01"):
@@ -131,9 +132,7 @@ def test_a_page_keeps_the_earliest_expiry_that_it_was_given(opened: Opener) -> N
     alice.add_messages([{"role": "assistant", "content": "Hi"}], expires_at=timedelta(days=3))
     assert alice.page(page).expires_at == NOW + timedelta(days=3)
 
-
-def test_what_is_said_after_a_page_expired_begins_another(opened: Opener, clock: Clock) -> None:
-    alice = opened().of("alice")
+    alice = opened().of("alice", "2")
     gone = alice.add("Hello", expires_at=timedelta(hours=1))
     clock.go(2 * HOUR)
     added = alice.add_messages([{"role": "assistant", "content": "I am back."}])
@@ -141,16 +140,24 @@ def test_what_is_said_after_a_page_expired_begins_another(opened: Opener, clock:
     assert alice.page(added.page_ids[0]).expires_at is None
 
 
-@pytest.mark.parametrize("over", ["2020-01-01", timedelta(0), timedelta(seconds=-1), NOW])
-def test_an_expiry_that_is_over_is_refused_and_nothing_is_stored(over: object, opened: Opener) -> None:
+def test_an_expiry_that_is_over_or_names_not_one_thing_is_refused_and_nothing_is_stored(opened: Opener) -> None:
+    for over in ("2020-01-01", timedelta(0), timedelta(seconds=-1), NOW):
+        alice = opened().of("alice")
+        with pytest.raises(InputError, match="in the past"):
+            alice.add("Hello", expires_at=over)
+        with pytest.raises(InputError):
+            alice.add("Hello", expires_at="tomorrow")
+        with pytest.raises(InputError):
+            alice.add("Hello", expires_at=timedelta.max)
+        assert alice.pages() == ()
+
     alice = opened().of("alice")
-    with pytest.raises(InputError, match="in the past"):
-        alice.add("Hello", expires_at=over)  # type: ignore[arg-type]
-    with pytest.raises(InputError):
-        alice.add("Hello", expires_at="tomorrow")
-    with pytest.raises(InputError):
-        alice.add("Hello", expires_at=timedelta.max)
-    assert alice.pages() == ()
+    with pytest.raises(InputError, match="exactly one"):
+        alice.expire(at=None)
+    with pytest.raises(InputError, match="exactly one"):
+        alice.expire(fact_id="f1-000", page_id="p", at=None)
+    with pytest.raises(NotFound):
+        alice.expire(fact_id="f1-000", at=timedelta(days=1))
 
 
 def test_a_pages_expiry_is_set_and_taken_back_later(opened: Opener, clock: Clock) -> None:
@@ -175,19 +182,9 @@ def test_a_pages_expiry_is_set_and_taken_back_later(opened: Opener, clock: Clock
         alice.expire(page_id="p-none", at=None)
 
 
-def test_exactly_one_is_named(opened: Opener) -> None:
-    alice = opened().of("alice")
-    with pytest.raises(InputError, match="exactly one"):
-        alice.expire(at=None)
-    with pytest.raises(InputError, match="exactly one"):
-        alice.expire(fact_id="f1-000", page_id="p", at=None)
-    with pytest.raises(NotFound):
-        alice.expire(fact_id="f1-000", at=timedelta(days=1))
-
-
-def living(opened: Opener) -> tuple[Memory, OwnerMemory, str]:
+def living(opened: Opener, agent: str = "default") -> tuple[Memory, OwnerMemory, str]:
     memory = opened()
-    alice = memory.of("alice")
+    alice = memory.of("alice", agent)
     alice.add("I live in Lyon.", "Nice.")
     for line in FILLER:
         alice.add(line, "I see.")
@@ -219,7 +216,7 @@ def test_a_fact_holds_until_it_expires_and_then_stands_among_the_past(opened: Op
         alice.expire(fact_id=home, at=None)
 
 
-def test_a_facts_expiry_is_taken_back(opened: Opener, clock: Clock) -> None:
+def test_a_facts_expiry_is_taken_back_or_its_end_undone(opened: Opener, clock: Clock) -> None:
     memory, alice, home = living(opened)
     alice.expire(fact_id=home, at=timedelta(hours=1))
     alice.expire(fact_id=home, at=None)
@@ -230,9 +227,7 @@ def test_a_facts_expiry_is_taken_back(opened: Opener, clock: Clock) -> None:
     alice.expire(fact_id=home, at=None)
     assert len(alice.changes()) == before
 
-
-def test_the_end_of_a_fact_is_undone_and_it_expires_no_more(opened: Opener, clock: Clock) -> None:
-    memory, alice, home = living(opened)
+    memory, alice, home = living(opened, "other")
     alice.expire(fact_id=home, at=timedelta(hours=1))
     clock.go(HOUR)
     memory.work()
@@ -254,13 +249,14 @@ def test_another_process_sees_that_it_expires(opened: Opener, clock: Clock) -> N
     assert again.recall("orchestra").hits == ()
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
-def test_an_open_page_that_expired_is_not_told_in_its_thread(preset: Preset, opened: Opener, clock: Clock) -> None:
-    alice = opened().of("alice")
-    alice.add("The heron stood there.", "I see.", thread="t")
-    alice.add("The zyxglorp plays.", thread="t", expires_at=timedelta(hours=1))
-    assert "zyxglorp" in alice.recall("What now?", thread="t", preset=preset).text
-    clock.go(HOUR)
-    context = alice.recall("What now?", thread="t", preset=preset)
-    assert "zyxglorp" not in context.text
-    assert "heron" in context.text
+def test_an_open_page_that_expired_is_not_told_in_its_thread(opened: Opener, clock: Clock) -> None:
+    for preset in ("default", "paper"):
+        clock.now = NOW
+        alice = opened().of("alice", preset)
+        alice.add("The heron stood there.", "I see.", thread="t")
+        alice.add("The zyxglorp plays.", thread="t", expires_at=timedelta(hours=1))
+        assert "zyxglorp" in alice.recall("What now?", thread="t", preset=preset).text
+        clock.go(HOUR)
+        context = alice.recall("What now?", thread="t", preset=preset)
+        assert "zyxglorp" not in context.text
+        assert "heron" in context.text

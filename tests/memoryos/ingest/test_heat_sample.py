@@ -28,7 +28,7 @@ def test_the_distribution_counts_every_segment_of_every_owner_once(owners: dict[
     assert abs(sample.total - sum(every)) < 1e-6
 
 
-def test_only_the_owners_that_were_worked_on_last_are_kept() -> None:
+def test_only_the_owners_that_were_worked_on_last_are_kept_and_promotions_and_evictions_counted() -> None:
     watch = HeatWatch()
     watch.worked(OwnerId("first"), [400.0])
     watch.worked(OwnerId("second"), [300.0])
@@ -40,8 +40,6 @@ def test_only_the_owners_that_were_worked_on_last_are_kept() -> None:
     sample = watch.sample()
     assert (sample.owners, sample.hottest) == (OWNERS, 200.0)
 
-
-def test_promotions_are_changes_that_analysed_pages_and_evictions_are_counted_by_their_cause() -> None:
     analysed, gone = Analysed(page_id=PageId("p1"), upto_seq=2), Evicted(segment_id=SegmentId("s1-00"))
     watch = HeatWatch()
     assert watch.sample().evictions == {"eviction": 0, "retention": 0}

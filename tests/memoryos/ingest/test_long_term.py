@@ -92,7 +92,7 @@ def kinds(decisions: Iterable[Decision]) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- facts
 
 
-def test_a_new_value_supersedes_the_old_from_the_day_it_was_said() -> None:
+def test_a_new_value_supersedes_the_old_from_the_day_it_was_said_and_an_older_one_enters_as_history() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1))
     added, retired = learner.learn(home("Nantes", 2))
@@ -101,15 +101,11 @@ def test_a_new_value_supersedes_the_old_from_the_day_it_was_said() -> None:
     assert (retired.superseded_by, retired.valid_to) == (added.fact_id, learner.said[2])
     assert learner.current() == ["Nantes"]
 
-
-def test_an_attribute_of_many_values_supersedes_none() -> None:
     learner = Learner()
     learner.learn(likes("tea", 1))
     learner.learn(likes("figs", 2))
     assert learner.current("likes") == ["tea", "figs"]
 
-
-def test_an_older_statement_that_arrives_later_enters_as_already_superseded() -> None:
     learner = Learner(said={1: NOW, 2: NOW - timedelta(days=400)})
     (first,) = learner.learn(home("Nantes", 1))
     added, retired = learner.learn(home("Lyon", 2))
@@ -120,15 +116,11 @@ def test_an_older_statement_that_arrives_later_enters_as_already_superseded() ->
     assert added.valid_from == NOW - timedelta(days=400)
     assert learner.current() == ["Nantes"]
 
-
-def test_a_stated_date_counts_above_the_day_it_was_said() -> None:
     learner = Learner()
     learner.learn(home("Nantes", 1, valid_from=NOW - timedelta(days=10)))
     learner.learn(home("Lyon", 2, valid_from=NOW - timedelta(days=900)))
     assert learner.current() == ["Nantes"]
 
-
-def test_two_places_on_one_page_leave_the_one_said_last() -> None:
     same_time = {1: NOW, 2: NOW}
     for order in ([1, 0], [0, 1]):
         learner = Learner(said=same_time)
@@ -136,33 +128,12 @@ def test_two_places_on_one_page_leave_the_one_said_last() -> None:
         learner.learn(*(proposals[i] for i in order))
         assert learner.current() == ["Nantes"]
 
-
-def test_said_again_in_other_letters_strengthens_and_adds_a_source() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1))
-    (again,) = learner.learn(home("  LYON. ", 5))
-    assert isinstance(again, FactStrengthened)
-    assert again.sources == (source(5),)
-    assert [s.seq for s in learner.knowledge.current()[0].sources] == [1, 5]
+    assert kinds(learner.learn(home("Nantes", 2, subject="sister Ana"))) == ["FactAdded"]
+    assert kinds(learner.learn(home("Oslo", 3, about=About.AGENT))) == ["FactAdded"]
+    assert learner.current() == ["Lyon", "Nantes", "Oslo"]
 
-
-def test_said_again_in_other_words_strengthens_too() -> None:
-    learner = Learner()
-    learner.learn(likes("hiking in the hills", 1))
-    (again,) = learner.learn(likes("to hike in hills", 2))
-    assert isinstance(again, FactStrengthened)
-    assert learner.current("likes") == ["hiking in the hills"]
-    assert kinds(learner.learn(likes("hiking in the Alps", 3))) == ["FactAdded"]
-
-
-def test_a_retraction_in_other_words_ends_the_fact() -> None:
-    learner = Learner()
-    learner.learn(likes("green tea", 1), likes("tea", 1))
-    assert kinds(learner.learn(likes("the green tea", 2, retracts=True))) == ["FactRetired"]
-    assert learner.current("likes") == ["tea"]
-
-
-def test_a_value_that_comes_back_is_a_new_fact() -> None:
     learner = Learner()
     for seq, city in enumerate(("Lyon", "Nantes", "Lyon"), 1):
         learner.learn(home(city, seq))
@@ -170,40 +141,21 @@ def test_a_value_that_comes_back_is_a_new_fact() -> None:
     assert learner.knowledge.current()[0].valid_from == learner.said[3]
 
 
-def test_another_s_home_does_not_move_the_user_s() -> None:
+def test_what_is_said_again_strengthens_and_a_page_read_again_teaches_nothing_twice() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1))
-    assert kinds(learner.learn(home("Nantes", 2, subject="sister Ana"))) == ["FactAdded"]
-    assert kinds(learner.learn(home("Oslo", 3, about=About.AGENT))) == ["FactAdded"]
-    assert learner.current() == ["Lyon", "Nantes", "Oslo"]
+    (again,) = learner.learn(home("  LYON. ", 5))
+    assert isinstance(again, FactStrengthened)
+    assert again.sources == (source(5),)
+    assert [s.seq for s in learner.knowledge.current()[0].sources] == [1, 5]
 
-
-def test_a_retraction_ends_what_was_said_before_it_and_nothing_said_after() -> None:
     learner = Learner()
-    learner.learn(home("Lyon", 2))
-    assert learner.learn(home("Lyon", 1, retracts=True)) == []
-    (retired,) = learner.learn(home("Lyon", 3, retracts=True))
-    assert isinstance(retired, FactRetired)
-    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[3])
-    assert learner.current() == []
+    learner.learn(likes("hiking in the hills", 1))
+    (again,) = learner.learn(likes("to hike in hills", 2))
+    assert isinstance(again, FactStrengthened)
+    assert learner.current("likes") == ["hiking in the hills"]
+    assert kinds(learner.learn(likes("hiking in the Alps", 3))) == ["FactAdded"]
 
-
-def test_a_retraction_read_again_does_not_end_what_was_said_after_it_at_the_same_time() -> None:
-    learner = Learner(said=dict.fromkeys(range(1, 9), NOW))
-    learner.learn(home("Lyon", 1))
-    learner.learn(home("Lyon", 2, retracts=True))
-    learner.learn(home("Lyon", 3))
-    assert learner.learn(home("Lyon", 2, retracts=True)) == []
-    assert learner.current() == ["Lyon"]
-
-
-def test_a_retraction_of_another_value_ends_nothing() -> None:
-    learner = Learner()
-    learner.learn(home("Lyon", 1))
-    assert learner.learn(home("Nantes", 2, retracts=True)) == []
-
-
-def test_a_page_read_again_teaches_nothing_twice() -> None:
     learner = Learner()
     pages = [(home("Lyon", 1), likes("tea", 1)), (home("Nantes", 2),), (likes("figs", 3),)]
     for facts in pages:
@@ -213,8 +165,54 @@ def test_a_page_read_again_teaches_nothing_twice() -> None:
         assert learner.learn(*facts) == []
     assert learner.knowledge.current() == before
 
+    learner = Learner()
+    learner.learn(likes("tea", 1))
+    told = replace(likes("coffee", 2), replaces=learner_fact_id(1))
+    learner.learn(told)
+    before = learner.knowledge.current()
+    assert learner.learn(told) == []
+    assert learner.learn(replace(told, replaces=None)) == []
+    assert learner.knowledge.current() == before
 
-def test_a_fact_that_names_what_it_replaces_supersedes_it_though_many_values_may_stand() -> None:
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    assert kinds(learner.learn(home("lyon", 2, replaces=learner_fact_id(1)))) == ["FactStrengthened"]
+
+
+def test_a_retraction_ends_what_was_said_before_it_and_nothing_else() -> None:
+    learner = Learner()
+    learner.learn(likes("green tea", 1), likes("tea", 1))
+    assert kinds(learner.learn(likes("the green tea", 2, retracts=True))) == ["FactRetired"]
+    assert learner.current("likes") == ["tea"]
+
+    learner = Learner()
+    learner.learn(home("Lyon", 2))
+    assert learner.learn(home("Lyon", 1, retracts=True)) == []
+    (retired,) = learner.learn(home("Lyon", 3, retracts=True))
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[3])
+    assert learner.current() == []
+
+    learner = Learner(said=dict.fromkeys(range(1, 9), NOW))
+    learner.learn(home("Lyon", 1))
+    learner.learn(home("Lyon", 2, retracts=True))
+    learner.learn(home("Lyon", 3))
+    assert learner.learn(home("Lyon", 2, retracts=True)) == []
+    assert learner.current() == ["Lyon"]
+
+    learner = Learner()
+    learner.learn(home("Lyon", 1))
+    assert learner.learn(home("Nantes", 2, retracts=True)) == []
+
+    learner = Learner()
+    learner.learn(likes("tea", 1))
+    (retired,) = learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True))
+    assert isinstance(retired, FactRetired)
+    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[2])
+    assert learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True)) == []
+
+
+def test_a_fact_that_names_what_it_replaces_supersedes_it_if_that_is_held() -> None:
     learner = Learner()
     learner.learn(likes("tea", 1), likes("figs", 2))
     added, retired = learner.learn(replace(likes("coffee", 3), replaces=learner_fact_id(1)))
@@ -225,17 +223,6 @@ def test_a_fact_that_names_what_it_replaces_supersedes_it_though_many_values_may
     assert retired.valid_to == learner.said[3]
     assert learner.current("likes") == ["figs", "coffee"]
 
-
-def test_a_fact_named_as_no_longer_so_is_retired_and_not_replaced() -> None:
-    learner = Learner()
-    learner.learn(likes("tea", 1))
-    (retired,) = learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True))
-    assert isinstance(retired, FactRetired)
-    assert (retired.superseded_by, retired.valid_to) == (None, learner.said[2])
-    assert learner.learn(replace(likes("tea", 2), replaces=learner_fact_id(1), retracts=True)) == []
-
-
-def test_what_replaces_a_fact_that_is_not_held_or_of_another_knowledge_base_is_not_believed() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1))
     learner.learn(home("Nantes", 2))
@@ -245,21 +232,11 @@ def test_what_replaces_a_fact_that_is_not_held_or_of_another_knowledge_base_is_n
     assert learner.learn(home("Oslo", 3, replaces=FactId("f2-000"), about=About.AGENT)) == []
     assert learner.current() == ["Nantes"]
 
-
-def test_the_rule_of_one_value_and_a_named_replacement_retire_a_fact_once() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1))
     decisions = learner.learn(home("Nantes", 2, replaces=learner_fact_id(1)))
     assert kinds(decisions) == ["FactAdded", "FactRetired"]
 
-
-def test_a_replacement_with_the_same_value_strengthens() -> None:
-    learner = Learner()
-    learner.learn(home("Lyon", 1))
-    assert kinds(learner.learn(home("lyon", 2, replaces=learner_fact_id(1)))) == ["FactStrengthened"]
-
-
-def test_a_replacement_that_is_known_already_takes_the_place() -> None:
     learner = Learner()
     learner.learn(likes("tea", 1), likes("figs", 2))
     again, retired = learner.learn(replace(likes("figs", 3), replaces=learner_fact_id(1)))
@@ -268,8 +245,6 @@ def test_a_replacement_that_is_known_already_takes_the_place() -> None:
     assert retired.superseded_by == again.fact_id
     assert learner.current("likes") == ["figs"]
 
-
-def test_a_replacement_said_of_an_earlier_time_enters_as_history() -> None:
     learner = Learner(said={1: NOW, 2: NOW - timedelta(days=400)})
     learner.learn(likes("tea", 1))
     added, retired = learner.learn(replace(likes("milk", 2), replaces=learner_fact_id(1)))
@@ -279,29 +254,12 @@ def test_a_replacement_said_of_an_earlier_time_enters_as_history() -> None:
     assert learner.current("likes") == ["tea"]
 
 
-def test_a_page_with_replacements_read_again_teaches_nothing_twice() -> None:
-    learner = Learner()
-    learner.learn(likes("tea", 1))
-    told = replace(likes("coffee", 2), replaces=learner_fact_id(1))
-    learner.learn(told)
-    before = learner.knowledge.current()
-    assert learner.learn(told) == []
-    assert learner.learn(replace(told, replaces=None)) == []
-    assert learner.knowledge.current() == before
-
-
-def test_a_name_outlives_another_fact_of_the_same_utterance() -> None:
+def test_a_pet_with_its_name_is_the_same_as_without_and_a_name_outlives_other_facts() -> None:
     learner = Learner()
     learner.learn(home("Lyon", 1), profile=(named("Sam", 1), replace(named("Lyon", 1), name="home")))
     decisions = learner.learn(home("Nantes", 2))
     assert [(d.name, d.value) for d in decisions if isinstance(d, ProfileSet)] == [("home", None)]
 
-
-def pet(value: str, seq: int) -> FactProposal:
-    return replace(likes(value, seq), attribute="has_pet")
-
-
-def test_a_pet_with_its_name_takes_the_place_of_the_same_without() -> None:
     learner = Learner()
     learner.learn(pet("a dog", 1))
     added, retired = learner.learn(pet("a dog named Rex", 2))
@@ -310,16 +268,26 @@ def test_a_pet_with_its_name_takes_the_place_of_the_same_without() -> None:
     assert (retired.superseded_by, retired.valid_to) == (added.fact_id, learner.said[2])
     assert learner.current("has_pet") == ["a dog named Rex"]
 
-
-def test_a_pet_without_its_name_is_the_one_that_is_known_by_name() -> None:
     learner = Learner()
     learner.learn(pet("a dog named Rex", 1))
     assert kinds(learner.learn(pet("a dog", 2))) == ["FactStrengthened"]
     learner.learn(pet("a dog named Bo", 3))
     assert learner.current("has_pet") == ["a dog named Rex", "a dog named Bo"]
 
+    sister = likes("sister Ana", 1)
+    learner = Learner(speaks("Bob"))
+    learner.learn(replace(sister, subject="Bob", attribute="has_relative"), home("Lyon", 2, subject="Ana"))
+    learner.learn(home("Nantes", 3, subject="Bob's sister"))
+    assert learner.current() == ["Nantes"]
+    learner.learn(home("Rome", 4, subject="Eva's sister"))
+    assert learner.current() == ["Nantes", "Rome"]
 
-def test_the_oldest_above_the_cap_goes_to_the_archive() -> None:
+
+def pet(value: str, seq: int) -> FactProposal:
+    return replace(likes(value, seq), attribute="has_pet")
+
+
+def test_the_oldest_above_the_cap_of_a_knowledge_base_goes_to_the_archive_unless_it_is_pinned() -> None:
     learner = Learner()
     for seq, thing in enumerate(("tea", "figs", "jazz"), 1):
         learner.learn(likes(thing, seq))
@@ -328,12 +296,6 @@ def test_the_oldest_above_the_cap_goes_to_the_archive() -> None:
     assert archived == FactArchived(fact_id=learner_fact_id(1))
     assert learner.current("likes") == ["figs", "jazz", "rain"]
 
-
-def learner_fact_id(no: int) -> FactId:
-    return FactId(f"f{no}-000")
-
-
-def test_a_fact_said_again_is_new_for_the_cap() -> None:
     learner = Learner()
     for seq, thing in enumerate(("tea", "figs", "jazz"), 1):
         learner.learn(likes(thing, seq))
@@ -341,8 +303,6 @@ def test_a_fact_said_again_is_new_for_the_cap() -> None:
     learner.learn(likes("rain", 5))
     assert learner.current("likes") == ["jazz", "tea", "rain"]
 
-
-def test_each_knowledge_base_has_its_own_cap() -> None:
     learner = Learner()
     for seq, thing in enumerate(("a", "b", "c"), 1):
         learner.learn(likes(thing, seq, About.AGENT))
@@ -351,8 +311,6 @@ def test_each_knowledge_base_has_its_own_cap() -> None:
     assert [f.value for f in held if f.about is About.AGENT] == ["b", "c"]
     assert [f.value for f in held if f.about is About.USER] == ["a", "b", "c"]
 
-
-def test_a_pinned_fact_neither_counts_nor_leaves() -> None:
     pinned = Fact(
         id=FactId("f0-000"),
         about=About.USER,
@@ -372,7 +330,11 @@ def test_a_pinned_fact_neither_counts_nor_leaves() -> None:
     assert learner.current("likes") == ["salt", "b", "c", "d"]
 
 
-def test_what_rests_on_nothing_that_was_read_is_not_believed() -> None:
+def learner_fact_id(no: int) -> FactId:
+    return FactId(f"f{no}-000")
+
+
+def test_evidence_for_a_trait_is_merged_once_by_its_confidence_within_bounds() -> None:
     learner = Learner()
     assert learner.learn(home("Lyon", 1, sources=())) == []
     assert learner.learn(home("Lyon", 1, sources=(source(4000),))) == []
@@ -380,6 +342,25 @@ def test_what_rests_on_nothing_that_was_read_is_not_believed() -> None:
     assert isinstance(added, FactAdded)
     assert added.sources == (source(3),)
     assert learner.learn(profile=(ProfileProposal(name="name", value="Eve", sources=()),)) == []
+
+    learner = Learner()
+    learner.learn(traits=(trait(1.0, 0.5, 1),))
+    (merged,) = learner.learn(traits=(trait(-1.0, 0.25, 2),))
+    assert isinstance(merged, TraitSet)
+    assert merged.level == pytest.approx(evidence_level(1.0, 0.5, -1.0, 0.25))
+    assert merged.confidence == pytest.approx(evidence_confidence(0.5, 0.25))
+    assert {s.seq for s in merged.sources} == {1, 2}
+
+    learner = Learner()
+    learner.learn(traits=(trait(1.0, 0.5, 1),))
+    assert learner.learn(traits=(trait(1.0, 0.5, 1),)) == []
+
+    learner = Learner()
+    unknown = replace(trait(1.0, 0.5, 1), dimension="luck")
+    assert learner.learn(traits=(unknown,)) == []
+    (kept,) = learner.learn(traits=(trait(9.0, 7.0, 1),))
+    assert isinstance(kept, TraitSet)
+    assert (kept.level, kept.confidence) == (1.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------------------------- traits
@@ -395,31 +376,6 @@ def trait(level: float, confidence: float, *seqs: int, dimension: str = "extrave
     return TraitProposal(dimension=name, level=level, confidence=confidence, sources=tuple(source(s) for s in seqs))
 
 
-def test_evidence_for_a_trait_is_merged_by_its_confidence() -> None:
-    learner = Learner()
-    learner.learn(traits=(trait(1.0, 0.5, 1),))
-    (merged,) = learner.learn(traits=(trait(-1.0, 0.25, 2),))
-    assert isinstance(merged, TraitSet)
-    assert merged.level == pytest.approx(evidence_level(1.0, 0.5, -1.0, 0.25))
-    assert merged.confidence == pytest.approx(evidence_confidence(0.5, 0.25))
-    assert {s.seq for s in merged.sources} == {1, 2}
-
-
-def test_the_same_evidence_counts_once() -> None:
-    learner = Learner()
-    learner.learn(traits=(trait(1.0, 0.5, 1),))
-    assert learner.learn(traits=(trait(1.0, 0.5, 1),)) == []
-
-
-def test_an_unknown_dimension_is_passed_over_and_levels_are_kept_in_bounds() -> None:
-    learner = Learner()
-    unknown = replace(trait(1.0, 0.5, 1), dimension="luck")
-    assert learner.learn(traits=(unknown,)) == []
-    (kept,) = learner.learn(traits=(trait(9.0, 7.0, 1),))
-    assert isinstance(kept, TraitSet)
-    assert (kept.level, kept.confidence) == (1.0, 1.0)
-
-
 # ------------------------------------------------------------------------------------------------------- profile
 
 
@@ -431,7 +387,7 @@ def profile_field(name: str, value: str, set_by: str = "caller") -> ProfileField
     return ProfileField(whose=About.USER, name=name, value=value, sources=(), recorded_at=NOW, set_by=set_by)
 
 
-def test_an_analyst_fills_the_profile_and_the_newer_word_holds() -> None:
+def test_an_analyst_fills_the_profile_of_the_user_s_own_words_and_the_caller_s_is_not_overwritten() -> None:
     learner = Learner()
     (first,) = learner.learn(profile=(named("Sam", 2),))
     assert isinstance(first, ProfileSet)
@@ -440,28 +396,26 @@ def test_an_analyst_fills_the_profile_and_the_newer_word_holds() -> None:
     assert learner.learn(profile=(named("Old", 1),)) == []
     assert kinds(learner.learn(profile=(named("Samantha", 4),))) == ["ProfileSet"]
 
-
-def test_the_caller_s_profile_is_not_overwritten() -> None:
     learner = Learner(Persona(profile=(profile_field("name", "Alice"),)))
     assert learner.learn(profile=(named("Sam", 2),)) == []
 
-
-@pytest.mark.parametrize(
-    ("born", "level"), [(2010, 1.0), (2006, 1.0), (1986, 0.0), (1966, -1.0), (1930, -1.0), (2999, 1.0)]
-)
-def test_age_group_is_derived_from_the_year_of_birth(born: int, level: float) -> None:
-    (age,) = derived_traits([profile_field("birth_year", str(born))], NOW)
-    assert (age.dimension, age.confidence) == ("age_group", 1.0)
-    assert age.level == pytest.approx(level)
+    line = ProfileProposal(name="home", value="Rome", sources=(source(1),), subject="Bob")
+    trait = TraitProposal(dimension="music", level=0.5, confidence=0.5, sources=(source(1),), subject="Bob")
+    for speakers, kept in ((("Ann", "Bob"), []), (("Bob",), ["TraitSet", "ProfileSet"]), (("Bob", "Cleo"), [])):
+        learner = Learner(speaks(*speakers))
+        assert kinds(learner.learn(profile=(line,), traits=(trait,))) == kept
 
 
-@pytest.mark.parametrize(("said", "level"), [("Female", 1.0), ("女", 1.0), ("man", -1.0), ("男", -1.0)])
-def test_gender_is_derived_from_the_profile(said: str, level: float) -> None:
-    (gender,) = derived_traits([profile_field("gender", said)], NOW)
-    assert (gender.dimension, gender.level) == ("gender", level)
+def test_age_group_and_gender_are_derived_from_the_profile_where_it_is_clear() -> None:
+    for born, level in ((2010, 1.0), (2006, 1.0), (1986, 0.0), (1966, -1.0), (1930, -1.0), (2999, 1.0)):
+        (age,) = derived_traits([profile_field("birth_year", str(born))], NOW)
+        assert (age.dimension, age.confidence) == ("age_group", 1.0)
+        assert age.level == pytest.approx(level)
 
+    for said, level in (("Female", 1.0), ("女", 1.0), ("man", -1.0), ("男", -1.0)):
+        (gender,) = derived_traits([profile_field("gender", said)], NOW)
+        assert (gender.dimension, gender.level) == ("gender", level)
 
-def test_what_is_unclear_derives_nothing() -> None:
     unclear = [profile_field("birth_year", "²"), profile_field("gender", "none of yours")]
     assert derived_traits(unclear, NOW) == ()
 
@@ -474,7 +428,7 @@ def speaks(*names: str) -> Persona:
     return Persona(relations=tuple(PersonRelation(relation=Relation.SPEAKS, one=name, other="user") for name in names))
 
 
-def test_each_subject_has_a_cap_of_its_own_and_the_paper_s_preset_one_for_all() -> None:
+def test_each_subject_has_a_cap_and_tastes_leave_first_but_in_the_paper_the_oldest() -> None:
     for preset, gone in ((None, []), ("paper", ["tea 0", "tea 1", "tea 2"])):
         learner = Learner(speaks("Ann", "Bob"))
         facts = [likes(f"tea {n}", n + 1) for n in range(6)]
@@ -486,8 +440,6 @@ def test_each_subject_has_a_cap_of_its_own_and_the_paper_s_preset_one_for_all() 
         values = {d.fact_id: d.value for d in made if isinstance(d, FactAdded)}
         assert [values[d.fact_id] for d in made if isinstance(d, FactArchived)] == gone
 
-
-def test_tastes_leave_before_what_somebody_is_however_old_that_is() -> None:
     learner = Learner()
     nuts = likes("nuts", 2)
     learner.learn(home("Lyon", 1), replace(nuts, attribute="allergic_to"), likes("tea", 3))
@@ -495,17 +447,15 @@ def test_tastes_leave_before_what_somebody_is_however_old_that_is() -> None:
     assert {fact.attribute for fact in learner.knowledge.current()} == {"lives_in", "allergic_to", "likes"}
     assert learner.current("likes") == ["jazz"]
 
-
-def test_the_paper_s_preset_archives_the_oldest_whatever_it_is() -> None:
     learner = Learner()
-    facts = (home("Lyon", 1), likes("tea", 2), likes("figs", 3), likes("jazz", 4))
+    four = (home("Lyon", 1), likes("tea", 2), likes("figs", 3), likes("jazz", 4))
     learner.knowledge.learn(
-        PersonaChange(facts=facts), said=learner.said, known=(), no=1, at=NOW, settings=load("paper", user_facts=3)
+        PersonaChange(facts=four), said=learner.said, known=(), no=1, at=NOW, settings=load("paper", user_facts=3)
     )
     assert learner.current() == []
 
 
-def test_a_value_in_the_archive_ends_where_a_new_one_holds_and_not_where_one_of_another_does() -> None:
+def test_a_value_in_the_archive_ends_where_a_new_one_holds_or_it_is_taken_back() -> None:
     away = Fact(
         id=FactId("f0-000"), about=About.USER, subject="Ann", attribute="lives_in", value="Lyon",
         text="Ann lives in Lyon", sources=(source(1),), valid_from=NOW, valid_to=None, recorded_at=NOW, archived=True,
@@ -524,14 +474,12 @@ def test_a_value_in_the_archive_ends_where_a_new_one_holds_and_not_where_one_of_
         assert [d.fact_id for d in retired] == ended
         assert all(d.valid_to == learner.said[2] for d in retired)
 
-
-def test_a_value_in_the_archive_is_taken_back_too() -> None:
     away = Fact(
         id=FactId("f0-000"), about=About.USER, subject="user", attribute="likes", value="tea", text="likes tea",
         sources=(source(1),), valid_from=NOW, valid_to=None, recorded_at=NOW, archived=True,
     )  # fmt: skip
     learner = Learner()
-    (made,) = learner.knowledge.learn(
+    (taken,) = learner.knowledge.learn(
         PersonaChange(facts=(likes("tea", 2, retracts=True),)),
         said=learner.said,
         known=(away,),
@@ -539,11 +487,9 @@ def test_a_value_in_the_archive_is_taken_back_too() -> None:
         at=NOW,
         settings=SETTINGS,
     )
-    assert isinstance(made, FactRetired)
-    assert made.fact_id == away.id
+    assert isinstance(taken, FactRetired)
+    assert taken.fact_id == away.id
 
-
-def test_a_plan_ends_at_its_date_and_at_the_date_named_last() -> None:
     learner = Learner()
     soon, later = NOW + timedelta(days=30), NOW + timedelta(days=60)
     trip = likes("visit Rome", 1)
@@ -555,21 +501,3 @@ def test_a_plan_ends_at_its_date_and_at_the_date_named_last() -> None:
     _, moved = learner.learn(replace(again, sources=(source(3),), expires_at=later))
     assert isinstance(moved, FactExpires)
     assert (moved.fact_id, moved.at) == (added.fact_id, later)
-
-
-def test_one_person_by_two_names_has_one_home() -> None:
-    sister = likes("sister Ana", 1)
-    learner = Learner(speaks("Bob"))
-    learner.learn(replace(sister, subject="Bob", attribute="has_relative"), home("Lyon", 2, subject="Ana"))
-    learner.learn(home("Nantes", 3, subject="Bob's sister"))
-    assert learner.current() == ["Nantes"]
-    learner.learn(home("Rome", 4, subject="Eva's sister"))
-    assert learner.current() == ["Nantes", "Rome"]
-
-
-def test_only_the_user_s_own_words_make_the_profile_and_the_traits() -> None:
-    line = ProfileProposal(name="home", value="Rome", sources=(source(1),), subject="Bob")
-    trait = TraitProposal(dimension="music", level=0.5, confidence=0.5, sources=(source(1),), subject="Bob")
-    for speakers, kept in ((("Ann", "Bob"), []), (("Bob",), ["TraitSet", "ProfileSet"]), (("Bob", "Cleo"), [])):
-        learner = Learner(speaks(*speakers))
-        assert kinds(learner.learn(profile=(line,), traits=(trait,))) == kept

@@ -92,7 +92,9 @@ def test_what_a_model_wrote_is_held_and_told(reader: Any) -> None:
     assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/3.5"}
 
 
-def test_what_the_pages_do_not_bear_out_is_not_held_and_who_told_it_is_said(reader: Any) -> None:
+def test_what_the_pages_do_not_bear_out_is_not_held_and_segments_tell_what_they_tell_without_it(
+    reader: Any, tmp_path: Path
+) -> None:
     alice = reader(BREAD, "Rye bread with aunt Zelda")
     held = [one.summary for one in (*alice.chains(), *alice.segments())] + [one.title for one in alice.segments()]
     assert held
@@ -101,11 +103,6 @@ def test_what_the_pages_do_not_bear_out_is_not_held_and_who_told_it_is_said(read
     placed = {one.analyst for one in alice.changes() if one.cause == "consolidation"}
     assert placed == {"model:scripted/3.5+extractive-v1"}
 
-
-def test_where_no_summary_of_a_models_is_believed_segments_tell_what_they_tell_without_it(
-    reader: Any, tmp_path: Path
-) -> None:
-    alice = reader(BREAD, "Rye bread with aunt Zelda")
     settings: dict[str, Any] = {"promote_every": 1, "tau": 0.5, "min_new": 1, "clock": lambda: NOW + timedelta(days=1)}
     with Memory(tmp_path / "alone.db", embedder="hashed", background=False, **settings) as one:
         alone = one.of("alice")
@@ -113,6 +110,6 @@ def test_where_no_summary_of_a_models_is_believed_segments_tell_what_they_tell_w
             alone.add(page.query, page.response, at=page.said_at, thread="birds")
         alone.settle()
         sentences = {line for segment in alone.segments() for line in segment.summary.splitlines()}
-    held = {line for segment in alice.segments() for line in segment.summary.splitlines()}
-    assert held
-    assert held <= sentences
+    told = {line for segment in alice.segments() for line in segment.summary.splitlines()}
+    assert told
+    assert told <= sentences

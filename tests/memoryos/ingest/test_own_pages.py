@@ -56,7 +56,7 @@ lives = st.lists(
 
 
 @settings(
-    max_examples=bounded(4, proofs=80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=bounded(2, proofs=80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(lives=lives, gone=st.lists(st.integers(0, 19), min_size=1, max_size=3), paper=st.booleans())
 def test_every_word_of_a_segment_s_text_was_said_in_its_pages_also_once_some_are_forgotten(

@@ -5,40 +5,24 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
-from bench_of import ALICE, LINES, Bench
+from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause, Decision, FactAdded, FactStrengthened, Noted
 from embermem.core.config import QUIET_MESSAGES, load
 from embermem.core.types import Message, Role, ThreadId
-from embermem.protocols import Analyst
 from scripted import NOW, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
-
-Maker = Callable[..., Bench]
 
 pytestmark = pytest.mark.engines
 
 QUIET_S = 5.0
-
-
-@pytest.fixture
-def bench(place: Place, clock: Clock) -> Iterator[Maker]:
-    made: list[Bench] = []
-
-    def make(analyst: Analyst | None = None, **settings: Any) -> Bench:
-        made.append(Bench(place(), clock, analyst, None, **settings))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.store.close()
-    assert_sound(place())
 
 
 def say(one: Bench, *texts: str, role: Role = Role.USER, thread: str = "main") -> None:
@@ -78,7 +62,7 @@ def quiet(one: Bench, seconds: float = QUIET_S) -> None:
 # ------------------------------------------------------------------------------------------------------- a lone message
 
 
-def test_a_lone_message_is_due_after_the_quiet_time_for_the_workers_of_every_process(
+def test_a_lone_message_is_read_once_after_the_quiet_time_by_the_workers_of_every_process(
     bench: Maker, clock: Clock
 ) -> None:
     one, other = bench(), bench()
@@ -96,8 +80,7 @@ def test_a_lone_message_is_due_after_the_quiet_time_for_the_workers_of_every_pro
     other.system.work()
     assert facts(one) == ["Lyon"]
 
-
-def test_what_was_read_is_not_read_again_and_makes_nothing_due(bench: Maker, clock: Clock) -> None:
+    bench = partial(bench, file="2.db")
     one = bench()
     say(one, "I live in Lyon.")
     quiet(one)
@@ -110,8 +93,27 @@ def test_what_was_read_is_not_read_again_and_makes_nothing_due(bench: Maker, clo
     assert revision(one) == after
     assert decided(one, Noted) == 1
 
+    bench = partial(bench, file="3.db")
+    one = bench()
+    say(one, "I live in Lyon.")
+    one.system.settle(ALICE)
+    assert facts(one) == ["Lyon"]
+    assert due_at(one) is None
 
-def test_sentences_in_quick_succession_are_read_together_after_the_last(bench: Maker, clock: Clock) -> None:
+    bench = partial(bench, file="4.db")
+    assert load("paper").quiet_s is None
+    one = bench(preset="paper")
+    say(one, "I live in Lyon.")
+    quiet(one, 3600)
+    assert (decided(one, Noted), due_at(one)) == (0, None)
+    say(one, "I see.", role=Role.ASSISTANT)
+    one.system.work()
+    assert decided(one, Noted) == 1
+
+
+def test_each_thread_has_its_own_quiet_after_its_last_message_and_a_long_page_waits_longer(
+    bench: Maker, clock: Clock
+) -> None:
     one = bench()
     for text in LINES:
         say(one, text)
@@ -126,8 +128,8 @@ def test_sentences_in_quick_succession_are_read_together_after_the_last(bench: M
     assert "Lyon" in facts(one)
     assert decided(one, Noted) == 1
 
-
-def test_each_thread_has_its_own_quiet(bench: Maker, clock: Clock) -> None:
+    clock.now = NOW
+    bench = partial(bench, file="2.db")
     one = bench()
     say(one, "I live in Lyon.", thread="a")
     one.system.work()
@@ -143,8 +145,7 @@ def test_each_thread_has_its_own_quiet(bench: Maker, clock: Clock) -> None:
     one.system.work()
     assert facts(one) == ["Lyon", "nurse"]
 
-
-def test_a_page_of_many_messages_waits_longer_each_time(bench: Maker, clock: Clock) -> None:
+    bench = partial(bench, file="3.db")
     one = bench()
     say(one, *("It rained all day." for _ in range(QUIET_MESSAGES - 1)), "I live in Lyon.")
     quiet(one)
@@ -157,29 +158,10 @@ def test_a_page_of_many_messages_waits_longer_each_time(bench: Maker, clock: Clo
     assert facts(one) == ["Lyon", "nurse"]
 
 
-def test_without_a_quiet_time_a_lone_message_waits_for_its_reply_as_in_the_paper(bench: Maker) -> None:
-    assert load("paper").quiet_s is None
-    one = bench(preset="paper")
-    say(one, "I live in Lyon.")
-    quiet(one, 3600)
-    assert (decided(one, Noted), due_at(one)) == (0, None)
-    say(one, "I see.", role=Role.ASSISTANT)
-    one.system.work()
-    assert decided(one, Noted) == 1
-
-
-def test_settling_reads_a_lone_message_without_waiting(bench: Maker) -> None:
-    one = bench()
-    say(one, "I live in Lyon.")
-    one.system.settle(ALICE)
-    assert facts(one) == ["Lyon"]
-    assert due_at(one) is None
-
-
 # ------------------------------------------------------------------------------------------------------------ its reply
 
 
-def test_a_reply_a_minute_later_joins_the_page_and_only_what_it_adds_is_learnt(bench: Maker, clock: Clock) -> None:
+def test_what_joins_a_page_that_was_read_is_learnt_once_and_brings_nothing_back(bench: Maker, clock: Clock) -> None:
     one = bench()
     say(one, "I live in Lyon.")
     quiet(one)
@@ -193,8 +175,7 @@ def test_a_reply_a_minute_later_joins_the_page_and_only_what_it_adds_is_learnt(b
     assert decided(one, Noted) == 2  # with the reply it is read whole
     assert due_at(one) is None
 
-
-def test_what_joins_an_open_page_is_learnt_and_what_is_said_again_is_strengthened_once(bench: Maker) -> None:
+    bench = partial(bench, file="2.db")
     one = bench()
     say(one, "I live in Lyon.")
     quiet(one)
@@ -206,8 +187,7 @@ def test_what_joins_an_open_page_is_learnt_and_what_is_said_again_is_strengthene
     assert facts(one) == ["Lyon", "nurse"]
     assert (decided(one, FactAdded), decided(one, FactStrengthened)) == (2, 1)
 
-
-def test_a_reply_within_the_quiet_time_is_read_with_its_message_once(bench: Maker, clock: Clock) -> None:
+    bench = partial(bench, file="3.db")
     one = bench()
     say(one, "I live in Lyon.")
     one.system.work()
@@ -217,8 +197,7 @@ def test_a_reply_within_the_quiet_time_is_read_with_its_message_once(bench: Make
     assert facts(one) == ["Lyon"]
     assert decided(one, Noted) == 1
 
-
-def test_a_value_that_was_changed_elsewhere_is_not_brought_back_by_a_late_reply(bench: Maker) -> None:
+    bench = partial(bench, file="4.db")
     one = bench()
     say(one, "I live in Lyon.", thread="a")
     quiet(one)
@@ -253,7 +232,9 @@ def test_a_page_read_before_its_reply_keeps_its_chain_and_the_chain_its_sentence
 # -------------------------------------------------------------------------------------------------------------- a model
 
 
-def test_a_model_is_never_asked_at_once_and_reads_the_page_later_in_its_batch(bench: Maker) -> None:
+def test_a_model_reads_lone_messages_later_in_a_batch_that_is_full_or_ten_minutes_old(
+    bench: Maker, clock: Clock
+) -> None:
     one = bench(analyst := ScriptedAnalyst(), short_term_pages=1, batch_pages=4, batch_wait_s=600.0)
     for n, text in enumerate(LINES[:4]):
         say(one, text, thread=f"t{n}")
@@ -268,10 +249,8 @@ def test_a_model_is_never_asked_at_once_and_reads_the_page_later_in_its_batch(be
     assert [last[page_id] for page_id in first] == ["scripted-v1"] * 4
     assert decided(one, FactAdded) == 2
 
-
-def test_a_batch_that_is_not_full_still_waits_ten_minutes_after_lone_messages_were_read(
-    bench: Maker, clock: Clock
-) -> None:
+    clock.now = NOW
+    bench = partial(bench, file="2.db")
     one = bench(analyst := ScriptedAnalyst(), short_term_pages=1, batch_pages=8, batch_wait_s=600.0)
     for n, text in enumerate(LINES):
         say(one, text, thread=f"t{n}")
@@ -308,7 +287,9 @@ def reply(memory: Memory, alice: OwnerMemory, thread: str = "main") -> None:
     memory.work()
 
 
-def test_what_was_undone_before_the_reply_is_not_learnt_again_with_it(opened: Opener, clock: Clock) -> None:
+def test_what_was_undone_ruled_or_forgotten_before_the_reply_stands_after_it(
+    opened: Opener, clock: Clock, place: Place
+) -> None:
     memory = opened()
     alice = read_at_once(memory, clock, "I live in Lyon.", thread="a")
     read_at_once(memory, clock, "I no longer live in Lyon. I work as a nurse.", thread="b")
@@ -318,32 +299,28 @@ def test_what_was_undone_before_the_reply_is_not_learnt_again_with_it(opened: Op
     reply(memory, alice, "b")
     assert values(alice) == ["Lyon"]
 
+    for ruled in ("retire", "correct"):
+        memory = opened(f"{ruled}.db")
+        alice = read_at_once(memory, clock, "I live in Lyon.")
+        (fact,) = alice.facts()
+        if ruled == "retire":
+            alice.retire(fact.id)
+        else:
+            alice.correct(fact.id, "Lives in Nantes", value="Nantes")
+        before = values(alice)
+        reply(memory, alice)
+        assert values(alice) == before == ([] if ruled == "retire" else ["Nantes"])
 
-@pytest.mark.parametrize("ruled", ["retire", "correct"])
-def test_what_was_ruled_before_the_reply_stands_after_it(opened: Opener, clock: Clock, ruled: str) -> None:
-    memory = opened()
-    alice = read_at_once(memory, clock, "I live in Lyon.")
-    (fact,) = alice.facts()
-    if ruled == "retire":
-        alice.retire(fact.id)
-    else:
-        alice.correct(fact.id, "Lives in Nantes", value="Nantes")
-    before = values(alice)
-    reply(memory, alice)
-    assert values(alice) == before == ([] if ruled == "retire" else ["Nantes"])
-
-
-def test_what_was_forgotten_is_gone_though_it_was_read_at_once(opened: Opener, clock: Clock, place: Place) -> None:
-    memory = opened()
+    memory = opened("3.db")
     alice = read_at_once(memory, clock, "I live in Lyon.", "I work as a nurse.")
     alice.forget(page=alice.pages()[0].id)
     reply(memory, alice)
     assert values(alice) == ["nurse"]
     assert not [u for u in alice.utterances() if "Lyon" in u.text]
-    assert_sound(place())
+    assert_sound(place("3.db"))
 
 
-def test_what_was_known_at_a_time_has_what_was_read_at_once_by_then(opened: Opener, clock: Clock) -> None:
+def test_what_was_read_at_once_is_known_of_its_time_and_rebuilt(opened: Opener, clock: Clock) -> None:
     memory = opened()
     alice = read_at_once(memory, clock, "I live in Lyon.")
     clock.go(60)
@@ -352,9 +329,7 @@ def test_what_was_known_at_a_time_has_what_was_read_at_once_by_then(opened: Open
     assert values(alice, as_of=NOW + timedelta(seconds=QUIET_S)) == ["Lyon"]
     assert values(alice, as_of=NOW + timedelta(seconds=QUIET_S + 61)) == ["Lyon"]
 
-
-def test_a_rebuild_gives_what_was_read_at_once_again(opened: Opener, clock: Clock) -> None:
-    memory = opened()
+    memory = opened("2.db")
     alice = read_at_once(memory, clock, "I live in Lyon.", "I work as a nurse.")
     reply(memory, alice)
     assert all(difference.same for difference in memory.rebuild())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -32,13 +34,26 @@ LINES = (
 )
 
 
-def lived(opened: Opener, **settings: object) -> tuple[Memory, OwnerMemory]:
-    memory = opened(user_facts=50, **settings)
+def talk(memory: Memory, clock: Clock) -> None:
     alice = memory.of("alice")
     for line in LINES:
         alice.add(line, "I see.")
     alice.settle()
-    return memory, alice
+
+
+Living = Callable[[], tuple[Memory, OwnerMemory]]
+
+
+@pytest.fixture
+def lived(lived_in: Callable[..., Any], opened: Opener) -> Living:
+    """Opens a memory of what was said in `talk`."""
+
+    def begin() -> tuple[Memory, OwnerMemory]:
+        lived_in(talk, user_facts=50)
+        memory = opened(user_facts=50)
+        return memory, memory.of("alice")
+
+    return begin
 
 
 INSTRUCTIONS = ("instruction", "instruction_units")
@@ -129,14 +144,12 @@ def test_nothing_fades_before_it_is_due(
         assert due > now  # it could not leave now, and is not asked at once again
 
 
-def test_instructions_stay() -> None:
+def test_instructions_and_limits_stay_and_pinned_facts_are_not_told_of() -> None:
     uses = [Use(item=fact(f"f{i}-000", attribute=name), visits=0, last=NOW) for i, name in enumerate(INSTRUCTIONS)]
     told = curve.retentions(uses, NOW + timedelta(days=400), SETTINGS)
     assert [(one.archives, "instruction" in one.reason) for one in told] == [(False, True)] * 2
     assert curve.due(uses, NOW, None, SETTINGS) is None
 
-
-def test_pinned_facts_are_not_told_of_and_limits_stay() -> None:
     uses = [
         Use(item=fact("f1-000", pinned=True), visits=0, last=NOW),
         Use(item=fact("f2-000", attribute="allergic_to"), visits=0, last=NOW),
@@ -149,8 +162,10 @@ def test_pinned_facts_are_not_told_of_and_limits_stay() -> None:
     assert curve.waiting(uses, NOW + timedelta(days=400), SETTINGS) == {"s1-00"}
 
 
-def test_a_memory_says_what_is_retained_of_each_and_why(opened: Opener) -> None:
-    _, alice = lived(opened)
+def test_a_memory_says_what_is_retained_of_each_and_why_and_what_is_said_again_is_as_new(
+    lived: Living, clock: Clock
+) -> None:
+    _, alice = lived()
     told = {one.text: one for one in alice.retention(at=NOW + timedelta(days=200))}
     tea = next(one for text, one in told.items() if "green tea" in text)
     assert tea.archives
@@ -159,9 +174,19 @@ def test_a_memory_says_what_is_retained_of_each_and_why(opened: Opener) -> None:
     assert {one.kind for one in told.values()} == {"fact", "segment"}
     assert all(one.R == 1.0 for one in alice.retention(at=NOW - timedelta(days=3)))
 
+    with pytest.raises(InputError, match="visit takes"):
+        alice.visit(["hits"])  # type: ignore[list-item]
 
-def test_what_was_recalled_lasts_longer(opened: Opener, clock: Clock) -> None:
-    _, alice = lived(opened)
+    clock.go(60 * DAY)
+    alice.add("I like green tea.", "I know.")
+    alice.settle()
+    assert {one.text: one.t for one in alice.retention() if one.kind == "fact" and "tea" in one.text}.popitem()[
+        1
+    ] == 0.0
+
+
+def test_what_was_recalled_lasts_longer(lived: Living, clock: Clock) -> None:
+    _, alice = lived()
     context = alice.recall("What tea do I like?")
     tea = next(one for one in context.facts if "tea" in one.text)
     for _ in range(3):
@@ -176,24 +201,8 @@ def test_what_was_recalled_lasts_longer(opened: Opener, clock: Clock) -> None:
     assert tea.id in alice.fade().facts
 
 
-def test_visit_takes_a_context_or_hits(opened: Opener) -> None:
-    _, alice = lived(opened)
-    with pytest.raises(InputError, match="visit takes"):
-        alice.visit(["hits"])  # type: ignore[list-item]
-
-
-def test_what_is_said_again_is_as_new(opened: Opener, clock: Clock) -> None:
-    _, alice = lived(opened)
-    clock.go(60 * DAY)
-    alice.add("I like green tea.", "I know.")
-    alice.settle()
-    assert {one.text: one.t for one in alice.retention() if one.kind == "fact" and "tea" in one.text}.popitem()[
-        1
-    ] == 0.0
-
-
-def test_fading_moves_to_the_archive_and_loses_nothing(opened: Opener, clock: Clock) -> None:
-    _, alice = lived(opened)
+def test_fading_moves_to_the_archive_and_loses_nothing(lived: Living, clock: Clock) -> None:
+    _, alice = lived()
     alice.pin(next(one.id for one in alice.facts() if "Ana" in one.text))
     profile, said = alice.profile(), len(alice.utterances())
     clock.go(200 * DAY)
@@ -231,7 +240,15 @@ def lived_in(opened: Opener, file: str, on: bool) -> tuple[Memory, OwnerMemory]:
     return memory, alice
 
 
-def test_a_worker_fades_when_it_is_due_and_only_if_it_is_on(opened: Opener, clock: Clock) -> None:
+def test_a_worker_fades_when_it_is_due_at_most_once_a_day_and_only_if_it_is_on(opened: Opener, clock: Clock) -> None:
+    memory, alice = lived_in(opened, "memory.db", True)
+    clock.go(200 * DAY)
+    memory.work()
+    alice.add("I like figs.", "I see.")
+    clock.go(3600.0)
+    alice.settle()
+    assert len(alice.changes(cause=Cause.RETENTION)) == 1
+
     began = clock.now
     for on in (False, True):
         clock.now = began
@@ -245,18 +262,8 @@ def test_a_worker_fades_when_it_is_due_and_only_if_it_is_on(opened: Opener, cloc
         assert bool(alice.facts(archived=True)) == on
 
 
-def test_a_worker_fades_at_most_once_a_day(opened: Opener, clock: Clock) -> None:
-    memory, alice = lived_in(opened, "memory.db", True)
-    clock.go(200 * DAY)
-    memory.work()
-    alice.add("I like figs.", "I see.")
-    clock.go(3600.0)
-    alice.settle()
-    assert len(alice.changes(cause=Cause.RETENTION)) == 1
-
-
-def test_visits_of_facts_survive_a_rebuild(opened: Opener, clock: Clock) -> None:
-    memory, alice = lived(opened)
+def test_visits_and_what_faded_survive_a_rebuild(lived: Living, clock: Clock) -> None:
+    memory, alice = lived()
     context = alice.recall("What tea do I like?")
     alice.visit(context)
     before = alice.retention(at=NOW + timedelta(days=20))
@@ -264,9 +271,7 @@ def test_visits_of_facts_survive_a_rebuild(opened: Opener, clock: Clock) -> None
     assert all(one.same for one in memory.rebuild())
     assert alice.retention(at=NOW + timedelta(days=20)) == before
 
-
-def test_what_faded_is_rebuilt_as_it_was(opened: Opener, clock: Clock) -> None:
-    memory, alice = lived(opened)
+    clock.now = NOW
     clock.go(200 * DAY)
     alice.fade()
     assert all(one.same for one in memory.rebuild())
@@ -274,8 +279,11 @@ def test_what_faded_is_rebuilt_as_it_was(opened: Opener, clock: Clock) -> None:
     assert alice.facts(as_of=NOW + timedelta(days=1))  # then they were held
 
 
-def test_visits_and_expiry_travel_to_another_store(opened: Opener, clock: Clock) -> None:
-    memory, alice = lived(opened)
+def test_visits_and_expiry_travel_to_another_store_and_an_export_without_them_is_read(
+    lived: Living, opened: Opener, clock: Clock
+) -> None:
+    memory, alice = lived()
+    lines = lines_of(exported(memory))
     page = alice.add("The zyxglorp plays.", "I see.", expires_at=NOW + timedelta(days=3))
     alice.visit(alice.recall("What tea do I like?"))
     other = opened("other.db", user_facts=50)
@@ -289,20 +297,16 @@ def test_visits_and_expiry_travel_to_another_store(opened: Opener, clock: Clock)
     other.work()
     assert page not in {one.id for one in there.pages()}
 
-
-def test_an_export_without_expiry_and_uses_of_facts_is_read(opened: Opener) -> None:
-    memory, _ = lived(opened)
-    lines = lines_of(exported(memory))
     for line in lines:
         line.pop("expires_at", None) if line["kind"] == "utterance" else None
         line.pop("facts", None) if line["kind"] == "end" else None
-    other = opened("other.db", user_facts=50)
-    assert imported(other, file_of(lines)).owners
-    assert {one.S for one in other.of("alice").retention()} == {30.0}
+    another = opened("another.db", user_facts=50)
+    assert imported(another, file_of(lines)).owners
+    assert {one.S for one in another.of("alice").retention()} == {30.0}
 
 
-def test_an_undo_restores_the_facts_that_faded_and_they_count_as_used(opened: Opener, clock: Clock) -> None:
-    _, alice = lived(opened)
+def test_an_undo_restores_the_facts_that_faded_and_they_count_as_used(lived: Living, clock: Clock) -> None:
+    _, alice = lived()
     clock.go(200 * DAY)
     faded = alice.fade()
     assert faded.change_no is not None

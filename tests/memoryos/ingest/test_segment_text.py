@@ -14,17 +14,13 @@ def part(chain: str | None, text: str) -> SummaryPart:
     return SummaryPart(chain_id=None if chain is None else ChainId(chain), text=text)
 
 
-def test_a_model_s_summary_of_a_chain_takes_the_place_of_all_that_was_told_of_it() -> None:
+def test_a_model_s_summary_takes_the_place_of_what_was_told_and_sentences_stand_once() -> None:
     parts = segment_text.with_part((part("c1", "old"), part("c2", "two"), part("c1", "older")), part("c1", "new"))
     assert [(p.chain_id, p.text) for p in parts] == [("c2", "two"), ("c1", "new")]
 
-
-def test_a_model_s_summary_of_the_segment_is_kept_beside_a_chain_s() -> None:
     parts = segment_text.with_part((part(None, "before"),), part("c1", "new"))
     assert [p.text for p in parts] == ["before", "new"]
 
-
-def test_a_page_s_sentences_stand_once_and_last() -> None:
     parts = segment_text.with_told((part("c1", "a"), part("c1", "b")), [part("c2", "a"), part("c2", "c")])
     assert [(p.chain_id, p.text) for p in parts] == [("c1", "b"), ("c2", "a"), ("c2", "c")]
 

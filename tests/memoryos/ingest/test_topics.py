@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from embermem.memoryos.ingest.mid_term import heat_of, recency_of
 from embermem.memoryos.ingest.topics import Topics
 from forgotten import holds
 from json_lines import exported, imported
+from proofs import bounded
 from scripted import NOW, Clock, Opener, Place, segment, vector
 from soundness import assert_sound, assert_tiers
 
@@ -50,10 +53,24 @@ def talked(alice: OwnerMemory, clock: Clock, rounds: int = 2) -> dict[str, list[
     return pages
 
 
-def settled(opened: Opener, clock: Clock, **settings: object) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50, **settings)
-    alice = memory.of("alice")
-    return memory, alice, talked(alice, clock)
+CAPACITIES = {"short_term_pages": 1, "batch_pages": 4, "mid_term_segments": 50}
+
+
+def two_rounds(memory: Memory, clock: Clock) -> None:
+    talked(memory.of("alice"), clock)
+
+
+def by_topic(alice: OwnerMemory) -> dict[str, list[str]]:
+    """The pages of each topic."""
+    return {name: [page.id for page in alice.pages() if page.thread.startswith(name)] for name in TOPICS}
+
+
+@pytest.fixture
+def apart(lived_in: Callable[..., Any], opened: Opener) -> tuple[Memory, OwnerMemory]:
+    """A memory in which no topic was joined, opened with the threshold by which they are."""
+    lived_in(two_rounds, topic_linkage=9.0, **CAPACITIES)
+    memory = opened(**CAPACITIES)
+    return memory, memory.of("alice")
 
 
 def segments_of(alice: OwnerMemory) -> dict[str, set[str]]:
@@ -63,17 +80,13 @@ def segments_of(alice: OwnerMemory) -> dict[str, set[str]]:
 # ------------------------------------------------------------------------------------------------------- likeness
 
 
-def test_the_weight_of_a_keyword_falls_with_the_pages_that_have_it() -> None:
+def test_the_linkage_of_a_group_and_a_segment_weighs_their_rare_keywords() -> None:
     assert topic_weight(9, 1) == pytest.approx(3.5991, abs=1e-4)  # ln²(10 / 1.5)
     assert topic_weight(9, 9) < topic_weight(9, 3) < topic_weight(9, 1)
 
-
-def test_the_linkage_is_the_mean_over_pairs_of_pages() -> None:
     assert topic_linkage(12.0, 0.5, 6, 4.0, 0.1) == pytest.approx(12 / 24 + 0.05)
     assert topic_linkage(12.0, 0.5, 6, 0.0, 0.1) == pytest.approx(0.05)
 
-
-def test_a_group_is_most_like_the_segment_with_its_rare_words() -> None:
     topics = Topics(load())
     segments = segment("s1", words=("photo", "hall", "choir")), segment("s2", words=("photo", "hall", "party"))
     topics.follow({one.id: one for one in (*segments, segment("s3", words=("party", "hall")))})
@@ -81,15 +94,18 @@ def test_a_group_is_most_like_the_segment_with_its_rare_words() -> None:
     assert found["s1"] > found["s2"] > 0  # type: ignore[index]
 
 
-@pytest.mark.parametrize(("pages", "least"), [(1, 2), (2, 3), (6, 7), (7, 8), (9, 8)])
-def test_groups_of_more_pages_must_have_more_keywords_in_common(pages: int, least: int) -> None:
-    words = ("requiem", "choir", "altos", "pitch", "conductor", "voices", "church", "hall", "organ")
-    topics = Topics(load())
-    topics.follow({one.id: one for one in (segment("s1", words=words, pages=pages), segment("s2", words=("canal",)))})
-    found = [
-        topics.linkages(dict.fromkeys((*words[:n], "tyres"), 1), None, pages)[segment("s1").id] > 0 for n in range(10)
-    ]
-    assert found == [n >= least for n in range(10)]
+def test_groups_of_more_pages_must_have_more_keywords_in_common() -> None:
+    for pages, least in ((1, 2), (2, 3), (6, 7), (7, 8), (9, 8)):
+        words = ("requiem", "choir", "altos", "pitch", "conductor", "voices", "church", "hall", "organ")
+        topics = Topics(load())
+        topics.follow(
+            {one.id: one for one in (segment("s1", words=words, pages=pages), segment("s2", words=("canal",)))}
+        )
+        found = [
+            topics.linkages(dict.fromkeys((*words[:n], "tyres"), 1), None, pages)[segment("s1").id] > 0
+            for n in range(10)
+        ]
+        assert found == [n >= least for n in range(10)]
 
 
 def test_vectors_are_compared_without_what_all_pages_share() -> None:
@@ -104,24 +120,22 @@ def test_vectors_are_compared_without_what_all_pages_share() -> None:
 # ------------------------------------------------------------------------------------------------------- a life
 
 
-def test_a_topic_is_one_segment_over_its_threads(opened: Opener, clock: Clock) -> None:
-    _, alice, pages = settled(opened, clock)
+def test_a_topic_is_one_segment_over_its_threads_a_chain_is_in_one_and_filler_founds_none(
+    opened: Opener, clock: Clock
+) -> None:
+    memory = opened(**CAPACITIES)
+    alice = memory.of("alice")
+    pages = talked(alice, clock)
     placed = segments_of(alice)
     for name in TOPICS:
         placed_together = [own for own in placed.values() if len(own & {*pages[name]}) >= 5]
         assert len(placed_together) == 1
         assert len(placed_together[0] - {*pages[name]}) <= 1
 
-
-def test_all_pages_of_a_chain_are_in_one_segment(opened: Opener, clock: Clock) -> None:
-    _, alice, _ = settled(opened, clock)
-    placed = {page_id: name for name, own in segments_of(alice).items() for page_id in own}
+    segment_of = {page_id: name for name, own in segments_of(alice).items() for page_id in own}
     for chain in alice.chains():
-        assert len({placed[one] for one in chain.page_ids if one in placed}) <= 1
+        assert len({segment_of[one] for one in chain.page_ids if one in segment_of}) <= 1
 
-
-def test_filler_founds_no_segment(opened: Opener, clock: Clock) -> None:
-    memory, alice, _ = settled(opened, clock)
     filler = [alice.add("Thanks!", "Bye!", thread=f"bye-{number}") for number in range(3)]
     alice.add(*CHOIR[0], thread="choir-9")
     alice.settle()
@@ -130,52 +144,30 @@ def test_filler_founds_no_segment(opened: Opener, clock: Clock) -> None:
     assert_tiers(memory)
 
 
-def joined(opened: Opener, clock: Clock) -> tuple[Memory, OwnerMemory, dict[str, list[str]]]:
-    """A memory in which segments were alone first, and were joined when it was opened with another threshold."""
-    memory, alice, pages = settled(opened, clock, topic_linkage=9.0)
+@pytest.fixture
+def joined(apart: tuple[Memory, OwnerMemory], clock: Clock) -> tuple[Memory, OwnerMemory]:
+    """A memory in which segments were alone first, and were joined with the next round."""
+    memory, alice = apart
     assert len(alice.segments()) >= 6
-    memory.close()
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
-    alice = memory.of("alice")
-    for name, more in talked(alice, clock, 1).items():
-        pages[name] += more
+    talked(alice, clock, 1)
     changes = [change for change in alice.changes() if change.cause is Cause.REGROUPING]
     assert any(isinstance(d, SegmentEnded) for change in changes for d in change.decisions)
     assert any(isinstance(d, Placed) for change in changes for d in change.decisions)
-    return memory, alice, pages
+    return memory, alice
 
 
-def test_segments_that_are_one_topic_are_joined_and_the_store_is_sound(
-    opened: Opener, clock: Clock, place: Place
+def test_segments_that_are_one_topic_are_joined_were_apart_before_and_travel_as_they_are(
+    joined: tuple[Memory, OwnerMemory], opened: Opener, place: Place
 ) -> None:
-    memory, alice, _ = joined(opened, clock)
+    memory, alice = joined
     ended = {d.segment_id for change in alice.changes() for d in change.decisions if isinstance(d, SegmentEnded)}
     assert ended
     assert not ended & segments_of(alice).keys()
     assert not ended & {one.id for one in alice.segments(archived=True)}
-    (found,) = memory.rebuild()
-    assert found.same
-    assert all(finding.level == "ok" for finding in memory.check())
+    assert_well(memory)
     assert_sound(place())
     assert_tiers(memory)
 
-
-@pytest.mark.parametrize("looked_back", [3, 5, 64])
-def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, clock: Clock, looked_back: int) -> None:
-    memory, alice, _ = settled(opened, clock, topic_linkage=0.0, topic_looked_back=looked_back)
-    memory.close()
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50, topic_looked_back=looked_back)
-    alice = memory.of("alice")
-    talked(alice, clock, 1)
-    regrouped = [d for one in alice.changes() if one.cause is Cause.REGROUPING for d in one.decisions]
-    assert any(isinstance(d, Placed) for d in regrouped)
-    for one in alice.segments():
-        said = [page.said_at for page in alice.pages() if page.id in one.page_ids]
-        assert (one.said_from, one.said_to) == (min(said), max(said))
-
-
-def test_before_they_were_joined_they_were_apart(opened: Opener, clock: Clock) -> None:
-    _, alice, _ = joined(opened, clock)
     first = next(change for change in alice.changes() if change.cause is Cause.REGROUPING)
     then = alice.segments(as_of=first.recorded_at - timedelta(seconds=1))
     gone = {d.segment_id for d in first.decisions if isinstance(d, SegmentEnded)}
@@ -185,15 +177,39 @@ def test_before_they_were_joined_they_were_apart(opened: Opener, clock: Clock) -
     assert now
     assert alice.recall("Who sings the requiem?", as_of=first.recorded_at - timedelta(seconds=1)).hits
 
+    alice.visit(alice.search("requiem", k=5))
+    other = opened("other.db", **CAPACITIES)
+    imported(other, exported(memory, vectors=True))
+    assert other.of("alice").segments() == alice.segments()
+    assert_well(other)
 
-def test_the_visits_of_a_segment_go_with_its_pages(opened: Opener, clock: Clock) -> None:
-    memory, alice, _ = settled(opened, clock, topic_linkage=9.0)
+
+def assert_well(memory: Memory) -> None:
+    """The log gives the same memory again, and the doctor finds nothing."""
+    assert all(one.same for one in memory.rebuild())
+    assert all(finding.level == "ok" for finding in memory.check())
+
+
+def test_a_segment_s_times_are_those_of_the_pages_that_stay(opened: Opener, clock: Clock) -> None:
+    for looked_back in bounded((5,), proofs=(3, 5, 64)):
+        file = f"{looked_back}.db"
+        memory = opened(file, topic_linkage=0.0, topic_looked_back=looked_back, **CAPACITIES)
+        talked(memory.of("alice"), clock)
+        memory.close()
+        alice = opened(file, topic_looked_back=looked_back, **CAPACITIES).of("alice")
+        talked(alice, clock, 1)
+        regrouped = [d for one in alice.changes() if one.cause is Cause.REGROUPING for d in one.decisions]
+        assert any(isinstance(d, Placed) for d in regrouped)
+        for one in alice.segments():
+            said = [page.said_at for page in alice.pages() if page.id in one.page_ids]
+            assert (one.said_from, one.said_to) == (min(said), max(said))
+
+
+def test_the_visits_of_a_segment_go_with_its_pages(apart: tuple[Memory, OwnerMemory], clock: Clock) -> None:
+    _, alice = apart
     alice.visit(alice.search("requiem", k=20))
     visits = sum(one.visits for one in alice.segments())
     assert visits
-    memory.close()
-    memory = opened(short_term_pages=1, batch_pages=4, mid_term_segments=50)
-    alice = memory.of("alice")
     before = len(alice.segments())
     talked(alice, clock, 1)
     assert len(alice.segments()) < before
@@ -201,53 +217,33 @@ def test_the_visits_of_a_segment_go_with_its_pages(opened: Opener, clock: Clock)
     assert sum(one.unanalysed for one in alice.segments()) <= 36
 
 
-@pytest.mark.parametrize("which", ["choir", "garden"])
-def test_what_was_moved_is_forgotten_wherever_it_was(opened: Opener, clock: Clock, place: Place, which: str) -> None:
-    memory, alice, pages = joined(opened, clock)
-    for page_id in pages[which]:
+def test_what_was_moved_or_joined_is_forgotten_wherever_it_was(
+    joined: tuple[Memory, OwnerMemory], place: Place
+) -> None:
+    memory, alice = joined
+    for page_id in by_topic(alice)["garden"]:
         alice.forget(page=page_id)
-    (found,) = memory.rebuild()
-    assert found.same
-    assert all(finding.level == "ok" for finding in memory.check())
-    words = {"choir": ("requiem", "conductor"), "garden": ("Snails", "tomatoes")}[which]
-    assert holds(place(), *words) == []
-    assert_sound(place())
+    assert_well(memory)
+    assert holds(place(), "Snails", "tomatoes") == []
 
-
-def test_a_joined_segment_is_forgotten_as_one(opened: Opener, clock: Clock, place: Place) -> None:
-    memory, alice, _ = joined(opened, clock)
     largest = max(alice.segments(), key=lambda one: len(one.page_ids))
     alice.forget(segment=largest.id)
-    (found,) = memory.rebuild()
-    assert found.same
-    assert all(finding.level == "ok" for finding in memory.check())
+    assert_well(memory)
     assert largest.id not in segments_of(alice)
+    assert not {page.id for page in alice.pages()} & {*largest.page_ids}
     assert_sound(place())
-
-
-def test_an_export_has_the_segments_as_they_are(opened: Opener, clock: Clock) -> None:
-    memory, alice, _ = joined(opened, clock)
-    alice.visit(alice.search("requiem", k=5))
-    other = opened("other.db", short_term_pages=1, batch_pages=4, mid_term_segments=50)
-    imported(other, exported(memory, vectors=True))
-    mine = other.of("alice")
-    assert mine.segments() == alice.segments()
-    assert all(one.same for one in other.rebuild())
-    assert all(finding.level == "ok" for finding in other.check())
 
 
 # ---------------------------------------------------------------------------------------------------------- heat
 
 
-def test_recency_counts_from_when_the_newest_page_was_said() -> None:
+def test_recency_counts_from_when_the_newest_page_was_said_and_a_visit_makes_it_warm() -> None:
     old = segment("s1", said_to=NOW - timedelta(days=365), last_access=NOW)
     assert recency_of(old, NOW, load()) == pytest.approx(2.718281828 ** -(365 * 86_400 / 1e7))
     assert recency_of(old, NOW, load(preset="paper")) == 1.0
 
-
-def test_a_visit_makes_what_was_said_long_ago_warm() -> None:
-    old = segment("s1", said_to=NOW - timedelta(days=365), last_access=NOW, visited_at=NOW, visits=1)
-    assert heat_of(old, NOW, load()) == pytest.approx(2.0 + old.unanalysed)
+    visited = segment("s1", said_to=NOW - timedelta(days=365), last_access=NOW, visited_at=NOW, visits=1)
+    assert heat_of(visited, NOW, load()) == pytest.approx(2.0 + visited.unanalysed)
 
 
 def test_an_import_of_last_year_is_cold(opened: Opener, clock: Clock) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from talking import START, Line, snapshot
 
 from embermem.core.config import load
@@ -35,24 +34,21 @@ def told(query: str, traits: tuple[Trait, ...] = TRAITS, budget: int = 400, **ch
     return next((line for line in made.text.splitlines() if line.startswith("traits: ")), "")
 
 
-@pytest.mark.parametrize(
-    ("query", "line"),
-    [
-        ("What kind of person am I?", "traits: pets likes +0.6; music likes +0.6; gaming dislikes -0.4"),
-        ("Which concert should I go to?", "traits: music likes +0.6"),
-        ("我是什么样的人？", "traits: pets likes +0.6; music likes +0.6; gaming dislikes -0.4"),
-        ("What is my address?", ""),
-        ("What did the doctor say?", ""),
-    ],
-)
-def test_traits_are_told_where_they_bear_on_the_query(query: str, line: str) -> None:
-    assert told(query) == line
+def test_traits_are_told_where_they_bear_on_the_query_in_a_tenth_of_the_budget() -> None:
+    wrong = [
+        (query, line)
+        for query, line in (
+            ("What kind of person am I?", "traits: pets likes +0.6; music likes +0.6; gaming dislikes -0.4"),
+            ("Which concert should I go to?", "traits: music likes +0.6"),
+            ("我是什么样的人？", "traits: pets likes +0.6; music likes +0.6; gaming dislikes -0.4"),
+            ("What is my address?", ""),
+            ("What did the doctor say?", ""),
+        )
+        if (told(query)) != (line)
+    ]
+    assert wrong == []
 
-
-def test_traits_take_a_tenth_of_the_budget_the_strongest_first() -> None:
     assert told("What kind of person am I?", budget=80) == "traits: pets likes +0.6; music likes +0.6"
     assert told("What kind of person am I?", budget=20) == ""
 
-
-def test_without_long_term_memory_no_trait_is_told() -> None:
     assert told("What kind of person am I?", without="long_term") == ""

@@ -23,19 +23,15 @@ def texts(ranking: Ranking) -> list[str]:
     return [hit.utterance.text for hit in ranking.hits]
 
 
-def test_a_hit_by_words_alone_comes_first() -> None:
+def test_a_hit_by_words_or_by_meaning_alone_comes_first_in_chinese_too() -> None:
     memory = snapshot([*SMALL_TALK, Line("the heron stood in the reeds", thread="x", vector=(0, 1, 0.1))])
     ranking = rank(memory, Query(text="Where was the heron?", vector=unit(1)), DEFAULT)
     assert texts(ranking)[0] == "the heron stood in the reeds"
 
-
-def test_a_hit_by_meaning_alone_comes_first() -> None:
     memory = snapshot([*SMALL_TALK, Line("a grey bird waded about", thread="x", vector=(1, 0.1))])
     ranking = rank(memory, Query(text="Where was the heron?", vector=unit(1)), DEFAULT)
     assert texts(ranking)[0] == "a grey bird waded about"
 
-
-def test_a_chinese_question_finds_a_chinese_utterance() -> None:
     lines = [
         Line("今天天气很好", thread="a"),
         Line("我昨天去了湿地公园看鸟", thread="b"),
@@ -44,26 +40,20 @@ def test_a_chinese_question_finds_a_chinese_utterance() -> None:
     ranking = rank(snapshot(lines), Query(text="湿地公园里看到了什么"), DEFAULT)
     assert texts(ranking)[0] == "我昨天去了湿地公园看鸟"
 
-
-def test_the_day_is_among_the_words() -> None:
     lines = [Line("tea with Ana", thread="a", day=0), Line("tea with Ana again", thread="b", day=40)]
     ranking = rank(snapshot([*lines, *SMALL_TALK]), Query(text="What was on 11 June 2026?"), DEFAULT)
     assert texts(ranking)[0] == "tea with Ana again"
 
-
-def test_of_equals_the_earlier_comes_first_also_where_not_all_are_given() -> None:
     lines = [Line("the heron at the lake", thread=f"t{i}") for i in range(2 * DEFAULT.hits)]
     ranking = rank(snapshot(lines), Query(text="the heron"), DEFAULT)
     assert [hit.utterance.seq for hit in ranking.hits] == [*range(1, DEFAULT.hits + 1)]
 
 
-def test_an_utterance_is_lifted_by_its_neighbours_in_the_thread() -> None:
+def test_an_utterance_is_lifted_by_its_neighbours_in_the_thread_and_by_who_is_named() -> None:
     lines = [*SMALL_TALK, Line("Did you see the heron?", thread="x"), Line("Only at dawn", thread="x")]
     ranking = rank(snapshot(lines), Query(text="the heron"), DEFAULT)
     assert set(texts(ranking)[:2]) == {"Did you see the heron?", "Only at dawn"}
 
-
-def test_the_neighbours_of_another_thread_lift_nothing() -> None:
     lines = [
         *(Line(f"walk {i}", thread="y") for i in range(5)),
         Line("the heron at the lake", thread="x"),
@@ -76,8 +66,6 @@ def test_the_neighbours_of_another_thread_lift_nothing() -> None:
     near = {hit.utterance.text: hit.channels["near"].raw for hit in ranking.hits}
     assert near["the heron at the lake"] == 0.0
 
-
-def test_who_is_named_in_the_question_ranks_before_who_is_not() -> None:
     lines = [
         *SMALL_TALK,
         Line("I love the heron", thread="x", speaker="Bob"),
@@ -87,14 +75,12 @@ def test_who_is_named_in_the_question_ranks_before_who_is_not() -> None:
     assert ranking.hits[0].utterance.speaker == "Ana"
 
 
-def test_scope_keeps_out_later_utterances_and_whole_threads() -> None:
+def test_scope_keeps_out_later_utterances_and_whole_threads_and_what_rests_on_them() -> None:
     lines = [Line("the heron", thread="a"), Line("the heron", thread="b"), Line("the heron", thread="c")]
     scope = Scope(before_seq=3, not_threads=frozenset({ThreadId("a"), ThreadId("never seen")}))
     ranking = rank(snapshot(lines), Query(text="heron", scope=scope), DEFAULT)
     assert [hit.utterance.seq for hit in ranking.hits] == [2]
 
-
-def test_what_was_said_after_the_scope_changes_no_score() -> None:
     lines = [*SMALL_TALK, Line("the heron", thread="x", vector=(1,)), Line("it flew", thread="x", vector=(1, 1))]
     later = [Line("the heron came back", thread="x", vector=(1,)), *SMALL_TALK]
     short, long = snapshot(lines), snapshot([*lines, *later])
@@ -104,8 +90,6 @@ def test_what_was_said_after_the_scope_changes_no_score() -> None:
     assert [seq for seq, _ in after] == [seq for seq, _ in before]
     assert [score for _, score in after] == pytest.approx([score for _, score in before])
 
-
-def test_what_rests_on_utterances_outside_the_scope_is_not_told() -> None:
     persona = Persona(
         profile=(profile("name", "Alice"), replace(profile("city", "Lyon"), sources=fact("x", "", 2).sources)),
         facts=(fact("f", "keeps a heron", 1), fact("g", "sold the heron", 2)),
@@ -117,7 +101,13 @@ def test_what_rests_on_utterances_outside_the_scope_is_not_told() -> None:
     assert [f.text for f in context.persona.facts] == ["keeps a heron"]
 
 
-def test_utterances_without_a_vector_are_ranked_by_words_and_said_to_be_so() -> None:
+def test_a_score_is_the_sum_of_its_channels_whatever_the_age_the_archive_or_a_missing_vector() -> None:
+    place = segment("walks", unit(0, 1), ["heron"])
+    memory = snapshot([*SMALL_TALK, Line("Is it the heron?", vector=(1, 1))], segments=[place], placed={"p3": "walks"})
+    for hit in rank(memory, Query(text="Alice and the heron", vector=unit(1, 1)), DEFAULT).hits:
+        total = sum(share.weight * share.normalised for share in hit.channels.values())
+        assert hit.score == pytest.approx(total)
+
     memory = snapshot([*SMALL_TALK, Line("the heron stood in the reeds", thread="x")])
     ranking = rank(memory, Query(text="Where was the heron?", vector=unit(0, 1)), DEFAULT)
     assert texts(ranking)[0] == "the heron stood in the reeds"
@@ -125,46 +115,28 @@ def test_utterances_without_a_vector_are_ranked_by_words_and_said_to_be_so() -> 
     assert "1 utterances have no vector yet" in ranking.notes[0]
     assert ranking.hits[0].channels["dense"].normalised == 0.0
 
-
-def test_a_score_is_the_sum_of_what_its_channels_say() -> None:
-    place = segment("walks", unit(0, 1), ["heron"])
-    memory = snapshot([*SMALL_TALK, Line("Is it the heron?", vector=(1, 1))], segments=[place], placed={"p3": "walks"})
-    for hit in rank(memory, Query(text="Alice and the heron", vector=unit(1, 1)), DEFAULT).hits:
-        total = sum(share.weight * share.normalised for share in hit.channels.values())
-        assert hit.score == pytest.approx(total)
-
-
-def test_an_archived_segment_stays_findable() -> None:
     place = segment("walks", unit(0, 1), archived=True)
     memory = snapshot([Line("the heron"), *SMALL_TALK], segments=[place], placed={"p1": "walks"})
     hit = rank(memory, Query(text="heron", vector=unit(1)), DEFAULT).hits[0]
     assert (hit.utterance.text, hit.tier, hit.segment_id) == ("the heron", Tier.ARCHIVE, "walks")
 
-
-def test_age_changes_no_score() -> None:
     lines = [Line("the heron", thread=f"t{month}", day=30 * month) for month in range(12)]
     scores = [hit.score for hit in rank(snapshot(lines), Query(text="heron"), DEFAULT).hits]
     assert scores == pytest.approx([scores[0]] * 12)
 
 
-def test_nothing_said_yet_recalls_nothing() -> None:
+def test_nothing_said_or_a_question_without_words_recalls_without_failing() -> None:
     context = recall(Snapshot.empty(OwnerId("o"), DIM), Query(text="heron", vector=unit(1)), DEFAULT, counter("approx"))
     assert (context.text, context.hits, context.confidence, context.tokens) == ("", (), 0.0, 0)
 
-
-def test_a_question_without_words_recalls_without_failing() -> None:
     ranking = rank(snapshot(SMALL_TALK), Query(text="?!"), DEFAULT)
     assert all(math.isfinite(hit.score) for hit in ranking.hits)
 
-
-def test_the_rarest_words_of_a_long_query_are_the_ones_looked_for() -> None:
     memory = snapshot([*SMALL_TALK, Line("the heron stood in the reeds", thread="x")])
     query = Query(text="nothing of note on any walk, " * 9 + "but the heron, and words never said before")
     ranking = rank(memory, query, load(query_terms=1))
     assert texts(ranking)[0] == "the heron stood in the reeds"
 
-
-def test_a_query_vector_of_another_length_is_refused() -> None:
     with pytest.raises(EmbedderMismatch):
         rank(snapshot(SMALL_TALK), Query(text="heron", vector=unit(1)[:2]), DEFAULT)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from talking import Line, fact, snapshot, unit
 
 from embermem.core.config import load
@@ -40,7 +39,7 @@ def stated(memory: Snapshot, query: Query) -> Floats | None:
     return preferences(View(memory, query, load()), np.zeros(memory.n))
 
 
-def test_an_order_needs_what_was_said_of_each_side() -> None:
+def test_an_order_or_several_persons_need_what_was_said_of_each() -> None:
     lines = [
         *(Line(f"The fair in the old town was lovely, part {n}", thread=f"f{n}", day=n) for n in range(6)),
         Line("I sat the exam", thread="e", day=9),
@@ -49,8 +48,6 @@ def test_an_order_needs_what_was_said_of_each_side() -> None:
     query = "Which came first, the fair in the old town or the exam?"
     assert "I sat the exam" in found(lines, query, 2)
 
-
-def test_several_persons_named_are_each_a_side() -> None:
     lines = [
         *(Line(f"I read a good novel about chess {n}", "Ana", thread=f"a{n}", day=n) for n in range(8)),
         Line("I read about chess", "Ben", thread="c", day=9),
@@ -58,16 +55,12 @@ def test_several_persons_named_are_each_a_side() -> None:
     ]
     assert any("read about chess" in one for one in found(lines, "Have Ana and Ben both read about chess?", 2))
 
-
-@pytest.mark.parametrize(
-    ("query", "first"), [("Where did I first climb?", "lake 0"), ("Where did I last climb?", "lake 4")]
-)
-def test_of_what_matches_the_oldest_or_the_newest_comes_first(query: str, first: str) -> None:
-    lines = [Line(f"I climbed by the lake {n}", thread=f"s{n}", day=n) for n in (2, 0, 4, 1, 3)]
-    assert found([*lines, *BIRDS], query, 1) == [f"I climbed by the {first}"]
+    for query, first in (("Where did I first climb?", "lake 0"), ("Where did I last climb?", "lake 4")):
+        lines = [Line(f"I climbed by the lake {n}", thread=f"s{n}", day=n) for n in (2, 0, 4, 1, 3)]
+        assert found([*lines, *BIRDS], query, 1) == [f"I climbed by the {first}"]
 
 
-def test_what_was_said_on_the_right_side_of_an_event_counts_more() -> None:
+def test_what_was_said_on_the_right_side_of_an_event_or_date_counts_more_and_is_noted() -> None:
     lines = [
         *(Line(f"We ate dumplings {n}", thread=f"d{n}", day=n) for n in range(4)),
         Line("Today I moved to Bergen", thread="m", day=5),
@@ -79,70 +72,56 @@ def test_what_was_said_on_the_right_side_of_an_event_counts_more() -> None:
     assert {one[-1] for one in since if "dumplings" in one} <= {"6", "7", "8"}
     assert {one[-1] for one in before if "dumplings" in one} <= {"0", "1", "2", "3"}
 
-
-def test_a_date_may_be_the_event() -> None:
     lines = [Line(f"We ate dumplings {n}", thread=f"d{n}", day=30 * n) for n in range(4)]
     assert found([*lines, *BIRDS], "How did the dumplings taste since July 2026?", 2) == [
         "We ate dumplings 3",
         "We ate dumplings 2",
     ]
 
-
-def test_a_context_notes_what_the_plan_added() -> None:
     lines = [Line("The fair was lovely"), Line("I sat the exam", day=3), *BIRDS]
     context = told(lines, "Which came first, the fair or the exam?")
     assert "searched for each by itself: the fair; the exam?" in context.notes
     assert "sides" in context.hits[0].channels
 
 
-def test_a_question_of_one_step_is_scored_as_before() -> None:
+def test_a_question_of_one_step_and_an_empty_memory_need_no_plan() -> None:
     lines = [Line("The fair was lovely"), Line("I sat the exam", day=3), *BIRDS]
     context = told(lines, "Where was the fair?")
     assert not {"sides", "around", "extreme", "preference"} & set(context.hits[0].channels)
     assert not needs_several("Where was the fair?")
     assert searched_alone("Where was the fair?") == ()
 
-
-def test_a_plan_of_an_empty_memory_is_no_error() -> None:
     for query in ("Which came first, A fair or an exam?", "What did I do since the fair?", "What should I cook?"):
         assert told([], query).text == ""
 
 
-def test_a_preference_of_the_theme_bears_on_advice_that_does_not_name_it() -> None:
+def test_a_preference_of_the_theme_bears_on_advice_the_agent_s_by_half() -> None:
     lines = [Line("I'm allergic to nuts", thread="n"), *BIRDS, Line("The party was loud", thread="p")]
     query = "What should I cook for the party?"
     assert found(lines, query, 1) == ["I'm allergic to nuts"]
     assert found(lines, query, 1, recall_preference=0.0) == ["The party was loud"]
 
-
-def test_a_preference_that_is_near_to_an_example_of_the_theme_counts() -> None:
     lines = [
         Line("I can't stand it, it tastes of soap", thread="a", vector=(0, 1)),
         Line("I can't stand my neighbour's drums", thread="b", vector=(0, 0, 1)),
         *BIRDS,
     ]
-    query = Query(text="What should I cook?", vector=unit(1), themes=frozenset({"food"}), statements=unit(0, 1)[None])
-    said = stated(snapshot(lines), query)
+    cooking = Query(text="What should I cook?", vector=unit(1), themes=frozenset({"food"}), statements=unit(0, 1)[None])
+    said = stated(snapshot(lines), cooking)
     assert said is not None
     assert said[0] > 0.5 > said[1] == 0.0
     assert not said[2:].any()
 
-
-def test_the_utterance_that_a_limit_rests_on_counts_like_its_words() -> None:
     persona = Persona(facts=(replace(fact("f1", "is allergic to nuts", 1), attribute="allergic_to"),))
     memory = snapshot([Line("Hazelnuts send me to the hospital"), *BIRDS], persona=persona)
     said = stated(memory, Query(text="What should I cook?"))
     assert said is not None
     assert np.flatnonzero(said).tolist() == [0]
 
-
-def test_questions_and_other_requests_state_no_preference() -> None:
     lines = [Line("Which soup do you love?"), *BIRDS]
     assert stated(snapshot(lines), Query(text="What should I cook?")) is None
     assert stated(snapshot(lines), Query(text="Where was the fair?")) is None
 
-
-def test_a_preference_that_the_agent_states_counts_half() -> None:
     lines = [Line("I love soup", role=Role.ASSISTANT), Line("I love rice"), *BIRDS]
     said = stated(snapshot(lines), Query(text="What should I cook?"))
     assert said is not None

@@ -54,22 +54,27 @@ def first(ranking: Ranking) -> str:
     return ranking.hits[0].utterance.text
 
 
-def test_a_word_that_means_nearly_the_same_is_found() -> None:
+def test_a_word_that_means_nearly_the_same_is_found_and_the_rarest_decide() -> None:
     held = memory([*TALK, Line("a bird in the reeds", thread="x")])
     assert first(rank(held, asked("Where was the heron?"), DEFAULT)) == "a bird in the reeds"
 
-
-def test_the_rarest_words_of_the_pool_decide_even_beyond_it() -> None:
     held = memory([*TALK, *(Line(f"heron number {i}", thread=f"h{i}") for i in range(5))])
     few = replace(DEFAULT, late_candidates=3)
     assert first(rank(held, asked("the heron"), few)).startswith("heron number")
 
-
-def test_names_of_speakers_are_left_to_the_speaker_channel() -> None:
     held = memory([*TALK, Line("the heron", speaker="Meadow", thread="x")])
     ranking = rank(held, asked("What did Meadow see?"), DEFAULT)
     late = {hit.utterance.text: hit.channels["late"].raw for hit in ranking.hits}
     assert late["the meadow and the needle"] < 0.9
+
+    bare = snapshot([replace(line, vector=(1,)) for line in TALK])
+    ranking = rank(bare, Query(text="the meadow", vector=unit(1)), DEFAULT)
+    assert {hit.channels["late"].normalised for hit in ranking.hits} == {0.0}
+    assert "meadow" in first(ranking)
+
+    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
+    assert "hop" in rank(held, asked("What kinds of birds did I see?"), DEFAULT).hits[0].channels
+    assert "hop" not in rank(held, asked("Where was the heron?"), DEFAULT).hits[0].channels
 
 
 def test_explain_says_the_rank_without_each_channel() -> None:
@@ -84,8 +89,6 @@ def test_explain_says_the_rank_without_each_channel() -> None:
     assert shares["date"].rank_without == 1
     assert "rank without it" in str(context.explain(best))
 
-
-def test_the_rank_without_a_channel_is_that_of_a_recall_with_its_weight_at_nought() -> None:
     held = memory([*TALK, Line("Did you see the heron?", thread="x"), Line("at the jetty by the reeds", thread="x")])
     query = asked("the heron and the ladder")
     ranking = rank(held, query, replace(DEFAULT, recall_told=0.0))
@@ -96,16 +99,3 @@ def test_the_rank_without_a_channel_is_that_of_a_recall_with_its_weight_at_nough
         for hit in ranking.hits[:5]:
             above = sum(score > scores[hit.utterance.id] + 1e-9 for score in scores.values())
             assert hit.channels[name].rank_without == 1 + above, name
-
-
-def test_an_embedder_without_tokens_leaves_the_channel_silent() -> None:
-    bare = snapshot([replace(line, vector=(1,)) for line in TALK])
-    ranking = rank(bare, Query(text="the meadow", vector=unit(1)), DEFAULT)
-    assert {hit.channels["late"].normalised for hit in ranking.hits} == {0.0}
-    assert "meadow" in first(ranking)
-
-
-def test_several_things_asked_for_take_a_second_hop() -> None:
-    held = memory([*TALK, Line("a bird in the reeds", thread="x")])
-    assert "hop" in rank(held, asked("What kinds of birds did I see?"), DEFAULT).hits[0].channels
-    assert "hop" not in rank(held, asked("Where was the heron?"), DEFAULT).hits[0].channels

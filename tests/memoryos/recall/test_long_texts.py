@@ -30,7 +30,7 @@ def first(memory: Memory) -> Hit:
     return memory.of("alice").recall(QUESTION, budget=300).hits[0]
 
 
-def test_a_text_of_3000_words_is_found_and_quoted_by_its_middle(tmp_path: Path) -> None:
+def test_a_text_of_3000_words_is_found_and_quoted_by_its_middle_and_named_once(tmp_path: Path) -> None:
     with told(tmp_path) as memory:
         context = memory.of("alice").recall(QUESTION, budget=300)
         assert len(TEXT.split()) > 3_000
@@ -38,9 +38,6 @@ def test_a_text_of_3000_words_is_found_and_quoted_by_its_middle(tmp_path: Path) 
         assert "under the third stone of the northern pier" in context.text
         assert context.tokens <= 300
 
-
-def test_a_hit_names_a_long_utterance_once(tmp_path: Path) -> None:
-    with told(tmp_path) as memory:
         hits = memory.of("alice").recall("ferries, tides and berths in the harbour").hits
         assert len({hit.utterance.id for hit in hits}) == len(hits)
         assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))

@@ -16,7 +16,7 @@ LINES = [
 BOUGHT = fact("f1", "bought a red kayak", 21)
 
 
-def test_an_utterance_without_a_word_of_the_query_is_found_by_its_fact() -> None:
+def test_an_utterance_without_a_word_of_the_query_is_found_by_its_fact_that_may_be_seen() -> None:
     query = Query(text="Which kayak did she buy?")
     plain = rank(snapshot(LINES), query, DEFAULT)
     noted = rank(snapshot(LINES, persona=Persona(facts=(BOUGHT,))), query, DEFAULT)
@@ -26,14 +26,10 @@ def test_an_utterance_without_a_word_of_the_query_is_found_by_its_fact() -> None
     assert share.raw == share.normalised == 1.0  # half of the query's words, each counted twice
     assert share.weight == DEFAULT.recall_noted
 
-
-def test_who_spoke_is_no_word_that_a_fact_can_lend() -> None:
     told = Persona(facts=(fact("f1", "Alice met Bo", 21),))
     ranking = rank(snapshot(LINES, persona=told), Query(text="What of Alice?"), DEFAULT)
     assert all(hit.channels["noted"].raw == 0.0 for hit in ranking.hits)
 
-
-def test_a_fact_lends_nothing_where_what_it_rests_on_may_not_be_seen() -> None:
     memory = snapshot(LINES, persona=Persona(facts=(fact("f1", "bought a red kayak", 20, 21),)))
     for scope in (Scope(before_seq=21), Scope(not_threads=frozenset({ThreadId("x")}))):
         ranking = rank(memory, Query(text="Which kayak did she buy?", scope=scope), DEFAULT)

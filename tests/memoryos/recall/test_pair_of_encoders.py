@@ -60,33 +60,27 @@ def counted(query: Query) -> dict[str, list[bool]]:
     return {name: (normal != 0.0).tolist() for name, normal in zip(fused.names, fused.normalised, strict=True)}
 
 
-def test_the_first_encoder_is_silent_of_what_it_does_not_read() -> None:
+def test_the_first_encoder_ranks_what_it_reads_and_the_second_only_what_it_does_not() -> None:
     query = asked(read(EAST, EAST), 0)
     assert said(query)["dense"] == [1.0, 0.0, 0.0, 0.0]
     assert counted(query)["dense"] == [True, True, False, False]
 
-
-def test_the_second_encoder_counts_only_where_the_first_is_silent() -> None:
     query = asked(read(EAST, EAST), 0)
     assert said(query)["meaning"] == pytest.approx([0.0, 1.0, 1.0, 0.0], abs=2e-3)
     assert counted(query)["meaning"] == [False, False, True, True]
 
+    query = asked(read(BETWEEN, EAST), 0)
+    found = said(query, LINES[:2])
+    assert found["dense"] == [0.8, 0.6]
+    assert found["meaning"] == [0.0, 0.0]
 
-def test_a_query_that_only_the_second_reads_is_ranked_by_it_alone() -> None:
     query = asked(unread(BETWEEN), 1)
     assert said(query)["meaning"] == pytest.approx([0.6, 0.8, 0.8, 0.6], abs=2e-3)
     assert not any(counted(query)["dense"])
     assert all(counted(query)["meaning"])
 
 
-def test_the_second_encoder_changes_nothing_where_the_first_reads_all() -> None:
-    query = asked(read(BETWEEN, EAST), 0)
-    found = said(query, LINES[:2])
-    assert found["dense"] == [0.8, 0.6]
-    assert found["meaning"] == [0.0, 0.0]
-
-
-def test_how_near_two_texts_are_is_said_by_the_encoder_that_reads_both() -> None:
+def test_how_near_two_texts_are_is_said_by_the_encoder_that_reads_both_of_a_part_too() -> None:
     rows = np.arange(4)
     memory = snapshot(LINES, first_dim=FIRST_DIM)
     english = View(memory, asked(read(EAST, NORTH), 0), Settings()).similarities(rows)
@@ -94,8 +88,6 @@ def test_how_near_two_texts_are_is_said_by_the_encoder_that_reads_both() -> None
     other = View(memory, asked(unread(EAST), 1), Settings()).similarities(rows)
     np.testing.assert_allclose(other, [0.0, 1.0, 1.0, 0.0], atol=1e-3)
 
-
-def test_a_part_of_the_rows_says_what_the_whole_says_of_them() -> None:
     whole = snapshot(LINES, first_dim=FIRST_DIM)
     part = whole.part(np.array([True, False, True, True]))
     vector: Vector = np.array(read(EAST, NORTH), dtype=np.float32)
@@ -135,9 +127,8 @@ def alice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
         yield alice
 
 
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
+def test_a_question_finds_what_was_said_in_another_language(alice: OwnerMemory) -> None:
+    for question, answer in (
         ("Which pet do I have?", 0),
         ("Where did we move to?", 1),
         ("Quel animal vit chez moi ?", 0),
@@ -145,13 +136,12 @@ def alice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnerMemory]:
         ("What must my daughter not eat?", 3),
         ("哪个孩子不能吃坚果？", 3),
         ("Was macht mein Bruder in seiner Werkstatt?", 2),
-    ],
-)
-def test_a_question_finds_what_was_said_in_another_language(alice: OwnerMemory, question: str, answer: int) -> None:
-    found = [hit.utterance.text for hit in alice.search(question, k=2)]
-    assert SAID[answer] in found
+    ):
+        found = [hit.utterance.text for hit in alice.search(question, k=2)]
+        assert SAID[answer] in found
 
 
+@pytest.mark.proof
 def test_a_memory_of_the_first_language_is_ranked_as_by_the_first_encoder_alone(tmp_path: Path) -> None:
     if find_weights() is None or find_weights(USE) is None:
         pytest.skip("the weights are not installed")

@@ -47,7 +47,7 @@ PERSONA = Persona(
 MEMORY = snapshot(LINES, segments=SEGMENTS, placed=PLACED, persona=PERSONA)
 
 
-def test_pages_come_by_their_cosine_and_bring_their_utterances_in_order() -> None:
+def test_pages_come_by_their_cosine_and_keywords_out_of_the_best_segments() -> None:
     # a1: its mean vector is the query's, cosine 1. n1: 0.9/√0.82. c1: 0.8. a2: 0.6, third of k = 2. n2: 0.
     hits = rank(MEMORY, ASKED, PAPER).hits
     assert [hit.utterance.text for hit in hits] == ["a one", "a one answered", "short one", "c one", "short two"]
@@ -56,31 +56,23 @@ def test_pages_come_by_their_cosine_and_bring_their_utterances_in_order() -> Non
     assert hits[0].channels["segment"].raw == pytest.approx(1.0)
     assert hits[3].channels["segment"].raw == pytest.approx(0.6)
 
-
-def test_the_archive_and_segments_below_the_top_m_are_out_of_reach() -> None:
     texts = {hit.utterance.text for hit in rank(MEMORY, ASKED, PAPER).hits}
     assert texts.isdisjoint({"b one", "old", "pending", "a two"})
 
-
-def test_keywords_count_as_much_as_the_cosine() -> None:
     # Without the cosine F(B) = 1/2 is the highest, A and C have 0.
     hits = rank(MEMORY, replace(ASKED, vector=None), replace(PAPER, top_m=1)).hits
     assert {"b one", "short one", "short two"} <= {hit.utterance.text for hit in hits}
 
-
-def test_short_term_memory_is_whole_even_where_it_is_placed() -> None:
     memory = snapshot(LINES, segments=SEGMENTS, placed={**PLACED, "n2": "B"})
     assert "short two" in {hit.utterance.text for hit in rank(memory, ASKED, PAPER).hits}
 
 
-def test_the_best_facts_of_each_kind_are_told() -> None:
+def test_the_best_facts_are_told_the_budget_is_ignored_and_scope_holds() -> None:
     assert [f.id for f, _ in rank(MEMORY, ASKED, PAPER).facts(People(messages.owner("ann", "default"), PERSONA))] == [
         "g",
         "h",
     ]
 
-
-def test_the_budget_is_ignored_and_the_text_is_in_time_order() -> None:
     context = recall(MEMORY, ASKED, PAPER, counter("words"))
     assert context.text.splitlines() == [
         "user: name Alice",
@@ -97,8 +89,6 @@ def test_the_budget_is_ignored_and_the_text_is_in_time_order() -> None:
     assert context.tokens == len(context.text.split()) > 1
     assert [hit.utterance.seq for hit in context.packed] == [1, 2, 5, 8, 9]
 
-
-def test_scope_holds_in_the_paper_preset_too() -> None:
     hits = rank(MEMORY, replace(ASKED, scope=Scope(before_seq=8)), PAPER).hits
     assert [hit.utterance.seq for hit in hits][-1] < 8
     assert {hit.utterance.text for hit in hits} >= {"pending", "old"}, (

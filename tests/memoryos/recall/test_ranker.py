@@ -38,15 +38,13 @@ def test_each_tree_is_followed_to_the_leaf_of_its_features() -> None:
     assert SHORT.scores(x).tolist() == [1.25, 2.25, -0.75, -1.75]
 
 
-def test_weights_that_are_read_again_are_the_same_and_so_are_their_bytes(tmp_path: Path) -> None:
+def test_weights_that_are_read_again_are_the_same_and_a_file_without_any_is_refused(tmp_path: Path) -> None:
     one, other = tmp_path / "one.npz", tmp_path / "other.npz"
     SHORT.write(one)
     Ranker.read(one).write(other)
     assert one.read_bytes() == other.read_bytes()
     assert Ranker.read(one).names == SHORT.names
 
-
-def test_a_file_that_holds_no_weights_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "no.npz"
     with pytest.raises(ConfigError, match=r"no\.npz"):
         ranker_of(str(path))
@@ -55,44 +53,35 @@ def test_a_file_that_holds_no_weights_is_refused_with_what_to_do(tmp_path: Path)
         ranker_of(str(path))
 
 
-def test_the_correction_is_a_channel_and_a_score_is_still_the_sum_of_its_channels(tmp_path: Path) -> None:
+def test_the_correction_is_a_channel_that_moves_evidence_between_rows_and_adds_none(tmp_path: Path) -> None:
     for hit in ranked_by(SHORT, tmp_path).hits:
         total = sum(share.weight * share.normalised for share in hit.channels.values())
         assert hit.score == pytest.approx(total)
         assert "ranker" in hit.channels
 
-
-def test_the_ranker_moves_evidence_between_rows_and_adds_none(tmp_path: Path) -> None:
     by_trees, linear = ranked_by(SHORT, tmp_path), rank(memory(LINES), asked("Where was the heron?"), LINEAR)
     assert by_trees.likely == pytest.approx(linear.likely)
     assert [hit.utterance.text for hit in by_trees.hits] != [hit.utterance.text for hit in linear.hits]
 
-
-def test_without_what_the_ranker_adds_a_score_is_that_of_the_linear_fusion(tmp_path: Path) -> None:
-    linear = dict(enumerate(rank(memory(LINES), asked("the heron"), LINEAR).hits))
-    scores = {hit.utterance.id: hit.score - hit.channels["told"].raw for hit in linear.values()}
+    by_words = rank(memory(LINES), asked("the heron"), LINEAR).hits
+    scores = {hit.utterance.id: hit.score - hit.channels["told"].raw for hit in by_words}
     for hit in ranked_by(SHORT, tmp_path, "the heron").hits:
         told = hit.channels["told"].raw
         assert hit.score - told - hit.channels["ranker"].raw == pytest.approx(scores[hit.utterance.id])
 
 
-def test_without_a_ranker_the_linear_fusion_serves() -> None:
+def test_where_the_trees_cannot_serve_the_linear_fusion_does(tmp_path: Path) -> None:
     context = recall(memory(LINES), replace(asked("Where was the heron?"), budget=200), LINEAR, counter("words"))
     assert "ranker" not in context.hits[0].channels
 
-
-def test_trees_that_ask_for_what_this_memory_does_not_know_are_not_used(tmp_path: Path) -> None:
     of_a_pair = replace(SHORT, names=("length", "sense-raw"))
     assert "ranker" not in ranked_by(of_a_pair, tmp_path).hits[0].channels
 
-
-def test_a_query_without_words_is_ranked_without_the_trees(tmp_path: Path) -> None:
+    (folder := tmp_path / "words").mkdir()
     by_words = replace(SHORT, names=("length", "word-gap"))
-    assert "ranker" in ranked_by(by_words, tmp_path).hits[0].channels
-    assert "ranker" not in ranked_by(by_words, tmp_path, "the ?").hits[0].channels
+    assert "ranker" in ranked_by(by_words, folder).hits[0].channels
+    assert "ranker" not in ranked_by(by_words, folder, "the ?").hits[0].channels
 
-
-def test_a_channel_that_is_switched_off_is_silent_to_the_ranker_too() -> None:
     view = View(memory(LINES), asked("the heron"), replace(LINEAR, recall_dense=0.0, recall_segment=0.0))
     fused = fuse(view)
     raw, normal = dict(zip(fused.names, fused.raw, strict=True)), dict(zip(fused.names, fused.normalised, strict=True))

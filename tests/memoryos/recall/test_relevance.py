@@ -34,46 +34,24 @@ def relevances(hits: tuple[Hit, ...]) -> list[float]:
     return [hit.relevance for hit in hits if hit.relevance is not None]
 
 
-@pytest.mark.parametrize("preset", BOTH)
-def test_every_hit_has_one_that_falls_with_the_score(preset: Preset) -> None:
-    context = asked("heron in the reeds", load(preset), vector=unit(1, 0.2))
-    found = relevances(context.hits)
-    assert len(found) == len(context.hits) > 5
-    assert all(0.0 <= one <= 1.0 for one in found)
-    assert found == sorted(found, reverse=True)
-    assert {hit.utterance.id: hit.relevance for hit in context.hits}.items() >= {
-        (hit.utterance.id, hit.relevance) for hit in context.packed
-    }
+def test_every_hit_has_one_that_falls_with_the_score_travels_and_is_explained() -> None:
+    for preset in BOTH:
+        context = asked("heron in the reeds", load(preset), vector=unit(1, 0.2))
+        found = relevances(context.hits)
+        assert len(found) == len(context.hits) > 5
+        assert all(0.0 <= one <= 1.0 for one in found)
+        assert found == sorted(found, reverse=True)
+        assert {hit.utterance.id: hit.relevance for hit in context.hits}.items() >= {
+            (hit.utterance.id, hit.relevance) for hit in context.packed
+        }
 
-
-def test_it_tells_a_hit_that_answers_from_the_best_hit_of_a_query_that_nothing_answers() -> None:
-    right = asked("heron in the reeds", vector=unit(1, 0.2)).hits[0]
-    wrong = asked("quantum tariffs", vector=unit(0.1, 0, 0, 1)).hits[0]
-    assert (right.relevance or 0.0) > 0.5 > 0.05 > (wrong.relevance or 0.0)
-
-
-def test_confidence_is_high_where_the_answer_is_packed_and_low_where_nothing_answers() -> None:
-    assert asked("heron in the reeds", vector=unit(1, 0.2)).confidence > 0.6
-    assert asked("quantum tariffs", vector=unit(0, 0, 0, 1)).confidence < 0.1
-
-
-def test_confidence_falls_where_the_budget_has_no_room_for_the_answer() -> None:
-    roomy = asked("heron in the reeds", vector=unit(1, 0.2)).confidence
-    assert asked("heron in the reeds", vector=unit(1, 0.2), budget=1).confidence < roomy
-
-
-def test_a_search_finds_the_same_relevance_as_a_recall() -> None:
     query = Query(text="heron in the reeds", vector=unit(1, 0.2))
-    found = rank(snapshot(TALK), query, load(), first=3).first_hits(3)
-    assert relevances(found) == relevances(recall(snapshot(TALK), query, load(), WORDS).hits[:3])
+    first = rank(snapshot(TALK), query, load(), first=3).first_hits(3)
+    assert relevances(first) == relevances(recall(snapshot(TALK), query, load(), WORDS).hits[:3])
 
-
-def test_it_travels_with_the_hit() -> None:
     hit = asked("heron in the reeds", vector=unit(1, 0.2)).hits[0]
     assert pickle.loads(pickle.dumps(hit)).relevance == copy.deepcopy(hit).relevance == hit.relevance
 
-
-def test_an_explanation_shows_it_and_only_the_channels_that_gave_something() -> None:
     context = asked("heron in the reeds", vector=unit(1, 0.2))
     hit = context.hits[0]
     told = str(context.explain(hit))
@@ -83,18 +61,28 @@ def test_an_explanation_shows_it_and_only_the_channels_that_gave_something() -> 
     assert {"dense"} < set(hit.spoke) < set(hit.channels)
 
 
+def test_it_and_the_confidence_tell_what_answers_from_what_does_not() -> None:
+    right = asked("heron in the reeds", vector=unit(1, 0.2)).hits[0]
+    wrong = asked("quantum tariffs", vector=unit(0.1, 0, 0, 1)).hits[0]
+    assert (right.relevance or 0.0) > 0.5 > 0.05 > (wrong.relevance or 0.0)
+
+    assert asked("heron in the reeds", vector=unit(1, 0.2)).confidence > 0.6
+    assert asked("quantum tariffs", vector=unit(0, 0, 0, 1)).confidence < 0.1
+
+    roomy = asked("heron in the reeds", vector=unit(1, 0.2)).confidence
+    assert asked("heron in the reeds", vector=unit(1, 0.2), budget=1).confidence < roomy
+
+
 # ---------------------------------------------------------------------------------------------------- embedders
 
 
-def test_words_alone_give_one_too_and_a_note_says_that_it_was_fitted_for_another_embedder() -> None:
+def test_another_embedder_gives_one_too_and_a_note_says_that_it_was_fitted_for_another(opened: Opener) -> None:
     context = asked("heron in the reeds")
     found = relevances(context.hits)
     assert found == sorted(found, reverse=True)
     assert found[0] > 1.5 * found[1]
     assert NOT_FITTED in context.notes
 
-
-def test_a_memory_with_another_embedder_says_so(opened: Opener) -> None:
     alice = opened().of("alice")
     assert alice.recall("heron").hits == ()
     assert alice.recall("heron").confidence == 0.0
@@ -118,43 +106,37 @@ def alice(opened: Opener) -> OwnerMemory:
     return alice
 
 
-@pytest.mark.parametrize("preset", BOTH)
-def test_what_is_less_relevant_is_in_no_hit_and_not_in_the_text_and_is_named(
-    alice: OwnerMemory, preset: Preset
+def test_what_is_less_relevant_is_in_no_hit_and_not_in_the_text_and_is_named_but_facts_are_told(
+    alice: OwnerMemory,
 ) -> None:
-    query = "Where did I see the heron?"
-    everything = alice.recall(query, preset=preset)
-    best = everything.hits[0].relevance or 0.0
-    few = alice.recall(query, preset=preset, min_score=best)
-    assert [hit.utterance.id for hit in few.hits] == [
-        hit.utterance.id for hit in everything.hits if (hit.relevance or 0.0) >= best
-    ]
-    assert {hit.utterance.id for hit in few.packed} <= {hit.utterance.id for hit in few.hits}
-    assert "I bought a new kettle" in everything.text
-    assert "I bought a new kettle" not in few.text
-    (kettle,) = [one for one in few.left_out if "kettle" in one.what]
-    assert kettle.reason == f"relevance {_of(everything, 'kettle').relevance:.2f}, below min_score {best:g}"
+    for preset in BOTH:
+        query = "Where did I see the heron?"
+        everything = alice.recall(query, preset=preset)
+        best = everything.hits[0].relevance or 0.0
+        few = alice.recall(query, preset=preset, min_score=best)
+        assert [hit.utterance.id for hit in few.hits] == [
+            hit.utterance.id for hit in everything.hits if (hit.relevance or 0.0) >= best
+        ]
+        assert {hit.utterance.id for hit in few.packed} <= {hit.utterance.id for hit in few.hits}
+        assert "I bought a new kettle" in everything.text
+        assert "I bought a new kettle" not in few.text
+        (kettle,) = [one for one in few.left_out if "kettle" in one.what]
+        assert kettle.reason == f"relevance {_of(everything, 'kettle').relevance:.2f}, below min_score {best:g}"
 
-
-def test_facts_are_told_whatever_the_least_relevance(alice: OwnerMemory) -> None:
     context = alice.recall("Where did I see the heron?", min_score=1.0)
     assert context.hits == context.packed == ()
     assert [fact.text for fact in context.facts] == ["Alice likes herons"]
     assert "Alice likes herons" in context.text
 
-
-def test_a_search_leaves_out_the_same(alice: OwnerMemory) -> None:
     found = alice.search("heron")
     best = found[0].relevance or 0.0
     assert alice.search("heron", min_score=best) == tuple(hit for hit in found if (hit.relevance or 0.0) >= best)
     assert alice.search("heron", min_score=0) == found
 
-
-@pytest.mark.parametrize("wrong", [-0.1, 1.5, float("nan"), True, "high", None])
-def test_anything_but_a_number_from_0_to_1_is_refused(alice: OwnerMemory, wrong: float) -> None:
-    for method in (alice.recall, alice.search):
-        with pytest.raises(InputError, match="min_score"):
-            method("heron", min_score=wrong)
+    for wrong in (-0.1, 1.5, float("nan"), True, "high", None):
+        for method in (alice.recall, alice.search):
+            with pytest.raises(InputError, match="min_score"):
+                method("heron", min_score=wrong)  # type: ignore[arg-type]
 
 
 def _of(context: Context, word: str) -> Hit:

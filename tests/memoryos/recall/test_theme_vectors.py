@@ -23,14 +23,12 @@ def test_the_vectors_that_come_with_ember_are_those_of_todays_examples() -> None
     assert shapes == {key_of(embedder.name, one): (len(one), embedder.dim) for one in texts}
 
 
-def test_what_no_file_holds_is_embedded() -> None:
+def test_what_no_file_holds_is_embedded_and_what_it_holds_is_not() -> None:
     embedder = HashedNgrams()
     names, texts = examples(EXAMPLES[0])
     themes = ThemeVectors(embedder)
     assert names[3] in themes.near(embedder.embed([texts[3]])[0])
 
-
-def test_what_the_file_holds_is_not_embedded() -> None:
     class Refuses(HashedNgrams):
         """Called as the embedder of the file is."""
 
