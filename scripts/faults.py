@@ -90,15 +90,14 @@ def sites(tree: Path, faults: Iterable[Fault]) -> list[Site]:
     """The places of the faults that a tree has. Raises FaultError where a fault's text is not there just once."""
     found: list[Site] = []
     for fault in faults:
-        source = Path("src") / "embermem"
-        paths = [source / name for name in (fault.file, fault.was) if name and (tree / source / name).exists()]
-        if not paths:
+        path = Path("src") / "embermem" / fault.file
+        if not (tree / path).exists():
             print(f"{fault.name}: not in this tree", file=sys.stderr)
             continue
-        count = (tree / paths[0]).read_text(encoding="utf-8").count(fault.old)
+        count = (tree / path).read_text(encoding="utf-8").count(fault.old)
         if count != 1:
-            raise FaultError(f"{fault.name}: its text occurs {count} times in {paths[0]}")
-        found.append(Site(fault=fault, path=paths[0]))
+            raise FaultError(f"{fault.name}: its text occurs {count} times in {path}")
+        found.append(Site(fault=fault, path=path))
     return found
 
 
@@ -158,18 +157,18 @@ class Copy:
 
     def __init__(self, tree: Path, folder: Path) -> None:
         self._tree = tree
-        self._root = folder / "tree"
+        self.root = folder / "tree"
         self._process: subprocess.Popen[bytes] | None = None
         self._said = folder / "said.txt"
         self._passing = folder / "tmp"
         self._passing.mkdir()
         self._passing.chmod(0o777)  # a PostgreSQL server that root starts is another user's
-        shutil.copytree(tree, self._root, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
-        shutil.copy(HERE / f"{PROBE}.py", self._root / "src")
+        shutil.copytree(tree, self.root, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
+        shutil.copy(HERE / f"{PROBE}.py", self.root / "src")
 
     def write(self, path: Path, text: str) -> None:
         """Give a file another text."""
-        file = self._root / path
+        file = self.root / path
         file.write_text(text, encoding="utf-8")
         # What was compiled is known by a time in whole seconds and by a length: both may be the same.
         Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
@@ -187,20 +186,22 @@ class Copy:
         *,
         stop: bool = False,
         workers: int = 0,
+        plugins: Sequence[str] = (),
     ) -> tuple[int | None, str, list[list[str | float]]]:
         """Run test files, or of these some tests in order; with `stop` until one fails. pytest's exit code (None: the
         time ran out), what it printed, and what the probe noted."""
-        log, chosen = (self._root / "src" / f"{PROBE}.{suffix}" for suffix in ("log", "json"))
+        log, chosen = (self.root / "src" / f"{PROBE}.{suffix}" for suffix in ("log", "json"))
         log.unlink(missing_ok=True)
         chosen.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "-p", PROBE]
         # The plugin of schemathesis takes longer to load than most tests take to run.
         command += ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
+        command += [part for plugin in plugins for part in ("-p", plugin)]
         command += ["--timeout", str(_A_TEST_S), "--engine", engine]
         if tests is not None:
             chosen.write_text(json.dumps(tests))
         command += ["-x"] if stop else []
-        path = os.pathsep.join(str(self._root / name) for name in ("src", "bench/src", "tests"))
+        path = os.pathsep.join(str(self.root / name) for name in ("src", "bench/src", "tests"))
         environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._passing), "CI": "1"}
         code, said = self._ended([*command, *files], environment, limit_s)
         noted = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -213,7 +214,7 @@ class Copy:
         with self._said.open("wb") as said:
             self._process = process = subprocess.Popen(
                 command,
-                cwd=self._root,
+                cwd=self.root,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -241,8 +242,8 @@ class Copy:
 
     def files(self, patterns: Iterable[str]) -> list[str]:
         """The test files that patterns name."""
-        tests = self._root / "tests"
-        return sorted({str(file.relative_to(self._root)) for one in patterns for file in tests.rglob(one)})
+        tests = self.root / "tests"
+        return sorted({str(file.relative_to(self.root)) for one in patterns for file in tests.rglob(one)})
 
 
 @contextmanager

@@ -18,21 +18,24 @@ import ast
 import hashlib
 import itertools
 import json
+import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from fault_list import Fault
-from faults import FaultError, Limits, Record, Result, Site, copies_of, plant_all, recorded
+from faults import Copy, FaultError, Limits, Record, Result, Site, copies_of, planted, recorded
 
 SEED = "ember 0.1.0"
 COUNT = 300
 LEAST_A_ROOM = 3
-STARTED_S = 60.0
-"""What pytest may take to start and to collect, on a busy machine."""
+STARTED_S = 30.0
+"""What the tests of a mutant may take besides four times the seconds that they took without it."""
 SOURCE = Path("src") / "embermem"
 _COMPARED = {
     ast.Lt: "<=",
@@ -265,7 +268,8 @@ def tests_of(fault: Fault, record: Record, limits: Limits) -> list[str]:
 
 
 def run(tree: Path, faults: Sequence[Fault], file: Path | None, limits: Limits, workers: int) -> list[Result]:
-    """Record, unless it was recorded before, and plant every mutant."""
+    """Record, unless it was recorded before, and plant every mutant; half of them in each of two processes. A test that
+    caught one and fails without it too is left out, and its mutants are planted again."""
     placed = [Site(fault=fault, path=SOURCE / fault.file) for fault in faults]
     with copies_of(tree, workers) as copies:
         if file is not None and file.exists():
@@ -274,9 +278,56 @@ def run(tree: Path, faults: Sequence[Fault], file: Path | None, limits: Limits, 
             record = recorded(copies[0], tree, placed, "sqlite", workers)
             if file is not None:
                 file.write_text(json.dumps(asdict(record)))
-        chosen = {fault.name: tests_of(fault, record, limits) for fault in faults}
-        found = plant_all(copies, tree, placed, chosen, limits.seconds + STARTED_S)
+        found: dict[str, Result] = {}
+        unsteady: set[str] = set()
+        while placed:
+            shares = [placed[at::workers] for at in range(workers)]
+            plans = [
+                [_planned(tree, copy, site, record, limits, unsteady) for site in share]
+                for copy, share in zip(copies, shares, strict=True)
+            ]
+            with ThreadPoolExecutor(workers) as pool:
+                for results in pool.map(_planted, copies, plans):
+                    found |= {one.fault: one for one in results}
+            caught = sorted({found[site.fault.name].test for site in placed if found[site.fault.name].test})
+            alone = [{"id": test, "file": __file__, "text": "", "tests": [test], "seconds": 120.0} for test in caught]
+            failing = {one.fault for one in _planted(copies[0], alone) if one.outcome != "missed"}
+            unsteady |= failing
+            placed = [site for site in placed if found[site.fault.name].test in failing]
     return [found[fault.name] for fault in faults]
+
+
+def _planned(
+    tree: Path, copy: Copy, site: Site, record: Record, limits: Limits, without: Collection[str]
+) -> dict[str, Any]:
+    """A mutant as `scripts/mutant_runner.py` reads it."""
+    tests = [test for test in tests_of(site.fault, record, limits) if test not in without]
+    return {
+        "id": site.fault.name,
+        "file": str(copy.root / site.path),
+        "text": planted((tree / site.path).read_text(encoding="utf-8"), site.fault),
+        "tests": tests,
+        "seconds": STARTED_S + 4 * sum(record.seconds[test] for test in tests),
+    }
+
+
+def _planted(copy: Copy, plan: Sequence[Mapping[str, Any]]) -> list[Result]:
+    """What becomes of the mutants of one copy."""
+    source = copy.root / "src"
+    for name in ("mutant_runner.py",):
+        shutil.copy(Path(__file__).with_name(name), source)
+    log = source / "mutant_runner.log"
+    log.unlink(missing_ok=True)
+    (source / "mutant_runner.json").write_text(json.dumps(plan), encoding="utf-8")
+    files = sorted({test.partition("::")[0] for one in plan for test in one["tests"]})
+    _, said, _ = copy.run(files, "sqlite", None, plugins=("mutant_runner",))
+    if not log.exists():
+        raise FaultError(f"no mutant was planted:\n{said[-2000:]}")
+    tests = {str(one["id"]): len(one["tests"]) for one in plan}
+    return [
+        Result(fault=fault, outcome=outcome, test=test, tests=tests[fault], seconds=seconds)
+        for fault, outcome, test, seconds in map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    ]
 
 
 def table(results: Sequence[Result], faults: Sequence[Fault]) -> str:

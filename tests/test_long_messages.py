@@ -66,7 +66,7 @@ def test_of_a_forgotten_long_message_nothing_is_found(alice: OwnerMemory) -> Non
 
 
 def test_a_long_message_that_was_embedded_whole_is_still_found_by_its_words(opened: Opener, place: Place) -> None:
-    """As in a store of an older version: there is one vector, of its beginning."""
+    """As in a migrated store: there is one vector, of its beginning."""
     memory = opened()
     lived(memory.of("alice"), long_text(300))
     memory.of("alice").settle()

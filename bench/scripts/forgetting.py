@@ -70,8 +70,6 @@ def made(place: Path, pages: int) -> Path:
 def opened(whole: Path, place: Path, *, modelled: bool) -> Memory:
     """A copy of the store, open and warm; `modelled`: as if a model had written its last batch."""
     shutil.copy(whole, place)
-    with Memory(place, embedder="hashed", background=False) as memory:
-        memory.rebuild()  # a store of an older Ember has no states of facts
     if modelled:
         with closing(sqlite3.connect(place)) as file, file:
             file.execute("UPDATE change SET analyst = 'some-model' WHERE no = (SELECT max(no) FROM change)")

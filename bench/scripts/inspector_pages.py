@@ -66,7 +66,6 @@ PAGES = (
     "/playground?q={query}&budget=600&find=figs",
     "/playground/cases",
     "/playground/cases?ask=1",
-    "/recall?q={query}&budget=600",
     "/search?q={query}",
     "/chat",
     "/chat?text={query}",
@@ -75,8 +74,6 @@ PAGES = (
     "/audit?q=figs",
     "/audit?before={change}",
     "/audit/{change}",
-    "/changes",
-    "/changes/{change}",
     "/import",
     "/operations",
     "/operations/keys",
@@ -87,7 +84,7 @@ PAGES = (
     "/operations/retention",
     "/operations/backups",
 )
-"""Addresses of this version and of earlier ones. What answers with another status than 200 is left out."""
+"""What answers with another status than 200 is left out."""
 WARM_UP = 3
 PATIENCE_S = 240.0
 SLOW_S = 10.0

@@ -17,7 +17,7 @@ from embermem import Memory
 from embermem.store import migrations, schema
 from embermem.store.admin import copying
 from embermem.store.engines.ddl import ddl
-from embermem.store.engines.owner_alias import KEYS
+from older import BEFORE, SAID, VERSION, older
 from soundness import rows
 
 
@@ -219,37 +219,17 @@ def test_an_export_is_for_its_makers_eyes_and_is_never_written_into_a_file_that_
 # --------------------------------------------------------------------------------------------------- migrate, schema
 
 
-def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(store: Path) -> None:
-    assert run(store, "migrate").out == f"schema {schema.HEAD}: up to date\n"
-    dropped = ("fact_state", "conflict", "link", "evolution", "barred")
-    with closing(sqlite3.connect(store)) as file:  # the last steps back
-        for table in dropped:
-            file.execute(f"DROP TABLE {table}")
-        for index in ("utterance_recorded", "change_recorded", "change_cause", "page_expires", "fact_expires"):
-            file.execute(f"DROP INDEX ix_{index}")
-        for table, *columns in (
-            ("page", "expires_at", "expires_offset"),
-            ("fact", "expires_at", "expires_offset", "visits", "visited_at"),
-            ("trait", "valid_from", "valid_from_offset"),
-            ("profile", "valid_from", "valid_from_offset"),
-        ):
-            for column in columns:
-                file.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for owned in schema.OWNED:
-            if owned.name not in dropped:
-                named = f"(SELECT id FROM {KEYS} WHERE no = {owned.name}.owner_id)"
-                file.execute(f"UPDATE {owned.name} SET owner_id = {named}")
-        file.execute(f"DROP TABLE {KEYS}")
-        file.execute(f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0006'")
-        file.commit()
+def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = older(tmp_path / "memory.db", monkeypatch)
     done = run(store, "migrate", "--json").json
-    assert (done["before"], done["after"]) == ("0006", schema.HEAD)
-    assert rows(Path(done["backup"]), f"SELECT version_num FROM {migrations.VERSION_TABLE}") == [
-        {"version_num": "0006"}
-    ]
-    assert said(store, "bob") == ["I live in Nice.", "I see."]
-    missing = run(store.parent / "none.db", "migrate")
-    assert (missing.code, (store.parent / "none.db").exists()) == (1, False)
+    assert (done["before"], done["after"]) == (BEFORE, schema.HEAD)
+    assert rows(Path(done["backup"]), VERSION) == [{"version_num": BEFORE}]
+    assert said(store, "alice")[:2] == [SAID[0], "I see."]
+    assert run(store, "migrate").out == f"schema {schema.HEAD}: up to date\n"
+    missing = run(tmp_path / "none.db", "migrate")
+    assert (missing.code, (tmp_path / "none.db").exists()) == (1, False)
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgresql", "citus"])

@@ -63,7 +63,7 @@ def test_rounding_changes_a_cosine_by_less_than_a_thousandth() -> None:
     assert error.std() < 0.001
 
 
-def test_vectors_of_an_older_version_stay_as_they_are_and_have_codes_when_they_are_read() -> None:
+def test_vectors_in_half_precision_stay_as_they_are_and_have_codes_when_they_are_read() -> None:
     halves = drawn(20).astype(np.float16)
     data = [one.tobytes() for one in halves]
     for one, bytes_of in zip(halves, data, strict=True):

@@ -61,7 +61,7 @@ def test_a_block_of_zeros_takes_half_a_byte_a_number() -> None:
     assert 192 + 1024 < len(sum_bytes(alone)) <= 192 + 1024 + 12
 
 
-def test_sums_of_an_older_version_and_numbers_without_a_code_are_in_single_precision() -> None:
+def test_stored_sums_in_single_precision_and_numbers_without_a_code_are_in_single_precision() -> None:
     exact = drawn_sum(7)
     np.testing.assert_array_equal(sum_from(exact.astype("<f4").tobytes()), exact)
     odd = np.array([1.0, np.inf, 0.5], dtype=np.float32)

@@ -229,7 +229,7 @@ NO_OWNER = {
     ("GET", "/v1/spaces"),
     ("GET", "/v1/models"),
     ("GET", "/v1/models/{rest:path}"),
-    # The inspector: what belongs to nobody, those whom the key may reach, and where pages were once.
+    # The inspector: what belongs to nobody, and those whom the key may reach.
     ("GET", "/assets/{mark}/{name:path}"),
     ("GET", "/favicon.ico"),
     ("GET", "/login"),
@@ -238,7 +238,6 @@ NO_OWNER = {
     ("GET", "/"),
     ("GET", "/owners"),
     ("GET", "/spaces"),
-    *(("GET", once) for once in ("/recall", "/changes", "/changes/{no}")),
     # Its owner stands in headers, or in the key alone: tests/mcp_server/test_mcp_http.py.
     ("POST", "/mcp"),
     # mem0's: `reset` forgets what the key reaches, `entities` lists it; the others are of no memory.

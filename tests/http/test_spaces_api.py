@@ -18,7 +18,6 @@ from embermem.client import Client
 from embermem.core import messages
 from embermem.core.errors import InputError, NotGranted
 from embermem.http.app import create_app
-from embermem.protocols import Grant
 from embermem.testing.model_server import ModelServer
 from scripted import NOW, Opener
 
@@ -81,10 +80,6 @@ def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone(memory: Memory) -> 
 def test_a_right_to_no_space_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         api_keys.make("test", [], spaces=[text], read_only=False, now=NOW)
-
-
-def test_a_grant_of_before_is_read_as_it_was() -> None:
-    assert Grant(user="alice", agent=None).space is None
 
 
 def test_a_context_needs_the_key_s_right_and_the_user_s_grant(memory: Memory, url: str) -> None:

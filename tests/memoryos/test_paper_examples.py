@@ -462,7 +462,7 @@ def learn(memory: Memory, text: str) -> None:
     store.apply(ALICE, Cause.IMPORT, "caller", [added], now=memory.clock(), revision=state.revision, lease=None)
 
 
-# ---------------------------------------------------------------------------------------------------- stores of before
+# ------------------------------------------------------------------------------------------- stores of another preset
 
 
 def test_a_segment_stored_with_its_pages_mean_is_read_as_it_is_and_gets_its_summary_s_vector_with_the_next_work(
@@ -471,7 +471,7 @@ def test_a_segment_stored_with_its_pages_mean_is_read_as_it_is_and_gets_its_summ
     memory = Memory(place, clock, {"one": WALK, "two": Said(Y, "b", "S2", Y), "last": Said(W)})
     memory.add("one", "two")
     store = memory.bench.store
-    with store._write() as c:  # as the version before wrote it
+    with store._write() as c:  # as `default` writes it
         mean = np.array(X, dtype="<f4").tobytes()
         c.execute(schema.segment.update().values(embedder="by-hand", vector_sum=mean))
     assert memory.segments[0].embedding.tolist() == list(X)  # type: ignore[union-attr]

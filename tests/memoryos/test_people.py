@@ -464,7 +464,7 @@ def test_a_speaker_whose_only_page_is_forgotten_is_nobody(opened: Opener, place:
     assert not [one for one in memory.check(deep=True) if one.level == "error"]
 
 
-# ----------------------------------------------------------------------------------------------------------- old stores
+# ------------------------------------------------------------------------------------------------ texts without names
 
 
 def fact(subject: str, attribute: str, value: str, text: str, **more: Any) -> Fact:
@@ -487,7 +487,7 @@ def speaks(name: str, role: Role = Role.USER) -> PersonRelation:
     return PersonRelation(relation=Relation.SPEAKS, one=name, other=role.value)
 
 
-def test_the_subjects_of_older_stores_are_persons_too() -> None:
+def test_subjects_with_their_relation_are_persons_too() -> None:
     old = [
         fact("user", "lives_in", "Lyon", "lives in Lyon"),
         fact("sister Ana", "works_as", "nurse", "sister Ana works as a nurse"),

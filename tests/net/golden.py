@@ -87,7 +87,7 @@ def _exported(folder: Path, model_url: str) -> Any:
 
 
 def _cli(folder: Path, model_url: str) -> Any:
-    return outputs.cli(stores.thaw(stores.TODAY, folder), stores.thaw(stores.SCHEMAS[0], folder))
+    return outputs.cli(stores.thaw(stores.TODAY, folder))
 
 
 def _other_systems(folder: Path, model_url: str) -> Any:
@@ -117,6 +117,6 @@ OUTPUTS: dict[str, Callable[[Path, str], Any]] = {
     "minilm-default": _read(stores.MINILM, lambda memory: outputs.recalled(memory, close=True), **MINILM),
     "minilm-paper": _read(stores.MINILM, lambda memory: outputs.recalled(memory, "paper", close=True), **MINILM),
     "minilm-begun": _begun_by_minilm,
-    **{f"store-{name}": _read(name, outputs.brief) for name in stores.SCHEMAS[:-1]},
+    **{f"store-{name}": _read(name, outputs.brief) for name in (*stores.SCHEMAS[:-1], stores.MIGRATED)},
 }
 """By name: how it is told, in an empty folder, with the URL of a scripted model."""

@@ -1,8 +1,4 @@
-"""The conversations of the frozen stores, and the lives of the owners who have them.
-
-The code of older versions runs this module too: it needs the standard library alone, asks which methods a memory has,
-and knows decisions by their fields, not by the names of their classes.
-"""
+"""The conversations of the frozen stores, and the lives of the owners who have them."""
 
 from __future__ import annotations
 
@@ -10,6 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from embermem.core.changes import TraitSet
+from embermem.protocols import ApiKey, Grant
 
 SETTINGS: dict[str, Any] = {
     "embedder": "hashed",
@@ -229,7 +228,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 
 
 def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
-    """All that the owners of a store live through, as far as the version of the memory can."""
+    """All that the owners of a store live through; with the URL of a model, also what a model is needed for."""
     with opening() as memory:
         _eve(memory, clock)
         _first_half(memory, clock)
@@ -238,18 +237,15 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
         memory.reindex()
         clock.now = SECOND
         _second_half(memory, clock)
-    if model_url is not None and _can(memory.of("ben"), "undo"):
+    if model_url is not None:
         model = {"model": "scripted", "model_key": "none", "model_url": model_url, "theta": 2.0, "tau": 0.0}
         with opening(**model, min_new=1) as memory:
             _with_a_model(memory, clock)
-        if hasattr(memory.settings, "topic_linkage"):
-            _regrouped(opening, clock)
-        if hasattr(memory, "spaces"):
-            with opening(**model, min_new=1, short_term_pages=1) as memory:
-                _evolves(memory.of("mia"), clock)
+        _regrouped(opening, clock)
+        with opening(**model, min_new=1, short_term_pages=1) as memory:
+            _evolves(memory.of("mia"), clock)
     with opening() as memory:
-        if hasattr(memory, "spaces"):
-            _of_applications(memory, clock)
+        _of_applications(memory, clock)
     clock.now = END
 
 
@@ -292,13 +288,12 @@ def _of_applications(memory: Any, clock: Clock) -> None:
     )
     noor.correct(fact.id, "noor likes canoes", value="canoes", key="c")
     noor.add_webhook("https://example.com/hook", events=["page"])
-    if hasattr(noor, "originals"):
-        messages = [
-            {"role": "user", "content": "The oars are in the loft.", "original": {"type": "message", "parts": [1]}},
-            {"role": "tool", "content": "", "original": ["tide", None]},
-        ]
-        noor.add_messages(messages, at=clock.now, thread="T-8")
-        noor.add_document("Tide: 14:20", source="tides.txt", at=clock.now, original={"tide": "14:20"})
+    messages = [
+        {"role": "user", "content": "The oars are in the loft.", "original": {"type": "message", "parts": [1]}},
+        {"role": "tool", "content": "", "original": ["tide", None]},
+    ]
+    noor.add_messages(messages, at=clock.now, thread="T-8")
+    noor.add_document("Tide: 14:20", source="tides.txt", at=clock.now, original={"tide": "14:20"})
     team = memory.space("crew")
     team.add_messages(
         [
@@ -331,8 +326,7 @@ def _eve(memory: Any, clock: Clock) -> None:
         eve.add(f"There is also a box with a {word} in it.", "I see.", thread=f"box {n}")
     eve.settle()
     clock.now = BEGIN
-    if _can(eve, "fade"):
-        eve.fade()
+    eve.fade()
 
 
 def _first_half(memory: Any, clock: Clock) -> None:
@@ -342,8 +336,7 @@ def _first_half(memory: Any, clock: Clock) -> None:
     clock.now += timedelta(hours=1)
     alice.set_profile(name="Alice Martin")
     alice.set_agent_profile("a patient tutor of gardening", voice="calm")
-    context = alice.recall("What did I plant behind the greenhouse?")
-    alice.visit(context if _can(alice, "learn") else context.packed)
+    alice.visit(alice.recall("What did I plant behind the greenhouse?"))
 
     clock.now += timedelta(hours=1)
     mei = memory.of("小美", timezone="Asia/Shanghai")
@@ -361,8 +354,7 @@ def _first_half(memory: Any, clock: Clock) -> None:
 
 def _second_half(memory: Any, clock: Clock) -> None:
     alice = memory.of("alice", "tutor")
-    if _can(alice, "undo"):
-        _take_back(alice, clock)
+    _take_back(alice, clock)
     _tell(alice, ALICE_SECOND)
     for step in (_correct, _forget, _tie, _expire):
         clock.now += timedelta(hours=1)
@@ -378,7 +370,7 @@ def _second_half(memory: Any, clock: Clock) -> None:
 
 def _take_back(alice: Any, clock: Clock) -> None:
     """The change that first told of a trait is undone, and then that of the profile, twice."""
-    trait = next(c.no for c in alice.changes() for d in c.decisions if _fields(d) >= {"dimension", "confidence"})
+    trait = next(c.no for c in alice.changes() for d in c.decisions if isinstance(d, TraitSet))
     alice.undo(trait)
     clock.now += timedelta(minutes=10)
     profile = next(c.no for c in alice.changes() if c.cause == "profile")
@@ -386,8 +378,6 @@ def _take_back(alice: Any, clock: Clock) -> None:
 
 
 def _correct(memory: Any, alice: Any, clock: Clock) -> None:
-    if not _can(alice, "correct"):
-        return
     alice.pin(alice.facts("user")[0].id)
     known = (*alice.facts("user", archived=True), *alice.facts("user"))
     *_, last = (fact for fact in known if fact.attribute == "likes")
@@ -399,8 +389,6 @@ def _correct(memory: Any, alice: Any, clock: Clock) -> None:
 
 
 def _forget(memory: Any, alice: Any, clock: Clock) -> None:
-    if not _can(alice, "forget"):
-        return
     gone = next(page for page in alice.pages() if page.thread == "secrets")
     alice.forget(page=gone.id)
     alice.forget(fact=alice.facts("user")[-1].id)
@@ -408,16 +396,13 @@ def _forget(memory: Any, alice: Any, clock: Clock) -> None:
 
 def _tie(memory: Any, alice: Any, clock: Clock) -> None:
     """Links of a caller's, one of them taken back; facts that he brings, and two pairs of them that cannot be so."""
-    if not _can(alice, "link"):
-        return
     facts, segments = alice.facts("user"), alice.segments()
     alice.link(facts[0].id, segments[0].id, "both are of the garden")
     alice.unlink(alice.link(facts[0].id, facts[-1].id, "said on the same day").id)
-    if _can(alice, "add_case"):
-        said = [one for page in alice.pages() for one in page.utterances]
-        alice.drop_case(alice.add_case("Which records?", unwanted=[said[0].id], at=clock.now).id)
-        asked = {"at": clock.now, "budget": 300, "preset": "paper", "thread": "garden", "valid_at": clock.now}
-        alice.add_case("What eats the fish?", expected=[said[-1].id], note="the bird is missing", **asked)
+    said = [one for page in alice.pages() for one in page.utterances]
+    alice.drop_case(alice.add_case("Which records?", unwanted=[said[0].id], at=clock.now).id)
+    asked = {"at": clock.now, "budget": 300, "preset": "paper", "thread": "garden", "valid_at": clock.now}
+    alice.add_case("What eats the fish?", expected=[said[-1].id], note="the bird is missing", **asked)
     walkers = memory.of("walkers", "guide")
     walkers.learn(HOMES)
     walkers.learn(JOBS)
@@ -428,8 +413,6 @@ def _tie(memory: Any, alice: Any, clock: Clock) -> None:
 
 def _expire(memory: Any, alice: Any, clock: Clock) -> None:
     """What has an end: a visitor who leaves, a page that goes by itself, and two that outlive every test."""
-    if not _can(alice, "expire"):
-        return
     walkers = memory.of("walkers", "guide")
     walkers.learn([{"text": "has a visitor", "expires_at": clock.now + timedelta(days=2)}])
     walkers.add("The code of the gate is four two four two.", thread="gate", expires_at=timedelta(days=2))
@@ -478,21 +461,9 @@ def _tell(owner: Any, sessions: tuple[Session, ...]) -> None:
 
 def _keys(memory: Any, clock: Clock) -> None:
     """A key of the service."""
-    if not hasattr(memory, "keys"):
-        return
-    from embermem.protocols import ApiKey, Grant
-
     made: dict[str, Any] = {"id": "0123456789ab", "name": "a tutor's", "digest": "5" * 64, "read_only": True}
     grants = (Grant(user="alice", agent="tutor"), Grant(user="小美", agent=None))
     memory.keys.add_key(ApiKey(**made, grants=grants, created_at=clock.now, revoked_at=None))
-
-
-def _can(owner: Any, method: str) -> bool:
-    return hasattr(owner, method)
-
-
-def _fields(decision: Any) -> frozenset[str]:
-    return frozenset(getattr(decision, "__dataclass_fields__", ()))
 
 
 def said() -> Iterator[tuple[str, str]]:

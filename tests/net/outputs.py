@@ -114,7 +114,7 @@ def _read(owner: Any) -> Plain:
 
 
 def brief(memory: Memory) -> Plain:
-    """The same with fewer words, of a store of an older version: what its migration must have kept."""
+    """The same with fewer words, of a migrated store: what its migration must have kept."""
     found: Plain = {}
     for user, owner in owners_of(memory).items():
         facts = (*owner.facts(), *owner.facts(archived=True), *owner.past_facts())
@@ -340,7 +340,7 @@ def mcp(memory: Memory) -> Plain:
 # ------------------------------------------------------------------------------------------------------ command line
 
 
-def cli(file: Path, older: Path) -> Plain:
+def cli(file: Path) -> Plain:
     """The JSON of the commands. They ask the machine's clock, so what follows from it is left out: heat, and the
     file's size; whoever is asked about has no age, and nothing expires before the year 9000."""
     from running import run
@@ -368,8 +368,6 @@ def cli(file: Path, older: Path) -> Plain:
     for command in commands:
         done = run(file, *command, "--json")
         told[" ".join(command)] = {"code": done.code, "json": done.json if done.out else None, "err": done.err}
-    done = run(older, "migrate", "--json")
-    told["migrate"] = {"code": done.code, "json": masked(done.json, backup=lambda path: Path(path).name)}
     by_the_clock = {"heat": 0, "bytes": 0, "recorded_at": _then_or_now, "retired_at": _then_or_now}
     text = json.dumps(masked(rounded(told), **by_the_clock)).replace(str(file.parent), "FOLDER")
     return Names().of(json.loads(text))  # type: ignore[no-any-return]

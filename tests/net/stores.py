@@ -13,17 +13,19 @@ from net.life import END, SETTINGS, Clock
 
 FROZEN = Path(__file__).parent / "frozen"
 SCHEMAS = tuple(sorted(file.name.partition(".")[0] for file in FROZEN.glob("[0-9][0-9][0-9][0-9].db.xz")))
-"""The schema versions of which there is a frozen store, oldest first."""
-TODAY = "0013"
-"""The store of which the golden outputs are told: of the newest schema."""
+"""The schemas of which there is a frozen store, oldest first: all that can be opened."""
+TODAY = SCHEMAS[-1]
+"""The store of the newest schema, of which the golden outputs are told."""
+MIGRATED = "0013-migrated"
+"""A store with the rows of an older schema, as its migration to 0013 left them."""
 MINILM = f"{TODAY}-minilm"
-"""The same lives, embedded by MiniLM."""
+"""The same lives as TODAY's, embedded by MiniLM."""
 SYSTEMS = tuple(
-    sorted(file.name.removesuffix(".db.xz") for file in FROZEN.glob(f"{TODAY}-*.db.xz") if MINILM not in file.name)
+    name
+    for file in sorted(FROZEN.glob(f"{TODAY}-*.db.xz"))
+    if (name := file.name.removesuffix(".db.xz")) not in (MIGRATED, MINILM)
 )
 """The stores of the papers' other systems."""
-POSTGRESQL = FROZEN / f"{TODAY}.postgresql.sql.xz"
-"""The same store as TODAY, row by row, on PostgreSQL."""
 
 
 def thaw(name: str, folder: Path) -> Path:
@@ -45,16 +47,16 @@ def thaw_key(name: str, file: Path) -> Path:
 
 
 @contextmanager
-def thawed_on_a_server(folder: Path, server_folder: Path) -> Iterator[tuple[str, Path]]:
-    """The frozen PostgreSQL store in a database of its own: its URL, and the file of its key."""
+def thawed_on_a_server(folder: Path, server_folder: Path, name: str = TODAY) -> Iterator[tuple[str, Path]]:
+    """The same store as the one of a schema, row by row, in a PostgreSQL database: its URL, and the file of its key."""
     import psycopg
 
     import postgres
 
     with postgres.database(server_folder) as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(lzma.decompress(POSTGRESQL.read_bytes()))
-        yield url, thaw_key(TODAY, folder / "postgresql.key")
+            connection.execute(lzma.decompress((FROZEN / f"{name}.postgresql.sql.xz").read_bytes()))
+        yield url, thaw_key(name, folder / "postgresql.key")
 
 
 def opened(place: str | Path, **settings: Any) -> Memory:

@@ -1,11 +1,7 @@
-"""Writes a frozen store: `python -m net.write_frozen FOLDER`, with the code of the version that is to be frozen.
+"""Writes the frozen stores of this version: `PYTHONPATH=src:tests python -m net.write_frozen FOLDER`.
 
-    PYTHONPATH=src:tests python -m net.write_frozen FOLDER               the version that this tree is of
-    PYTHONPATH=/older/tree/src:tests python -m net.write_frozen FOLDER   an older one
-
-In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key; of today's version also the same lives embedded by MiniLM, and the
-store copied to PostgreSQL and written out by pg_dump. A file that is frozen is never written again: what is there is
-refused. So this module is run once for each schema, and imports what older versions have not only where it is used.
+In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, the same lives embedded by MiniLM, the store copied to PostgreSQL and
+written out by pg_dump, and a store of each of the other systems. A file that is there is refused.
 """
 
 from __future__ import annotations
@@ -17,11 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from embermem import Memory
+from embermem import Memory, open_system
+from embermem.bootstrap import SYSTEMS
+from embermem.store.schema import HEAD
+from embermem.testing import answers, scripts
+from embermem.testing.model_server import ModelServer
 from net.life import ALICE_FIRST, BEGIN, END, SETTINGS, Clock, live
 
 
@@ -30,12 +30,10 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
         file = told(Path(made) / "made.db")
-        schema = schema_of(file)
-        kept = [keep(file, folder, schema)]
-        if schema >= "0007":
-            kept.append(keep(told(Path(made) / "minilm.db", embedder="minilm"), folder, f"{schema}-minilm"))
-            kept.append(fresh(folder / f"{schema}.postgresql.sql.xz", on_postgresql(file)))
-            kept += [keep(other, folder, f"{schema}-{other.stem}") for other in other_systems(Path(made))]
+        kept = [keep(file, folder, HEAD)]
+        kept.append(keep(told(Path(made) / "minilm.db", embedder="minilm"), folder, f"{HEAD}-minilm"))
+        kept.append(fresh(folder / f"{HEAD}.postgresql.sql.xz", on_postgresql(file)))
+        kept += [keep(other, folder, f"{HEAD}-{other.stem}") for other in other_systems(Path(made))]
     for one in kept:
         print(f"{one.name}: {one.stat().st_size:,} bytes")
 
@@ -43,14 +41,12 @@ def main(folder: Path) -> None:
 def told(file: Path, **settings: Any) -> Path:
     """A store in which all lives were lived, as one file."""
     clock = Clock(BEGIN)
-    with ExitStack() as stack:
 
-        @contextmanager
-        def opening(**more: Any) -> Iterator[Memory]:
-            with Memory(file, clock=clock, **{**SETTINGS, **settings, **more}) as memory:
-                yield memory
+    def opening(**more: Any) -> Memory:
+        return Memory(file, clock=clock, **{**SETTINGS, **settings, **more})
 
-        live(opening, clock, stack.enter_context(model()))
+    with ModelServer(answers.linking_answer) as server:
+        live(opening, clock, server.url)
     return alone(file)
 
 
@@ -64,11 +60,6 @@ def alone(file: Path) -> Path:
 
 def other_systems(folder: Path) -> Iterator[Path]:
     """A store of each of the papers' other systems, which has heard a part of one life."""
-    from embermem import open_system
-    from embermem.bootstrap import SYSTEMS
-    from embermem.testing import scripts
-    from embermem.testing.model_server import ModelServer
-
     with ModelServer(scripts.answer) as server:
         for name in SYSTEMS:
             if name != "memoryos":
@@ -82,25 +73,6 @@ def other_systems(folder: Path) -> Iterator[Path]:
                             alice.add(query, response, at=at, thread=thread)
                     alice.settle()
                 yield alone(file)
-
-
-@contextmanager
-def model() -> Iterator[str | None]:
-    """The URL of a scripted model, where this version can be given one."""
-    try:
-        from embermem.testing import answers
-        from embermem.testing.model_server import ModelServer
-    except ImportError:
-        yield None
-        return
-    with ModelServer(getattr(answers, "linking_answer", answers.answer)) as server:
-        yield server.url
-
-
-def schema_of(file: Path) -> str:
-    """The schema's version, as the store itself says."""
-    with closing(sqlite3.connect(file)) as connection:
-        return str(connection.execute("SELECT version_num FROM ember_version").fetchone()[0])
 
 
 def keep(file: Path, folder: Path, name: str) -> Path:

@@ -1,32 +1,49 @@
-"""The schema's versions: migrations make what the tables say, and an older store opens with all that is in it."""
+"""The schema is the frozen one; a store of an older schema becomes one of the present schema, or stays as it was."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from embermem import Memory
-from embermem.bootstrap import migrate_store
+from embermem.bootstrap import migrate_store, on_a_server, restore_store
 from embermem.core.config import load
-from embermem.core.errors import StoreError
+from embermem.core.errors import SchemaMismatch, StoreError
 from embermem.store import migrations, schema
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from forked import script
-from older import VERSION, content, older
+from net import stores
+from older import BEFORE, SAID, STEPPED, VERSION, content, older, step
 from scripted import NOW, SMALL, Place
-from soundness import assert_sound, meddle, rows
+from soundness import assert_sound, meddle, rows, written
+
+Shape = list[tuple[str, ...]]
+OF_A_SERVER = (
+    """
+    SELECT c.relname, 'column', a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, l.collname,
+        a.attstattarget
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_collation l ON l.oid = a.attcollation
+    WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped
+    """,
+    "SELECT tablename, 'index', indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+)
 
 
-def shape(file: Path) -> list[tuple[str, str, str]]:
-    """Every table's columns and keys, and every index, as SQLite reports them."""
+def shape(place: str | Path) -> Shape:
+    """Every table's columns and keys, and every index, as the engine reports them."""
+    if on_a_server(place):
+        return sorted(tuple(map(repr, row.values())) for query in OF_A_SERVER for row in rows(place, query))
     found = []
-    with closing(sqlite3.connect(file)) as c:
+    with closing(sqlite3.connect(place)) as c:
         for (table,) in c.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
             for column in c.execute(f"PRAGMA table_info('{table}')"):
                 found.append((table, "column", repr(column[1:])))
@@ -39,101 +56,136 @@ def shape(file: Path) -> list[tuple[str, str, str]]:
     return sorted(found)
 
 
-# ------------------------------------------------------------------------------------------------ an older store
-
-TREES = "SELECT count(*) FROM sqlite_master WHERE type IN ('table', 'index')"
-"""How many tables and indexes a file has; each is at least one page."""
+# --------------------------------------------------------------------------------------------------- the frozen schema
 
 
-def test_a_store_from_before_token_vectors_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0001")
-    before, size, trees = content(file), rows(file, "PRAGMA page_count"), rows(file, TREES)
-    with closing(SqlStore(Sqlite(file, 5))) as store:
-        (alice,) = store.owners()
-        embedder, dim = store.setting("embedder") or "", int(store.setting("dim") or 0)
-        delta = store.delta(alice.id, 0, 0, embedder, dim)
-    assert (len(delta.utterances), delta.vectors.shape, delta.tokens) == (24, (24, dim), ())
-    assert content(file) == before
-    (grown,), (was,) = (row.values() for row in (*rows(file, "PRAGMA page_count"), *size))
-    ((added,), (there,)) = (row.values() for row in (*rows(file, TREES), *trees))
-    assert grown - was <= added - there + 4  # new tables and indexes, and what lists them; no table was written again
-    assert rows(file, "SELECT DISTINCT tokens FROM embedding") == [{"tokens": None}]
-    with Memory(file, **SMALL) as memory:
-        mine = memory.of("alice")
-        assert len(mine.pages()) == 12
-        assert mine.recall("Where do I live?").hits
-        mine.add("I moved to Lyon.")
-        mine.settle()
-        memory.reindex()
-        assert mine.stats().without_vector == 0
-    assert_sound(file)
+@pytest.mark.sqlite
+def test_a_new_file_has_the_schema_that_is_frozen_and_so_has_an_older_one_once_it_is_opened(tmp_path: Path) -> None:
+    SqlStore(Sqlite(tmp_path / "new.db", 5)).close()
+    new = shape(tmp_path / "new.db")
+    assert len(new) > 100
+    assert shape(stores.thaw(stores.TODAY, tmp_path)) == new
+    for name in (*stores.SCHEMAS, stores.MIGRATED):
+        frozen = stores.thaw(name, tmp_path)
+        SqlStore(Sqlite(frozen, 5)).close()
+        assert shape(frozen) == new
 
 
-def test_a_store_from_before_the_ledger_opens_with_all_that_is_in_it(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0002")
-    before = content(file)
-    with closing(SqlStore(Sqlite(file, 5))) as store:
-        (alice,) = store.owners()
-        assert store.calls(NOW) == ()
-        assert store.backlog(alice.id, 7, now=NOW, vectors_of="", analyst="extractive-v1").redo_at is not None
-    assert content(file) == before
-    assert rows(file, "SELECT DISTINCT redo_tries, redo_at FROM page") == [{"redo_tries": None, "redo_at": None}]
+@pytest.mark.postgresql
+def test_a_new_database_has_the_schema_that_is_frozen_and_so_has_an_older_one_once_it_is_migrated(
+    place: Place, tmp_path: Path, server_folder: Path
+) -> None:
+    for name in stores.SCHEMAS:
+        with stores.thawed_on_a_server(tmp_path, server_folder, name) as (url, _):
+            assert migrated(url) == (name, schema.HEAD)
+            assert shape(url) == shape(place())
 
 
-def test_a_store_from_before_keys_opens_with_all_that_is_in_it_and_takes_keys(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0003")
-    before = content(file)
-    with closing(SqlStore(Sqlite(file, 5))) as store:
-        assert store.all_keys() == ()
-    assert content(file) == before
+# ------------------------------------------------------------------------------------------------------ an older store
+
+
+def migrated(place: str | Path) -> tuple[str, str]:
+    return migrate_store(place, load(**SMALL))
+
+
+def test_a_store_of_the_schema_before_is_brought_to_the_present_one_and_keeps_every_row(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memory(place("new.db"), **SMALL).close()
+    older(place(), monkeypatch)
+    before = content(place())
+    assert shape(place()) != shape(place("new.db"))
+    assert migrated(place()) == (BEFORE, schema.HEAD)
+    assert shape(place()) == shape(place("new.db"))
+    assert rows(place(), f"SELECT value FROM store WHERE key = '{STEPPED}'") == [{"value": "1"}]
+    assert content(place()) == before
+    assert migrated(place()) == (schema.HEAD, schema.HEAD)
+    with Memory(place(), **SMALL) as memory:
+        alice = memory.of("alice")
+        alice.add("I moved to Nantes.", "I see.")
+        alice.settle()
+        alice.add_case("Where do I live?", expected=[alice.pages()[0].utterances[0].id])
+        assert len(alice.pages()) == len(SAID) + 1
+        assert [one.same for one in memory.rebuild()] == [True]
+    assert_sound(place())
+
+
+def test_steps_run_in_order_from_the_schema_that_a_store_has(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    older(place(), monkeypatch)
+    ran: list[str] = []
+
+    def named(name: str) -> Callable[[Connection], None]:
+        return lambda connection: ran.append(name)
+
+    monkeypatch.setattr(migrations, "STEPS", {name: named(name) for name in ("0011", BEFORE, f"{BEFORE}a")})
+    assert migrated(place()) == (BEFORE, schema.HEAD)
+    assert ran == [BEFORE, f"{BEFORE}a"]
+
+
+def test_a_step_that_fails_half_way_leaves_the_store_as_it_was(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    older(place(), monkeypatch)
+    before = content(place()), shape(place())
+
+    def fails(connection: Connection) -> None:
+        step(connection)
+        connection.exec_driver_sql("UPDATE nothing SET there = 1")
+
+    monkeypatch.setattr(migrations, "STEPS", {BEFORE: fails})
+    with pytest.raises(StoreError, match="error"):
+        migrated(place())
+    assert (content(place()), shape(place())) == before
+    assert rows(place(), VERSION) == [{"version_num": BEFORE}]
+    assert rows(place(), f"SELECT value FROM store WHERE key = '{STEPPED}'") == []
+    monkeypatch.setattr(migrations, "STEPS", {BEFORE: step})
+    assert migrated(place()) == (BEFORE, schema.HEAD)
 
 
 @pytest.mark.parametrize(
-    "revision", ["0001", *(pytest.param(f"000{n}", marks=pytest.mark.proof) for n in range(2, 6)), "0006"]
+    ("found", "told"),
+    [
+        ("0012", r"has schema 0012, of a version of Ember before the first release; this version opens schema 0013"),
+        ("9999", r"newer version of Ember \(schema 9999; this version supports up to 0013\): upgrade embermem"),
+    ],
 )
-def test_a_migrated_store_has_the_schema_of_a_new_one(tmp_path: Path, revision: str) -> None:
-    file, new = older(tmp_path / "memory.db", revision), tmp_path / "new.db"
-    for store in (file, new):
-        SqlStore(Sqlite(store, 5)).close()
-    assert shape(file) == shape(new)
-    assert len(shape(new)) > 100
-    assert rows(file, VERSION) == [{"version_num": schema.HEAD}]
+def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_it_is(
+    place: Place, tmp_path: Path, found: str, told: str
+) -> None:
+    Memory(place(), **SMALL).close()
+    meddle(place(), f"UPDATE {migrations.VERSION_TABLE} SET version_num = '{found}'")
+    before, new = written(place()), tmp_path / "restored.db"
+    uses: list[Callable[[], Any]] = [
+        lambda: Memory(place(), **SMALL),
+        lambda: Memory(place(), **SMALL, read_only=True),
+        lambda: migrated(place()),
+    ]
+    if not on_a_server(place()):
+        uses.append(lambda: restore_store(Path(place()), new, load(), NOW, lambda *told: None))
+    for use in uses:
+        with pytest.raises(SchemaMismatch, match=told):
+            use()
+    assert written(place()) == before
+    assert not new.exists()
 
 
-def test_before_a_migration_the_store_is_copied_with_its_rights(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0001")
+# --------------------------------------------------------------------------------------------- the copy beside a file
+
+
+@pytest.mark.sqlite
+def test_a_file_is_copied_before_it_is_migrated_and_without_room_for_the_copy_nothing_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, backup = older(tmp_path / "memory.db", monkeypatch), tmp_path / f"memory.db.before-{schema.HEAD}"
     before = content(file)
+    backup.mkdir()
+    with pytest.raises(StoreError, match="no backup can be made"):
+        SqlStore(Sqlite(file, 5))
+    assert (rows(file, VERSION), content(file)) == ([{"version_num": BEFORE}], before)
+    backup.rmdir()
     SqlStore(Sqlite(file, 5)).close()
-    backup = tmp_path / f"memory.db.before-{schema.HEAD}"
-    assert rows(backup, VERSION) == [{"version_num": "0001"}]
+    assert rows(backup, VERSION) == [{"version_num": BEFORE}]
     assert content(backup) == before
     assert backup.stat().st_mode == file.stat().st_mode
     assert sorted(f.name for f in tmp_path.iterdir()) == sorted([file.name, backup.name])
-
-
-def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0001")
-    before = content(file)
-    (tmp_path / f"memory.db.before-{schema.HEAD}").mkdir()
-    with pytest.raises(StoreError, match="no backup can be made"):
-        SqlStore(Sqlite(file, 5))
-    assert (rows(file, VERSION), content(file)) == ([{"version_num": "0001"}], before)
-
-
-def test_a_migration_that_fails_half_way_leaves_the_store_as_it_was(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0001")
-    with closing(sqlite3.connect(file)) as c:
-        c.execute(
-            f"CREATE TRIGGER no BEFORE UPDATE ON {migrations.VERSION_TABLE} BEGIN SELECT RAISE(ABORT, 'not now'); END"
-        )
-    before = shape(file)
-    with pytest.raises(StoreError, match="not now"):
-        SqlStore(Sqlite(file, 5))
-    assert (shape(file), rows(file, VERSION)) == (before, [{"version_num": "0001"}])
-    with closing(sqlite3.connect(file)) as c:
-        c.execute("DROP TRIGGER no")
-    SqlStore(Sqlite(file, 5)).close()
-    assert rows(file, VERSION) == [{"version_num": schema.HEAD}]
 
 
 OPENER = """
@@ -142,13 +194,16 @@ from embermem import Memory
 print("ready", flush=True)
 sys.stdin.readline()
 with Memory(sys.argv[1], embedder="hashed", background=False, busy_timeout_s=20.0) as memory:
-    assert len(memory.of("alice").pages()) >= 12
+    assert len(memory.of("alice").pages()) >= 6
     memory.of("alice").add("I opened it", "I see.", thread=sys.argv[2])
 """
 
 
-def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates_it(tmp_path: Path) -> None:
-    file = older(tmp_path / "memory.db", "0001")
+@pytest.mark.sqlite
+def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = older(tmp_path / "memory.db", monkeypatch)
     before = content(file)
     openers = [script(OPENER, str(file), f"p{n}") for n in range(4)]
     for one in openers:
@@ -157,33 +212,12 @@ def test_processes_that_open_an_older_store_at_once_all_succeed_and_one_migrates
         writer.execute("BEGIN IMMEDIATE")
         for one in openers:
             one.tell("go")
-        time.sleep(1.5)  # long enough for all to find the older version, and to wait for the writer
+        time.sleep(0.5)  # long enough for all to find the older version, and to wait for the writer
         writer.rollback()
     for one in openers:
         assert (one.communicate(), one.returncode) == (("", ""), 0)
     with Memory(file, **SMALL) as memory:
-        assert len(memory.of("alice").pages()) == 16
+        assert len(memory.of("alice").pages()) == len(SAID) + len(openers)
     backup = tmp_path / f"memory.db.before-{schema.HEAD}"
-    assert (rows(backup, VERSION), content(backup)) == ([{"version_num": "0001"}], before)
+    assert (rows(backup, VERSION), content(backup)) == ([{"version_num": BEFORE}], before)
     assert_sound(file)
-
-
-@pytest.mark.postgresql
-def test_on_a_server_sources_are_ordered_by_code_points_once_the_store_is_migrated(place: Place) -> None:
-    with Memory(place(), **SMALL) as memory:
-        memory.of("alice").add_document("A lease.", source="a/b")
-    meddle(
-        place(),
-        "DROP TABLE original",
-        'ALTER TABLE document ALTER COLUMN source TYPE TEXT COLLATE "default"',
-        "UPDATE ember_version SET version_num = '0010'",
-    )
-    assert migrate_store(place(), load(**SMALL)) == ("0010", schema.HEAD)
-    told = (
-        "SELECT collation_name FROM information_schema.columns WHERE table_name = 'document' AND column_name = 'source'"
-    )
-    assert rows(place(), told) == [{"collation_name": "C"}]
-    with Memory(place(), **SMALL) as memory:
-        alice = memory.of("alice")
-        alice.add_document("A lease.", source="a/b", original=1)
-        assert [alice.original(one.id) for one in alice.documents(under="a/")] == [1]

@@ -104,7 +104,7 @@ def test_every_kind_of_value_comes_back_as_it_was(store: SqlStore) -> None:
     assert back.when.utcoffset() == timedelta(hours=2)
 
 
-def test_a_field_that_an_earlier_version_did_not_have_is_read_as_its_default(store: SqlStore) -> None:
+def test_a_field_of_which_nothing_is_stored_is_read_as_its_default(store: SqlStore) -> None:
     write(store, ALICE, Other(id=RecordId("r1"), text="old", at=NOW))
     (old,) = store.records(ALICE.id, [Grown]).records
     assert shown(old) == shown(Grown(id=RecordId("r1"), text="old", at=NOW))

@@ -23,7 +23,7 @@ def test_shown_keywords_come_back_in_their_order_whether_they_are_counted_or_not
     assert shown_from(text, known) == tuple(shown)
 
 
-def test_what_an_older_version_wrote_are_words_or_nothing() -> None:
+def test_words_and_nothing_are_read_too() -> None:
     assert shown_from('["heron","lake"]', []) == ("heron", "lake")
     assert shown_text(None, []) is None
 

@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import tomllib
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import fields as settings_of
@@ -32,8 +31,6 @@ SECRETS = frozenset({"embedder_key", "model_key", "proxy_key", "proxy_anthropic_
 """Settings whose values are never shown."""
 _FILE = "file "
 """Begins the origin of a setting that a file gives."""
-_RETIRED = frozenset({"recall_fact", "standing_theme"})
-"""Settings of the version before that have no effect any more; the next version does not know them."""
 
 Preset = Literal["default", "paper"]
 
@@ -727,10 +724,6 @@ def load_with_origins(preset: str | None = None, config: str | Path | None = Non
     for layer in (*layers, given):
         merged.update(layer)
     known = {f.name: f for f in settings_of(Settings)}
-    for name in _RETIRED & merged.keys():
-        warnings.warn(
-            f"the setting {name} has no effect any more (from {merged.pop(name)[1]})", DeprecationWarning, stacklevel=3
-        )
     for name, (_, origin) in merged.items():
         if name not in known:
             raise ConfigError(f"unknown setting {name!r} (from {origin}); known: {', '.join(sorted(known))}")

@@ -469,10 +469,10 @@ def _calls(message: Mapping[str, Any]) -> list[str]:
     calls = message.get("tool_calls") or []
     if not isinstance(calls, Sequence) or isinstance(calls, str):
         calls = [calls]
-    legacy = message.get("function_call")
+    single = message.get("function_call")
     asked = [call.get("function", call.get("custom", call)) if isinstance(call, Mapping) else call for call in calls]
     lines = []
-    for call in [*asked, *([legacy] if legacy else [])]:
+    for call in [*asked, *([single] if single else [])]:
         if isinstance(call, Mapping):
             arguments = call.get("arguments", call.get("input", ""))
             if not isinstance(arguments, str):

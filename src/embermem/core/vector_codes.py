@@ -8,8 +8,8 @@ one of eight, −7, −5 … 7 by a power of two, and has 3 bits.
 
 The bytes (`stored`): the codes of the first part; those of the second, where they are such one bit of each after the
 other; the parts' exponents; how many numbers the first has, little-endian; and 1, or 3 where the second has 3 bits.
-The length is odd (a zero is put before the exponents where it is not). Vectors of half precision, which older versions
-stored and other programs may bring, have an even length and stay as they are.
+The length is odd (a zero is put before the exponents where it is not). Vectors of half precision, which stores that
+were migrated to schema 0013 hold and other programs may bring, have an even length and stay as they are.
 """
 
 from __future__ import annotations

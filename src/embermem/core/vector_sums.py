@@ -8,7 +8,7 @@ What was rounded once is not changed when it is rounded again.
 
 The bytes (`sum_bytes`): how many numbers there are, little-endian; the exponent of each block's step; a bit for each
 block, set where it has 4 bits; the codes. The length is no multiple of 4 (a zero is added where it is): what has such a
-length is single precision, which older versions stored.
+length is single precision, as in stores that were migrated to schema 0013.
 """
 
 from __future__ import annotations

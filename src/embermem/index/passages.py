@@ -24,7 +24,7 @@ _WHOLE = 1_000
 _SLACK = 1.25
 """How many times as long as meant a passage may be, for a sentence to end in it."""
 _BEFORE_WHOLE, _BEFORE_PASSAGE = 8_000, 1_000
-"""The same numbers of the cut before, in characters, which stored vectors may rest on."""
+"""The same numbers, in characters, of the cut of documents, on which vectors of migrated stores rest too."""
 
 _Span = tuple[int, int]
 
@@ -40,7 +40,8 @@ def passages(text: str, vectors: int | None = None) -> tuple[_Span, ...]:
 
     Passages of one text are about equally long and end after a sentence, or where a sentence alone is too long, at
     white space if there is any. Stored vectors rest on these cuts: `vectors`, how many are stored for the text, says
-    whether it was cut as here or as before, when texts up to 8,000 characters were one passage.
+    whether it was cut as here, or as in a store that was migrated to schema 0013, where texts up to 8,000 characters
+    were one passage.
     """
     cut = _evenly(text)
     if vectors is None or vectors == len(cut):

@@ -79,10 +79,7 @@ class RecordedModel:
             yield piece
 
     def _key(self, request: ModelRequest) -> str:
-        plain = msgspec.to_builtins(request)
-        if request.schema is not None and not request.schema.example:
-            del plain["schema"]["example"]  # so that what was recorded before there were examples is found
-        content = msgspec.json.encode([self._name, plain], order="sorted")
+        content = msgspec.json.encode([self._name, request], order="sorted")
         return hashlib.blake2b(content, digest_size=16, person=b"embermem.model").hexdigest()
 
     def _model_asked(self) -> LanguageModel:

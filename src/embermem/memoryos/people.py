@@ -220,7 +220,7 @@ class People:
 
     @_one_at_a_time
     def named(self, fact: Fact) -> str:
-        """A fact's text with its subject by name, wherever it is read: a text of an older store has none, nor may one
+        """A fact's text with its subject by name, wherever it is read: a text of a migrated store has none, nor may one
         of a caller's own ("alice: The door is locked"); and where a name became known later it stands in place of "The
         user"."""
         language = told_in(fact.text)

@@ -127,7 +127,7 @@ def shown_text(shown: Sequence[str] | None, counted: Sequence[KeywordCount]) -> 
 
 
 def shown_from(text: str, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
-    """The keywords of `shown_text`; an older version wrote words only. Raises StoreCorrupt."""
+    """The keywords of `shown_text`; in a migrated store all are words. Raises StoreCorrupt."""
     told = from_json(text, tuple[int | str, ...])
     if any(isinstance(one, int) and not 0 <= one < len(counted) for one in told):
         raise StoreCorrupt("a stored segment shows a keyword that it does not have; run `embermem doctor --repair`")

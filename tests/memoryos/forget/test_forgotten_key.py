@@ -101,7 +101,7 @@ def test_a_key_that_is_lost_for_good_is_replaced_on_demand_only(alice: OwnerMemo
     assert alice.verify(alice.forget(page=again.page_ids[0])).ok
 
 
-def test_an_older_store_remembers_its_key_at_the_next_forgetting(alice: OwnerMemory, place: Place) -> None:
+def test_a_store_without_the_mark_remembers_its_key_at_the_next_forgetting(alice: OwnerMemory, place: Place) -> None:
     receipt = forgets(alice)
     meddle(place(), "DELETE FROM store WHERE key = 'forgotten_key_mark'")
     assert alice.verify(receipt).ok

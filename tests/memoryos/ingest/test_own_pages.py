@@ -1,5 +1,5 @@
-"""A segment's title, summary and keywords are of its own pages: as they come, after forgetting, and in a store of
-before."""
+"""A segment's title, summary and keywords are of its own pages: as they come, after forgetting, and in a migrated
+store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from embermem import Memory, OwnerMemory
 from embermem.core.changes import SegmentWritten
 from embermem.core.types import Segment
 from embermem.languages.words import terms
-from older import older
+from net import stores
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place
 
@@ -99,17 +99,15 @@ def test_a_word_that_most_segments_have_is_no_keyword_shown_but_still_compared(o
 
 
 @pytest.mark.sqlite
-def test_a_store_of_before_opens_without_titles_and_a_segment_gets_one_with_its_next_page(place: Place) -> None:
-    file = older(Path(place("before.db")), "0007")
-    with Memory(file, **{**SMALL, "theta": -1.0}) as memory:
-        alice = memory.of("alice")
-        assert {segment.title for segment in alice.segments()} == {""}
-        assert all(segment.summary and segment.keywords for segment in alice.segments())
-        assert [found for found in memory.check(deep=True) if found.level == "error"] == []
+def test_a_migrated_store_opens_without_titles_and_a_segment_gets_one_with_its_next_page(tmp_path: Path) -> None:
+    with stores.opened(stores.thaw(stores.MIGRATED, tmp_path), theta=-1.0) as memory:
+        walkers = memory.of("walkers", "guide")
+        assert {segment.title for segment in walkers.segments()} == {""}
+        assert all(segment.summary and segment.keywords for segment in walkers.segments())
         for n in range(6):
-            alice.add(f"The herons of the old harbour have a nest number {n}.", "I see.", thread="t9")
-        alice.settle()
-        assert any(segment.title for segment in alice.segments())
+            walkers.add(f"The herons of the old harbour have a nest number {n}.", "I see.", thread="t9")
+        walkers.settle()
+        assert any(segment.title for segment in walkers.segments())
 
 
 def test_a_title_is_of_its_time_and_undone_with_what_wrote_it(opened: Opener, clock: Clock) -> None:

@@ -290,7 +290,7 @@ def test_visits_and_expiry_travel_to_another_store(opened: Opener, clock: Clock)
     assert page not in {one.id for one in there.pages()}
 
 
-def test_an_export_of_before_has_neither_and_is_read(opened: Opener) -> None:
+def test_an_export_without_expiry_and_uses_of_facts_is_read(opened: Opener) -> None:
     memory, _ = lived(opened)
     lines = lines_of(exported(memory))
     for line in lines:

@@ -28,7 +28,7 @@ from embermem.store.backup_list import BACKUPS, BEGUN, COPIES, LAST_BACKUP
 from embermem.store.statements import SCRUBBED
 from forked import Child
 from lives import contents, fill_every_table
-from older import VERSION, older
+from older import BEFORE, SAID, VERSION, older
 from proofs import bounded
 from scripted import SMALL, Clock
 from soundness import rows
@@ -126,16 +126,16 @@ def test_writers_in_other_processes_go_on_and_each_backup_is_one_state_of_them_a
             child.wait()
 
 
-def test_a_store_of_an_older_version_is_backed_up_as_it_is(tmp_path: Path) -> None:
+def test_a_store_of_an_older_version_is_backed_up_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "old").mkdir()
-    file = older(tmp_path / "old" / "memory.db", "0006")
+    file = older(tmp_path / "old" / "memory.db", monkeypatch)
     before = file.read_bytes()
     back_up_store(file, tmp_path / "backup.db", load(**SMALL), wall_clock(), lambda *told: None)
     assert file.read_bytes() == before
-    assert rows(tmp_path / "backup.db", VERSION) == [{"version_num": "0006"}]
+    assert rows(tmp_path / "backup.db", VERSION) == [{"version_num": BEFORE}]
     restored(tmp_path / "backup.db", tmp_path / "restored.db")
     with opened(tmp_path / "restored.db") as memory:
-        assert len(memory.of("alice").pages()) == 12
+        assert len(memory.of("alice").pages()) == len(SAID)
 
 
 def test_a_store_in_memory_and_one_that_is_read_only_are_backed_up_too(tmp_path: Path, away: Path) -> None:

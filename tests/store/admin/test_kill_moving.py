@@ -23,7 +23,7 @@ from embermem.store.backup_list import BEGUN, COPIES
 from embermem.store.forgotten_key import KEY_MARK
 from embermem.store.statements import SCRUBBED
 from lives import contents, fill_every_table
-from older import VERSION, content, older
+from older import BEFORE, VERSION, content, older
 from proofs import bounded
 from scripted import SMALL, Clock, Place
 from soundness import assert_sound, rows
@@ -114,10 +114,12 @@ def lived(lived_in: Callable[..., str | Path]) -> str | Path:
 
 
 @pytest.mark.sqlite
-def test_a_migration_that_was_killed_has_not_begun_or_is_done_and_the_next_opens_the_store(tmp_path: Path) -> None:
+def test_a_migration_that_was_killed_has_not_begun_or_is_done_and_the_next_opens_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance, hit, left = random.Random(SEED), 0, set[str]()
     (tmp_path / "old").mkdir()
-    old = older(tmp_path / "old" / "memory.db", "0006")
+    old = older(tmp_path / "old" / "memory.db", monkeypatch)
     before, bytes_of = content(old), old.read_bytes()
     whole_one = tmp_path / "whole.db"
     whole_one.write_bytes(bytes_of)
@@ -136,14 +138,14 @@ def test_a_migration_that_was_killed_has_not_begun_or_is_done_and_the_next_opens
         hit += ended(child) == -signal.SIGKILL
         left |= names(folder)
         (version,) = rows(file, VERSION)
-        assert version["version_num"] in ("0006", schema.HEAD)
+        assert version["version_num"] in (BEFORE, schema.HEAD)
         assert content(file) == before
         whole(file, "migrate")
         assert content(file) == before
         assert contents(file) == contents(whole_one)
         assert names(folder) == {"memory.db", f"memory.db.before-{schema.HEAD}"}
         backup = folder / f"memory.db.before-{schema.HEAD}"
-        assert (content(backup), rows(backup, VERSION)) == (before, [{"version_num": "0006"}])
+        assert (content(backup), rows(backup, VERSION)) == (before, [{"version_num": BEFORE}])
         assert_clean(file)
     print(f"{hit} of {KILLS} migrations killed, in {took:.2f} s each; files that they left: {sorted(left)}")
     assert hit or KILLS < 10  # a few blows may all come too late

@@ -35,12 +35,12 @@ from embermem.store import migrations, schema
 from embermem.store.transactions import again
 from forked import script
 from lives import store_of
+from older import BEFORE, VERSION, older
 from scripted import NOW, SMALL, Place
 from soundness import assert_sound, meddle, rows
 
 pytestmark = pytest.mark.postgresql
 
-VERSION = f"SELECT version_num FROM {migrations.VERSION_TABLE}"
 LINES = ("I live in Lyon.", "We saw a heron.", "The heron came back.", "The train was late.", "My dog ate the cake.")
 
 
@@ -103,35 +103,20 @@ def test_processes_that_make_the_schema_at_once_all_succeed_and_one_makes_it(emp
     assert_sound(empty)
 
 
-def test_an_older_schema_is_refused_with_the_command_and_left_as_it_is(url: str) -> None:
-    meddle(url, f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0005'")
+def test_an_older_schema_is_refused_with_the_command_and_left_as_it_is(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older(url, monkeypatch)
     with pytest.raises(SchemaMismatch, match=r"older version of Ember .*back it up.*embermem --store .* migrate"):
         Memory(url, **SMALL)
-    assert rows(url, VERSION) == [{"version_num": "0005"}]
+    assert rows(url, VERSION) == [{"version_num": BEFORE}]
     assert store_exists(url, load())
 
 
-def test_a_newer_schema_is_refused_with_what_to_do(url: str) -> None:
-    meddle(url, f"UPDATE {migrations.VERSION_TABLE} SET version_num = '9999'")
-    for use in (lambda: Memory(url, **SMALL), lambda: migrate_store(url, load())):
-        with pytest.raises(SchemaMismatch, match=r"newer version of Ember \(schema 9999.*upgrade"):
-            use()
-
-
-def test_to_migrate_what_is_up_to_date_changes_nothing_and_what_is_not_there_is_an_error(url: str, empty: str) -> None:
-    assert migrate_store(url, load()) == (schema.HEAD, schema.HEAD)
+def test_to_migrate_what_is_not_there_is_an_error(empty: str) -> None:
     with pytest.raises(StoreError, match="holds no store"):
         migrate_store(empty, load())
     assert not store_exists(empty, load())
-
-
-def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str) -> None:
-    meddle(url, f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0005'")  # whose tables have other names
-    tables = rows(url, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'i') ORDER BY relname")
-    with pytest.raises(StoreError, match="the database reported an error"):
-        migrate_store(url, load())
-    assert rows(url, VERSION) == [{"version_num": "0005"}]
-    assert rows(url, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'i') ORDER BY relname") == tables
 
 
 def test_a_database_with_foreign_tables_of_our_names_is_refused_and_left_as_it_is(empty: str) -> None:

@@ -199,8 +199,8 @@ class KeywordCount(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentWritten(Record):
     """A segment's current text; creates the segment if it is new. `parts` are its summary, `keywords` all that are
-    counted, `shown` those of them that tell it from the owner's other segments; title and `shown` are None where an
-    older version wrote it."""
+    counted, `shown` those of them that tell it from the owner's other segments; title and `shown` are None in a
+    store that was migrated to schema 0013."""
 
     tag: ClassVar[str] = "SegmentWritten"
     segment_id: SegmentId

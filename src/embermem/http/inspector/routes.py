@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Request
+from fastapi import APIRouter, Header
 from fastapi.responses import RedirectResponse, Response
 
 from embermem.http.inspector.assets import FOREVER, address, asset
@@ -53,15 +53,6 @@ def file(mark: str, name: str, accept_encoding: Annotated[str, Header()] = "") -
     if "gzip" in accept_encoding.lower():
         return Response(found.compressed, media_type=found.type, headers={**headers, "Content-Encoding": "gzip"})
     return Response(found.content, media_type=found.type, headers=headers)
-
-
-@files.get("/recall")
-@files.get("/changes")
-@files.get("/changes/{no}")
-def once(request: Request) -> RedirectResponse:
-    """Addresses that pages had once lead to where they are now."""
-    path = request.url.path.replace("/recall", "/playground", 1).replace("/changes", "/audit", 1)
-    return RedirectResponse(path + (f"?{request.url.query}" if request.url.query else ""), status_code=308)
 
 
 @files.get("/favicon.ico")

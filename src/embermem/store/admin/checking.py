@@ -458,7 +458,7 @@ _GROWN: Mapping[tuple[Table, str], Any] = {
     (schema.note, "proposals"): PersonaChange,
     (schema.segment_text, "parts"): tuple[SummaryPart, ...],
 }
-"""Columns in whose records an older Ember wrote fewer fields."""
+"""Columns whose records have fewer fields in a store that was migrated to schema 0013."""
 
 
 def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
@@ -473,7 +473,7 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
         for place, kind in grown:
             if values[place] is not None:
                 values[place] = json_text(from_json(values[place], kind))
-        if shown and values[shown[0]] is not None:  # an older Ember wrote the words
+        if shown and values[shown[0]] is not None:  # a migrated store has the words
             values[shown[0]] = shown_from(values[shown[0]], from_json(values[shown[1]], tuple[KeywordCount, ...]))
         hashed.update(repr(tuple(values)).encode())
     return hashed.hexdigest()

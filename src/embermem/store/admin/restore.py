@@ -30,7 +30,7 @@ from embermem.store.engines.backup_pages import Contents, alone, apply_pages, co
 from embermem.store.engines.copies import LOGS, PAGES
 from embermem.store.engines.database import Database
 from embermem.store.forgotten_key import KeyFile, bring_key, refuse_other_key
-from embermem.store.migrations import VERSION_TABLE, refuse_newer
+from embermem.store.migrations import VERSION_TABLE, refuse_unknown
 from embermem.store.schema import HEAD
 
 __all__ = ["restore"]
@@ -128,7 +128,7 @@ def _assembled(source: Path, manifest: Manifest | None, part: Path, told: Told) 
         raise StoreCorrupt(f"{source} does not give the store that it was made of: a backup before it was changed")
     refuse_unsound(part)
     contents = contents_of(part, VERSION_TABLE)
-    refuse_newer(contents.schema, str(source))
+    refuse_unknown(contents.schema, str(source))
     if manifest is not None:
         refuse_different(source, contents.rows, manifest.rows)
     return contents

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Text
+from sqlalchemy import Table, Text
 from sqlalchemy.dialects import postgresql
 
 from embermem.core.errors import ConfigError
@@ -33,10 +33,10 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     return (*made, *(spreading(every_table()) if engine == "citus" else ()))
 
 
-def without_statistics() -> Iterator[str]:
+def without_statistics(tables: Iterable[Table] = schema.metadata.sorted_tables) -> Iterator[str]:
     """PostgreSQL: ANALYZE keeps samples of what a column holds in a catalog that forgetting does not reach. No column
     of words is sampled."""
-    for table in schema.metadata.sorted_tables:
+    for table in tables:
         for column in table.c:
             if isinstance(column.type, Text):
                 yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'

@@ -15,7 +15,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "has_numbers", "replace_owners", "table_of_keys"]
+__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "replace_owners", "table_of_keys"]
 
 KEYS = "owner_key"
 """The table of numbers. It is of the file, not of the schema: no copy on another engine has it."""
@@ -73,7 +73,7 @@ class OwnerKey(TypeDecorator[str]):
 
 def table_of_keys() -> str:
     """The statement that makes the table."""
-    return f"CREATE TABLE IF NOT EXISTS {KEYS} (no INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(32) NOT NULL UNIQUE)"
+    return f"CREATE TABLE {KEYS} (no INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(32) NOT NULL UNIQUE)"
 
 
 def replace_owners(engine: Engine) -> None:
@@ -136,13 +136,8 @@ def _with(row: Any, places: list[int], numbers: _Numbers) -> tuple[Any, ...]:
     return tuple(made)
 
 
-def has_numbers(c: Connection) -> bool:
-    """Whether numbers stand for owners in this database."""
-    return bool(c.dialect.name == "sqlite")
-
-
 def drop_alias(c: Connection, owner_id: str) -> None:
     """Take away the number of an owner of whom no row is left."""
-    if has_numbers(c):
+    if c.dialect.name == "sqlite":
         c.exec_driver_sql(f"DELETE FROM {KEYS} WHERE id = ?", (owner_id,))
         c.info.pop(_KNOWN, None)

@@ -2,8 +2,8 @@
 stands in tables of versions. PostgreSQL compresses long values by itself.
 
 A packed value is a BLOB: two marks, and a raw DEFLATE stream (RFC 1951) with a dictionary of the words that our JSON
-repeats. Text is text of an older version, or too short to gain. What looks for a word in a column asks `Plain`; what
-looks through a file's bytes asks `unpacked_within`, which knows packed values by their marks.
+repeats. Text is too short to gain, or of a store that was migrated to schema 0013. What looks for a word in a column
+asks `Plain`; what looks through a file's bytes asks `unpacked_within`, which knows packed values by their marks.
 """
 
 from __future__ import annotations

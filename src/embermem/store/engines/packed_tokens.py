@@ -2,8 +2,8 @@
 
 Most codes of 4 bits lie near the middle, so that Huffman's code of them takes a sixth less than 4 bits each. A packed
 value is two marks, a raw DEFLATE stream (RFC 1951) of the codes, a byte each, and a zero where the length would be
-even. What has an even length is the codes themselves, of an older version or where that is shorter. An embedder whose
-codes have an odd length is always packed.
+even. What has an even length is the codes themselves, where that is shorter or the store was migrated to schema 0013.
+An embedder whose codes have an odd length is always packed.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class Postgres(Database):
                 )
             self._create(engine)
         elif found != schema.HEAD:
-            migrations.refuse_newer(found, self.place)
+            migrations.refuse_unknown(found, self.place)
             raise SchemaMismatch(
                 f"{self.place} is from an older version of Ember (schema {found}; this version needs "
                 f"{schema.HEAD}): back it up, stop what uses it, and run `embermem --store {self.place} migrate`"
@@ -231,12 +231,12 @@ class Postgres(Database):
                     found = _version(connection, self.place)
                 if found is None:
                     raise StoreError(f"{self.place} holds no store; opening it for writing creates one")
-                migrations.refuse_newer(found, self.place)
+                migrations.refuse_unknown(found, self.place)
                 if found == schema.HEAD:
                     return found, found
                 with engine.begin() as connection:  # waits for those who write, and they for it
                     connection.execute(text(f"LOCK TABLE {migrations.VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
-                    migrations.upgrade(connection, made=_spreader(connection))
+                    _upgraded(connection)
             return found, schema.HEAD
         finally:
             engine.dispose()
@@ -402,8 +402,9 @@ class Postgres(Database):
 
 
 def _statistics_dropped(c: Connection) -> list[str]:
-    """The statements that drop the samples which the server keeps of words, in a store made by an Ember that let it:
-    telling a column its own type does so."""
+    """The statements that drop the samples which the server keeps of words, where a migration let it: in a new column
+    of a table that Citus spreads, and in a store that came to schema 0013 from an older one. Telling a column its own
+    type does so."""
     columns = [(table.name, column.name) for table in schema.metadata.sorted_tables for column in table.c]
     query = text(
         "SELECT tablename, attname FROM pg_stats WHERE schemaname = current_schema() AND tablename = ANY(:names)"
@@ -512,15 +513,19 @@ def _threshold(text: str) -> int | None:
     raise ConfigError(f"prepare_threshold={text} in the store's URL: allowed are none, or a number of times, such as 5")
 
 
-def _spreader(connection: Connection) -> Callable[[Table], None]:
-    """What is done with a table that a migration made."""
+def _upgraded(connection: Connection) -> None:
+    """Bring the schema up to date; a new table is spread where the others are, before anything is written into it."""
+    from embermem.store.engines.ddl import without_statistics
+
     spread = citus.spread_tables(connection)
 
     def made(table: Table) -> None:
-        for statement in citus.spreading([table.name]) if spread else ():
+        for statement in (*without_statistics([table]), *citus.spreading([table.name])) if spread else ():
             connection.execute(text(statement))
 
-    return made
+    migrations.upgrade(connection, made=made)
+    for statement in () if spread else without_statistics():  # of a table that is spread, Citus refuses it
+        connection.execute(text(statement))
 
 
 def _version(connection: Connection, place: str) -> str | None:

@@ -5,13 +5,13 @@ What has no short form here, such as another embedder, stands there as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from sqlalchemy import Dialect, Table, Text, TypeDecorator
+from sqlalchemy import Dialect, Text, TypeDecorator
 
 from embermem.core.vectors import of_summaries
 
-__all__ = ["ShortName", "short_forms"]
+__all__ = ["ShortName"]
 
 _PAIR, _MINILM = "all-MiniLM-L6-v2+use-multilingual-v3", "all-MiniLM-L6-v2"
 _SHORT: Mapping[str, str] = {
@@ -21,8 +21,8 @@ _SHORT: Mapping[str, str] = {
     of_summaries(_MINILM): "~M",
     "extractive-v1": "~x",
 }
-"""What stands in files. A short form never changes; a new name may get one that no other has, with a step of the
-migration that rewrites the rows of the older files."""
+"""What stands in files. A short form never changes; a new name may get one that no other has, with a step in
+`store/migrations.py` that rewrites the rows of older files."""
 _NAMES = {short: name for name, short in _SHORT.items()}
 
 
@@ -39,10 +39,3 @@ class ShortName(TypeDecorator[str]):
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """The name."""
         return value if value is None or dialect.name != "sqlite" else _NAMES.get(value, value)
-
-
-def short_forms(table: Table) -> Iterator[tuple[str, str, str]]:
-    """Of each column of a table that holds such names: the column, a name, and its short form."""
-    for column in table.c:
-        if isinstance(column.type, ShortName):
-            yield from ((column.name, name, short) for name, short in _SHORT.items())

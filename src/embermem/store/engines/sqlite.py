@@ -137,7 +137,7 @@ class Sqlite(Database):
         found = migrations.version(engine, self._path)
         if found is None:
             raise StoreError(f"there is no store at {self._path}")
-        migrations.refuse_newer(found, str(self._path))
+        migrations.refuse_unknown(found, str(self._path))
         if found != schema.HEAD:
             raise SchemaMismatch(
                 f"{self._path} is from an older version of Ember (schema {found}; this version needs "

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import sqlite
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.store.engines.owner_alias import table_of_keys
 from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
-from embermem.store.migrations import VERSION_TABLE, new_store, refuse_newer, upgrade, version
+from embermem.store.migrations import VERSION_TABLE, new_store, refuse_unknown, upgrade, version
 from embermem.store.schema import HEAD
 
 _ALONE_S = 3.0
@@ -26,8 +26,9 @@ _ALONE_WAIT_S = 0.1
 def prepare(engine: Engine, path: Path) -> None:
     """Make the schema in an empty file, or migrate an older one after a backup beside it (`FILE.before-REVISION`).
 
-    Raises StoreCorrupt for somebody else's database, SchemaMismatch for one of a newer Ember, StoreBusy for an older
-    one that another process has open, and StoreError where no backup can be made: then the file stays as it was.
+    Raises StoreCorrupt for somebody else's database, SchemaMismatch for a schema that is newer or too old,
+    StoreBusy for an older one that another process has open, and StoreError where no backup can be made: then the file
+    stays as it was.
     """
     found = version(engine, path)
     if found == HEAD:
@@ -35,7 +36,7 @@ def prepare(engine: Engine, path: Path) -> None:
     if found is None:
         _create(engine)
         return
-    refuse_newer(found, str(path))
+    refuse_unknown(found, str(path))
     _migrate(engine, path, found)
 
 

@@ -25,7 +25,7 @@ class Vectors(TypeDecorator[bytes]):
         return dialect.type_descriptor(_HalfVec() if getattr(dialect, "ember_halfvec", False) else LargeBinary())
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
-        """The same for the same numbers, whether this version wrote them or an older one, in half precision."""
+        """The same for the same numbers, also of those in half precision that a migrated store has."""
         return None if value is None else vector_codes.stored_bytes(value)
 
 
@@ -57,7 +57,7 @@ class _HalfVec(UserDefinedType[bytes]):
 
 
 def as_sent(c: Connection, column: ColumnElement[bytes]) -> ColumnElement[bytes]:
-    """A column of vectors for who reads many and takes them as they are: in half precision where an older version or
+    """A column of vectors for who reads many and takes them as they are: in half precision where a migrated store or
     pgvector has them so."""
     return type_coerce(column, _HalfVec() if are_halves(c) else LargeBinary())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Column, Table, func, or_, text
+from sqlalchemy import Table, func, or_, text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
@@ -25,12 +25,6 @@ def upsert(c: Connection, table: Table) -> Any:
 def is_spread(c: Connection) -> bool:
     """Whether the store of a connection is spread over several servers, with what belongs to no owner on each."""
     return bool(getattr(c.dialect, "ember_spread", False))
-
-
-def order_by_code_points(c: Connection, column: Column[str]) -> None:
-    """Order a column of texts as Python does it, where an older schema ordered it as the database does."""
-    if c.dialect.name == "postgresql":  # SQLite always did
-        c.execute(text(f'ALTER TABLE {column.table.name} ALTER COLUMN {column.name} TYPE TEXT COLLATE "C"'))
 
 
 def begins_with(column: Any, beginning: str) -> tuple[Any, ...]:
