@@ -8,7 +8,7 @@ RECIPES = ROOT / "docs" / "guides" / "recipes.md"
 MCP = ROOT / "docs" / "guides" / "mcp.md"
 
 
-def test_each_program_on_the_page_is_a_file_word_for_word() -> None:
+def test_what_the_page_shows_is_what_is_run() -> None:
     programs = [block for block in blocks(RECIPES) if block.language == "python"]
     assert len(programs) >= 5
     for block in programs:
@@ -17,8 +17,6 @@ def test_each_program_on_the_page_is_a_file_word_for_word() -> None:
         assert path.startswith("examples/")
         assert block.body == (ROOT / path).read_text(encoding="utf-8"), f"recipes.md:{block.line} is not {path}"
 
-
-def test_the_settings_on_the_page_are_those_of_the_page_of_mcp() -> None:
     settings = [(block.language, block.note, block.body) for block in blocks(RECIPES) if block.language != "python"]
     given = {(block.language, block.note, block.body) for block in blocks(MCP)}
     assert settings
