@@ -190,7 +190,7 @@ def test_little_text_and_hostile_text_is_data_that_two_handles_on_one_store_see(
         one.recall(text)
 
 
-@pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
+@pytest.mark.parametrize("name", bounded(("mem0g", "memgpt"), proofs=sorted(SYSTEMS)), scope="module")
 def test_a_model_that_fails_loses_nothing(system_opened: SystemOpener, name: str, model_server: ModelServer) -> None:
     memory = system_opened(name, scripted=True, model_retries=0, model_breaker_failures=1000)
     alice = told(memory.of("alice"))

@@ -291,7 +291,9 @@ def test_without_a_model_the_nearest_episodes_are_looked_up(system_opened: Syste
 
 
 SAID = st.lists(
-    st.tuples(st.integers(1, 25), st.sampled_from(["s1", "s1", "s2"]), st.booleans()), min_size=1, max_size=25
+    st.tuples(st.integers(1, 25), st.sampled_from(["s1", "s1", "s2"]), st.booleans()),
+    min_size=1,
+    max_size=bounded(10, proofs=25),
 )
 """Sayings: of so many words, in a thread, and whether the talk is settled after it."""
 

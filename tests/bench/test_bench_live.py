@@ -169,6 +169,7 @@ def test_visits_warm_segments_so_that_they_are_promoted_and_strengthen_memories(
     assert live["strongest"] > 3
 
 
+@pytest.mark.proof
 def test_what_is_not_used_fades_while_the_conversation_goes_on_and_what_is_asked_for_stays(tmp_path: Path) -> None:
     document = diary()
     for n, thread in enumerate(document["conversations"][0]["threads"]):
@@ -213,13 +214,14 @@ def test_a_unit_that_was_ended_anywhere_finds_the_same_and_a_finished_run_does_n
         assert timeless(lived(tmp_path / f"r{ended}", data, *systems)) == timeless(whole)
 
 
+@pytest.mark.proof
 def test_calls_that_were_made_are_not_made_again_when_a_unit_begins_again(tmp_path: Path) -> None:
-    data = written(tmp_path, diary(bounded(1, proofs=3)))
+    data = written(tmp_path, diary(3))
     with ModelServer(scripted.answer) as server:
         model = bootstrap.make_model(None, config.load(model="scripted", model_url=server.url, model_key="none"))
         whole = lived(tmp_path / "whole", data, "memoryos", "memorybank", model=model)
         calls = server.calls
-        for most in (2, calls // 2):
+        for most in (5, calls // 2):
             with pytest.raises(BudgetSpent):
                 lived(tmp_path / "r", data, "memoryos", "memorybank", model=model, most_calls=most)
         ended = lived(tmp_path / "r", data, "memoryos", "memorybank", model=model)

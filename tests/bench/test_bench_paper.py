@@ -296,6 +296,7 @@ def test_the_budget_ends_a_run_and_the_next_one_finds_what_an_undisturbed_one_fi
     assert paid(tmp_path / "r", (Price(), Price())) == pytest.approx(cost)
 
 
+@pytest.mark.proof
 def test_parts_on_the_same_data_ask_alike_questions_once_and_a_part_can_be_added(
     tmp_path: Path, gvd: Path, server: ModelServer
 ) -> None:

@@ -432,6 +432,13 @@ def test_the_command_writes_a_study_and_prints_its_table_or_its_numbers(tmp_path
 # ---------------------------------------------------------------------------------------------------- with a judge
 
 
+def test_gvd_without_a_model_has_no_figure_and_it_is_told_what_it_needs(tmp_path: Path) -> None:
+    gvd_written(tmp_path, bank(), ASKED)
+    with pytest.raises(InputError, match="as GVD, need a model and a judge"):
+        compare(comparison("presets"), [tmp_path], tmp_path / "out", embedder="hashed")
+
+
+@pytest.mark.proof
 def test_the_ablation_runs_on_gvd_with_a_judge_and_a_model_of_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "gvd"
     folder.mkdir()
@@ -460,5 +467,3 @@ def test_the_ablation_runs_on_gvd_with_a_judge_and_a_model_of_its_own(tmp_path: 
     ]
     assert [row["gvd.coherence"] for row in written.content["rows"]] == [1.0] * 5
     assert "gvd.correctness" in written.text
-    with pytest.raises(InputError, match="as GVD, need a model and a judge"):
-        compare(comparison("presets"), [folder], tmp_path / "without", embedder="hashed")
