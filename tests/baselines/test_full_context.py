@@ -23,12 +23,7 @@ LINES = (
 
 def opened(folder: Path, **options: object) -> SystemMemory:
     return open_system(
-        "full_context",
-        folder / "full.db",
-        options=options,
-        embedder="hashed",
-        background=False,
-        token_counter="words",
+        "full_context", folder / "full.db", options=options, embedder="hashed", background=False, token_counter="words"
     )
 
 

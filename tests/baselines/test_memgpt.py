@@ -86,9 +86,7 @@ def test_main_context_is_counted_as_it_is_sent_and_pressure_is_told_at_its_share
     usage = system.usage(alice.owner)
     assert (usage.queue, usage.total) == (80, STATIC + 80)
 
-    system, alice = opened(
-        "three.db",
-    )
+    system, alice = opened("three.db")
     talk(alice, 2)
     model.says(call("core_memory_append", label="human", content="counts to sixteen", heartbeat=True))
     talk(alice, 1)
@@ -190,9 +188,7 @@ def test_functions_write_blocks_and_passages_that_name_their_sources(opened: Ope
     assert "human (15 of 2000 characters)\n  lives in Nantes" in model.shown[-1]
     assert "human: lives in Nantes" in alice.recall("Where?").text
 
-    system, alice = opened(
-        "two.db",
-    )
+    system, alice = opened("two.db")
     alice.add("Forget it.", at=AT)
     model.says(
         call("core_memory_append", label="human", content="likes rye", heartbeat=True),
@@ -201,9 +197,7 @@ def test_functions_write_blocks_and_passages_that_name_their_sources(opened: Ope
     alice.settle()
     assert lines_of(system, alice) == []
 
-    system, alice = opened(
-        "three.db",
-    )
+    system, alice = opened("three.db")
     for _ in range(2):
         alice.add("Ana bakes rye bread.", "Good.", at=AT)
         model.says(call("archival_memory_insert", content="Ana bakes rye bread"))
@@ -211,18 +205,14 @@ def test_functions_write_blocks_and_passages_that_name_their_sources(opened: Ope
     (passage,) = system.kept(alice.owner, Passage)
     assert passage.sources == (1, 3)
 
-    system, alice = opened(
-        "four.db",
-    )
+    system, alice = opened("four.db")
     alice.add("Something else.", at=AT)
     alice.add("Ana bakes rye bread.", "Good.", at=AT)
     model.says(DONE, call("archival_memory_insert", content="a paraphrase of it"))
     alice.settle()
     assert [passage.sources for passage in system.kept(alice.owner, Passage)] == [(2, 3)]
 
-    system, alice = opened(
-        "five.db",
-    )
+    system, alice = opened("five.db")
     alice.add("I saw a heron.", at=AT)
     alice.settle()
     alice.add(None, "Lovely.", at=AT)
@@ -266,9 +256,7 @@ def test_a_chain_ends_without_a_heartbeat_after_its_steps_or_with_a_function_tha
     assert alice.settle() == 1
     assert model.server.calls == 4
 
-    _, alice = opened(
-        "two.db",
-    )
+    _, alice = opened("two.db")
     alice.add("I saw a heron.", at=AT)
     model.says(call("conversation_search", query="heron", heartbeat=True), call("conversation_search", query="crane"))
     alice.settle()
@@ -279,9 +267,7 @@ def test_a_chain_ends_without_a_heartbeat_after_its_steps_or_with_a_function_tha
         "  2026-04-02 alice: I saw a heron."
     )
 
-    system, alice = opened(
-        "three.db",
-    )
+    system, alice = opened("three.db")
     alice.add("I like rye bread.", at=AT)
     model.says(call("drop_all_tables"), call("core_memory_append", label="human", content="likes rye bread"))
     assert alice.settle() == 1
@@ -302,9 +288,7 @@ def test_hits_stand_in_the_order_of_the_searches_in_pages_and_each_once(opened: 
     assert "page 0 of 0 to 2, 12 found:" in model.shown[-1]
     assert [hit.utterance.seq for hit in hits[:7]] == [12, 11, 10, 9, 8, 2, 1]
 
-    _, alice = opened(
-        "two.db",
-    )
+    _, alice = opened("two.db")
     alice.add("I saw a heron.", at=AT)
     alice.add("I ate an apple.", at=AT)
     alice.add("The sky was blue.", at=AT)
@@ -319,9 +303,7 @@ def test_hits_stand_in_the_order_of_the_searches_in_pages_and_each_once(opened: 
     assert context.text.count("I ate an apple.") == 1
     assert 0.0 < context.confidence <= 1.0
 
-    _, alice = opened(
-        "three.db",
-    )
+    _, alice = opened("three.db")
     alice.add("I ate an apple.", at=AT)
     model.says(call("archival_memory_insert", content="ate an apple"))
     alice.settle()
@@ -379,9 +361,7 @@ def test_memory_is_read_only_while_a_query_is_answered_and_as_it_was_at_its_time
     assert lines_of(system, alice) == []
     assert "spy" not in context.text
 
-    _, alice = opened(
-        "two.db",
-    )
+    _, alice = opened("two.db")
     for fact in ("I own a boat.", "I sold the boat."):
         alice.add(fact, at=AT)
         model.says(call("core_memory_append", label="human", content=fact))

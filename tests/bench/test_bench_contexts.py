@@ -8,31 +8,12 @@ from pathlib import Path
 
 from small import locomo
 from test_bench_recall import command
-from utterances import said
+from utterances import context, said
 
-from embermem.core.types import Context, Hit, Persona, Tier, Utterance, UtteranceId
+from embermem.core.types import UtteranceId
 from embermem_bench.datasets import Question
 from embermem_bench.recall import packed_within
 from embermem_bench.understanding import context_sheet, contexts, sheet
-
-
-def context(text: str, *packed: Utterance) -> Context:
-    return Context(
-        text=text,
-        hits=(),
-        packed=tuple(
-            Hit(utterance=one, score=0.0, rank=i, tier=Tier.SHORT, segment_id=None, channels={})
-            for i, one in enumerate(packed, 1)
-        ),
-        facts=(),
-        persona=Persona(),
-        tokens=len(text.split()),
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset="default",
-    )
 
 
 def test_the_figures_of_contexts_by_hand() -> None:

@@ -84,10 +84,7 @@ def _set(*path: str | int, value: object) -> Callable[[Any], None]:
 
 
 WRONG: Sequence[tuple[Callable[[Any], None], str]] = (
-    (
-        _set("conversations", 0, "threads", 1, "turns", 0, "at", value="soon"),
-        "thread 2, turn 1: the time is 'soon'",
-    ),
+    (_set("conversations", 0, "threads", 1, "turns", 0, "at", value="soon"), "thread 2, turn 1: the time is 'soon'"),
     (_set("conversations", 0, "threads", 0, "turns", 1, "role", value="ghost"), "turn 2: role is 'ghost'"),
     (_set("conversations", 0, "threads", 0, "turns", value=None), "(mara), thread 1, turns: expected a list"),
     (_set("conversations", 0, "threads", 0, "id", value="k2"), "the thread id 'k2' stands there twice"),

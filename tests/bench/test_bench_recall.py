@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +10,9 @@ import pytest
 from running import Ended
 from running import run as cli
 from small import locomo, recall_set
+from utterances import context, said
 
-from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.types import Context
 from embermem.memory import Memory, OwnerMemory
 from embermem_bench import recall
 from embermem_bench.datasets import parse
@@ -120,51 +120,21 @@ def test_each_conversation_has_an_owner_of_its_own_and_a_limit_asks_the_first_qu
 # ------------------------------------------------------------------------------------------- the words of a context
 
 
-def hit(name: str, text: str) -> Hit:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    utterance = Utterance(
-        id=UtteranceId(name),
-        seq=1,
-        page_id=PageId("p"),
-        thread=ThreadId("t"),
-        role=Role.USER,
-        speaker="Ana",
-        text=text,
-        said_at=at,
-        recorded_at=at,
-    )
-    return Hit(utterance=utterance, score=1.0, rank=1, tier=Tier.SHORT)
-
-
-def context(text: str, *packed: Hit, preset: str = "default") -> Context:
-    return Context(
-        text=text,
-        hits=packed,
-        packed=packed,
-        facts=(),
-        persona=Persona(),
-        tokens=len(text.split()),
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset=preset,
-    )
-
-
 def test_what_stands_in_a_context_of_its_budget_counts() -> None:
-    found = recall.packed_within(context("a b c […]", hit("u", "b c"), hit("v", "c d e")), 4)
-    assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u", "v"], ["u"], False)
+    found = recall.packed_within(context("a b c […]", said(1, "Ana", "b c"), said(2, "Ana", "c d e")), 4)
+    assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u1", "u2"], ["u1"], False)
 
-    quoted = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", hit("u", "a b yesterday c d")), 9)
+    quoted = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", said(1, "Ana", "a b yesterday c d")), 9)
     assert quoted.says("b yesterday c")
     assert not quoted.says("c d")
 
     with pytest.raises(recall.BudgetExceeded, match="4 words were packed for a budget of 3"):
-        recall.packed_within(context("a b c d", hit("u", "b c")), 3)
+        recall.packed_within(context("a b c d", said(1, "Ana", "b c")), 3)
 
-    for words, present, was_cut in [(6, ["u", "v"], False), (5, ["u"], True), (2, [], True)]:
-        long = context("Ana: one two\nAna: three four", hit("u", "one  two"), hit("v", "three four"), preset="paper")
+    for words, present, was_cut in [(6, ["u1", "u2"], False), (5, ["u1"], True), (2, [], True)]:
+        long = context(
+            "Ana: one two\nAna: three four", said(1, "Ana", "one  two"), said(2, "Ana", "three four"), preset="paper"
+        )
         cut = recall.packed_within(long, words)
         assert (sorted(cut.present), cut.was_cut) == (present, was_cut)
 

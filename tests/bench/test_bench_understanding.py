@@ -10,23 +10,10 @@ from typing import Any
 import pytest
 from small import locomo, recall_set
 from test_bench_recall import command
-from utterances import AT, said
+from utterances import AT, context, said
 
 from embermem.core.errors import InputError
-from embermem.core.types import (
-    About,
-    Context,
-    Fact,
-    FactId,
-    Page,
-    PageId,
-    Persona,
-    Segment,
-    SegmentId,
-    Source,
-    Utterance,
-    UtteranceId,
-)
+from embermem.core.types import About, Fact, FactId, Page, PageId, Segment, SegmentId, Source, Utterance, UtteranceId
 from embermem_bench import recall
 from embermem_bench.datasets import parse
 from embermem_bench.understanding import measures, sheet
@@ -81,22 +68,6 @@ def segment(name: str, *pages: str, summary: str = "") -> Segment:
     )
 
 
-def context(text: str, *facts: Fact) -> Context:
-    return Context(
-        text=text,
-        hits=(),
-        packed=(),
-        facts=facts,
-        persona=Persona(),
-        tokens=0,
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset="default",
-    )
-
-
 # -------------------------------------------------------------------------------------------------------------- words
 
 
@@ -148,12 +119,14 @@ def test_facts_are_measured_by_hand() -> None:
     asked = (
         Asking(
             context=context(
-                "- Vera plays the trombone (said 2026-03-01) [#1]\n- Kit has a leaking roof", trombone, roof
+                "- Vera plays the trombone (said 2026-03-01) [#1]\n- Kit has a leaking roof", facts=(trombone, roof)
             ),
             evidence=frozenset({UtteranceId("u2")}),
         ),
         Asking(
-            context=context("- plays  the trombone\n- lives in Rome\n\n#1 Vera: plays the trombone", trombone, sister),
+            context=context(
+                "- plays  the trombone\n- lives in Rome\n\n#1 Vera: plays the trombone", facts=(trombone, sister)
+            ),
             evidence=frozenset({UtteranceId("u1"), UtteranceId("u4")}),
         ),
         Asking(context=context("#1 Vera: I play."), evidence=frozenset({UtteranceId("u1")})),
@@ -327,7 +300,7 @@ def test_a_question_in_mid_conversation_gets_no_fact_that_is_learnt_later(tmp_pa
 def sheet_rows() -> list[sheet.SheetRow]:
     long = "x" * 400
     pages = [
-        page(said(1, "Vera", "Hello."), said(2, "Kit", f"{long}I live in Lyon.{long}"), said(3, "Vera", "Nice.", "t2")),
+        page(said(1, "Vera", "Hello."), said(2, "Kit", f"{long}I live in Lyon.{long}"), said(3, "Vera", "Nice.", "t2"))
     ]
     home = fact("Kit lives in Lyon", person="Kit", attribute="lives_in", value="Lyon", valid_from=AT)
     source = Source(seq=2, utterance_id=UtteranceId("u2"), start=400, end=414)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import run
+from test_bench_report import asked, header
 from test_dataset_gvd import ASKED, bank
 from test_dataset_gvd import written as gvd_written
 
@@ -25,7 +26,7 @@ from embermem.testing.model_server import ModelServer
 from embermem_bench import figures, scripted
 from embermem_bench.datasets import parse
 from embermem_bench.plan import SystemSpec
-from embermem_bench.results import Header, Result, Results, Spent
+from embermem_bench.results import Result, Results
 from embermem_bench.studies import COMPARISONS, Written, compare, comparison, draw_map
 from embermem_bench.studies.comparing import rows
 from embermem_bench.studies.comparisons import Comparison, Variant
@@ -251,11 +252,11 @@ def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_t
         headers=(header("amem", "tim"),),
         ingested=(),
         results=(
-            asked("amem", "q1", "a", 1.0),
-            asked("amem", "q2", "b", 0.5),
-            asked("amem", "q3", "b", 0.0, headline=False),
-            asked("tim", "q1", "a", 0.25),
-            asked("tim", "q2", "b", 0.25),
+            packed("amem", "q1", "a", 1.0),
+            packed("amem", "q2", "b", 0.5),
+            packed("amem", "q3", "b", 0.0, headline=False),
+            packed("tim", "q1", "a", 0.25),
+            packed("tim", "q2", "b", 0.25),
         ),
     )
     first, second = rows(study, found, "packed")
@@ -267,46 +268,9 @@ def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_t
     assert second.apart.low is None, "one conversation says nothing of others"
 
 
-def asked(system: str, question: str, category: str, packed: float, *, headline: bool = True) -> Result:
-    return Result(
-        system=system,
-        dataset="d",
-        conversation="c",
-        seed=0,
-        question=question,
-        category=category,
-        headline=headline,
-        answerable=True,
-        gold=None,
-        evidence=(),
-        evidence_threads=("t",),
-        ranking=(),
-        packed=(),
-        told=(),
-        confidence=0.5,
-        context_tokens=10,
-        answer=None,
-        values={"thread_packed": packed, "thread_mrr": packed},
-        verdicts=(),
-        recall=Spent(ms=1.0),
-        answering=Spent(),
-        judging=Spent(),
-    )
-
-
-def header(*systems: str) -> Header:
-    return Header(
-        data=(),
-        systems=systems,
-        seeds=(0,),
-        limit=None,
-        conversations=(),
-        budget=None,
-        judges=(),
-        model="",
-        embedder="hashed",
-        counter="words",
-    )
+def packed(system: str, question: str, category: str, share: float, *, headline: bool = True) -> Result:
+    values = {"thread_packed": share, "thread_mrr": share}
+    return asked(system, "c", question, values, category=category, headline=headline, evidence_threads=("t",))
 
 
 # ------------------------------------------------------------------------------------------------------- the memory map
