@@ -216,12 +216,13 @@ def test_the_memories_of_mem0_stand_before_the_triples(system_opened: SystemOpen
 def test_an_answer_that_names_what_was_not_shown_is_refused_and_nothing_is_kept(
     system_opened: SystemOpener, script: Script, model_server: ModelServer
 ) -> None:
-    for answers, said in [
+    refused: list[tuple[dict[str, Json], str]] = [
         ({"Mem0gTriples": {"triples": [{"source": 1, "relation": "x", "target": 3, "messages": []}]}}, "no thing 3"),
         ({"Mem0gTriples": {"triples": [{"source": 1, "relation": "x", "target": 2, "messages": [9]}]}}, "no message 9"),
         ({"Mem0gObsolete": {"obsolete": [2]}}, "no known relation 2"),
         ({"Mem0gEntities": {"entities": [{"name": "Ana", "type": "planet"}]}}, "planet"),
-    ]:
+    ]
+    for answers, said in refused:
         alice = graph(system_opened)
         grown(alice, script, "I live in Nantes.", 1, ("Alice", "lives in", "Nantes"))
         before = held(alice)

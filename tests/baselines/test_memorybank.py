@@ -235,11 +235,11 @@ def test_a_recall_that_is_visited_makes_ones_own_memory_stronger_and_sets_its_ti
     one, other = (Told(part, model_server, clock) for _ in range(2))
     tell(one.owner, HERON, day=2)
     one.owner.settle()
-    hits = one.owner.recall("Which bird?").hits
+    seen = one.owner.recall("Which bird?").hits
     tell(other.owner, TRAM, day=2)
     other.owner.settle()
-    one.owner.visit(hits)
-    other.owner.visit(hits)
+    one.owner.visit(seen)
+    other.owner.visit(seen)
     assert [record.strength for record in kept(one.memory, Exchange)] == [3.0, 1.0]
     assert other.owner.settle() == 0
 

@@ -193,12 +193,13 @@ def test_a_model_that_fails_or_names_what_was_not_shown_changes_nothing(
         assert texts(memory) == [("Ana lives in Lyon.", (1,))]  # where no line is named it rests on all of them
 
     model.clear()
-    for answer, said in [
+    answers: list[tuple[dict[str, Any], str]] = [
         ({"forget": [3], "merge": []}, "Thought 3 was not shown"),
         ({"forget": [1], "merge": [merge(1, 2)]}, "Thought 1 is named twice"),
         ({"forget": [], "merge": [merge(2)]}, "takes two thoughts or more"),
         *bounded([], proofs=[({"forget": [0], "merge": []}, "Thought 0 was not shown")]),
-    ]:
+    ]
+    for answer, said in answers:
         with opened(fresh(tmp_path), ONE_BUCKET, model_server) as memory:
             ana = memory.of("ana")
             for town in ("Lyon", "Nantes"):

@@ -603,13 +603,14 @@ def test_a_system_is_named_with_its_options_or_by_its_class_and_a_plan_can_be_ru
         with pytest.raises(ConfigError):
             SystemSpec.parse(text)
 
-    for more, told in [
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"judges": ("harsh",)}, "no judge 'harsh'"),
         ({"judges": ("strict", "strict")}, "named twice"),
         ({"seeds": ()}, "at least one seed"),
         ({"limit": 0}, "limit = 0"),
         ({"budget": 0}, "budget = 0"),
-    ]:
+    ]
+    for more, told in wrong:
         with pytest.raises(ConfigError, match=told):
             plan(Path("x.json"), **more)
 

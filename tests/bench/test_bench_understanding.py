@@ -225,18 +225,18 @@ def test_both_formats_bring_what_should_be_understood(tmp_path: Path) -> None:
         project_of={"k1": "boat", "b1": "bread", "k2": "boat"},
     )
 
-    document = locomo()
-    document[0]["observation"] = {
+    talk = locomo()
+    talk[0]["observation"] = {
         "session_1_observation": {
             "Kit": [["Kit mended the roof.", "D1:1"], ["Nobody said it.", "D7:7"]],
             "Vera": [["Vera learns the trombone.", ["D1:2", "D2:1"]]],
         }
     }
-    document[0]["event_summary"] = {
+    talk[0]["event_summary"] = {
         "events_session_1": {"Kit": ["Kit mends a roof.", "He rests."], "Vera": [], "date": "8 May, 2023"},
         "events_session_2": {"Kit": ["Frost."], "Vera": ["A picture."], "date": "1 June, 2023"},
     }
-    gold = gold_of(parse(document, "ours", "here"), document, "here")["our-1"]
+    gold = gold_of(parse(talk, "ours", "here"), talk, "here")["our-1"]
     assert gold.notes == (
         Note(text=" mended the roof.", turns=("D1:1",)),
         Note(text=" learns the trombone.", turns=("D1:2", "D2:1")),

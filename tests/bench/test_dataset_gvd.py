@@ -95,7 +95,7 @@ def changed(**days: object) -> dict[str, Any]:
 
 
 def test_what_is_wrong_is_named(tmp_path: Path) -> None:
-    for talk, asked, wrong in [
+    cases: list[tuple[object, list[Any] | str, str]] = [
         (bank(), [{"Nobody": ["Who?"]}], "probing_questions_en.jsonl: the user 'Nobody' is not in memory_bank_en.json"),
         (bank(), [*ASKED, {"Otto": []}], "probing_questions_en.jsonl, line 3: the user 'Otto' stands there twice"),
         (bank(), [{"Petra": "Who?"}], "line 1, Petra: expected a list, found a str"),
@@ -108,7 +108,8 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
         (changed(_2024_05_01={}), [], "Petra, 2024-05-01: expected a list, found a dict"),
         (changed(_2024_05_01=[{"query": "", "response": " "}]), [], "exchange 1: neither a query nor a response"),
         (changed(_2024_05_01=[{"query": ["a"]}]), [], "exchange 1: 'query' is missing or not a text"),
-    ]:
+    ]
+    for talk, asked, wrong in cases:
         with pytest.raises(InputError) as caught:
             load(written(tmp_path, talk, asked))
         assert wrong in str(caught.value)

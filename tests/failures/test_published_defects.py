@@ -306,7 +306,9 @@ def test_a_page_without_an_answer_is_understood_like_any_other(tmp_path: Path, s
     clock = Clock()
     with opened(tmp_path / "memory.db", server, clock, **PROMPT) as memory:
         alice = memory.of("alice")
-        tell(alice, ("I live in Lyon.", ""), ("", "I am your tutor."), clock=clock)
+        alice.add("I live in Lyon.", "", at=clock.now, thread="without an answer")
+        alice.add("", "I am your tutor.", at=clock.now, thread="without a question")
+        tell(alice, clock=clock)
         assert len(alice.pages()) == 3
         assert len(alice.pages(Tier.MID)) == 2
         assert held(alice) == {("alice", "lives_in", "Lyon")}

@@ -35,7 +35,7 @@ def clock() -> FrozenClock:
 def test_the_clock_stands_still_until_it_is_told_to_go_and_refuses_what_is_no_time(
     clock: FrozenClock, alice: OwnerMemory
 ) -> None:
-    for call, told in [
+    calls: list[tuple[Callable[[Any], object], str]] = [
         (lambda clock: FrozenClock("soon"), "now = 'soon' is not a time"),
         (lambda clock: type(clock)(3), "now is int"),
         (lambda clock: clock.set(None), "now is NoneType"),
@@ -43,7 +43,8 @@ def test_the_clock_stands_still_until_it_is_told_to_go_and_refuses_what_is_no_ti
         (lambda clock: clock.advance(days=float("nan")), "cannot be advanced by this"),
         (lambda clock: clock.advance(weeks=10**9), "cannot be advanced by this"),
         (lambda clock: clock.advance(days=-1), "time does not go back"),
-    ]:
+    ]
+    for call, told in calls:
         with pytest.raises(InputError, match=told):
             call(clock)
 
@@ -61,14 +62,15 @@ def test_an_assertion_hands_on_what_it_looked_at_or_says_what_is_there(alice: Ow
     alice.settle()
     assert assert_knows(alice, "lives in LYON", person="alice").value == "Lyon"
 
-    for check, seen in [
+    checks: list[tuple[Callable[[OwnerMemory], object], str]] = [
         (
             lambda alice: assert_recalls(alice, "Where?", "Lyon", "Paris"),
             "does not recall 'Paris'; it recalls:\n.*Lyon",
         ),
         (lambda alice: assert_not_recalled(alice, "Where?", "lyon"), "'Where\\?' recalls 'lyon':\n"),
         (lambda alice: assert_knows(alice, "Paris"), "no fact says 'Paris'; known is:\nalice lives in Lyon"),
-    ]:
+    ]
+    for check, seen in checks:
         alice.settle()
         with pytest.raises(AssertionError, match=re.compile(seen, re.DOTALL)):
             check(alice)
