@@ -1,4 +1,4 @@
-"""Each paper's example of its own method, worked through by hand: the numbers stand beside the assertions.
+"""Examples of A-MEM and of Mem0g, worked through by hand: the numbers stand beside the assertions.
 
 Vectors are counts of a few words, of length 1, so that every cosine is a fraction that can be checked.
 """
@@ -20,8 +20,6 @@ from baselines.answered import Answered
 from embermem import Context, OwnerSystem, open_system
 from embermem.baselines import mem0g
 from embermem.baselines.amem import AMem
-from embermem.baselines.memgpt.kept import Passage
-from embermem.baselines.memgpt.system import MemGpt
 from embermem.baselines.recorded import RecordedSystem
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
@@ -163,39 +161,3 @@ def test_mem0g_a_name_is_a_known_entity_above_t_and_a_conflict_marks_the_older_e
     assert ("2026-05-01 Ana lives in Lyon" in now) is not same
     then = system.recall(example.ana.owner, "Lyon or Nantes?", at=noon(2)).text.splitlines()
     assert set(then) == {"2026-05-01 Ana lives in Lyon", "2026-05-02 Bo lives in Lyon"}
-
-
-# ---------------------------------------------------------------------------------------------- MemGPT, §2.2 to §2.4
-
-
-def test_memgpt_pages_through_archival_storage_and_notes_what_it_found_before_it_answers(example: Example) -> None:
-    """Words counted: heron, coot. To the query "heron": 1, 2/√5 = .894, 1/√2 = .707, 1/√5 = .447; the last one is not
-    near at all. Two results a page: two pages."""
-    system = example.opened("memgpt", MemGpt, ("heron", "coot"), page_size=2)
-    texts = ["coot coot heron", "heron", "coot", "coot heron", "heron heron coot"]
-    store = [{"function": "archival_memory_insert", "content": text, "heartbeat": True} for text in texts]
-    example.says("Notes of birds.", 1, MemGptCall=[*store, {"function": "send_message"}])
-    assert [passage.text for passage in system.kept(example.ana.owner, Passage)] == texts
-
-    search = {"function": "archival_memory_search", "query": "heron", "heartbeat": True}
-    found = "Two notes have more herons than coots."
-    note = {"function": "core_memory_append", "label": "human", "content": found, "heartbeat": True}
-    sent = {"function": "send_message", "content": found}
-    example.model.asked.clear()
-    example.model.give("MemGptCall", {**search, "page": 0}, {**search, "page": 1}, note, sent)
-    asked = example.ana.add("How many?", at="2026-05-02T10:00:00+00:00")
-    (question,) = system.kit.store.utterances(example.ana.owner.id, ids=asked.utterance_ids)
-    reply = system.reply(example.ana.owner, question, system=None, style=None)
-    assert reply.text == found
-    shown = example.model.shown("MemGptCall")
-    assert shown[1].splitlines()[-3:] == [
-        "result page 0 of 0 to 1, 4 found:",
-        "  2026-05-01: heron",
-        "  2026-05-01: heron heron coot",
-    ]
-    assert shown[2].splitlines()[-3:] == [
-        "result page 1 of 0 to 1, 4 found:",
-        "  2026-05-01: coot heron",
-        "  2026-05-01: coot coot heron",
-    ]
-    assert f"  {found}" in shown[3].splitlines()  # the edit is in view at once

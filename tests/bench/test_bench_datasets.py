@@ -21,17 +21,11 @@ def one(document: object) -> Conversation:
     return conversation
 
 
-def test_locomo_has_sessions_in_order_times_in_utc_speakers_captions_and_a_headline() -> None:
+def test_the_first_to_speak_is_on_the_users_side_and_the_headline_of_locomo_leaves_category_5_out() -> None:
     conversation = one(locomo())
-    threads = conversation.threads
-    assert [thread.id for thread in threads] == ["session_1", "session_2", "session_10"]
-    assert threads[0].turns[0].at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    assert threads[1].turns[0].at == datetime(2023, 6, 1, 0, 5, tzinfo=UTC)
     sides = {turn.speaker: turn.role for _, turn in conversation.turns()}
-    assert sides == {"Kit": Role.USER, "Vera": Role.ASSISTANT}, "the first to speak is on the user's side"
+    assert sides == {"Kit": Role.USER, "Vera": Role.ASSISTANT}
     assert conversation.speakers == ("Kit", "Vera")
-    texts = {turn.id: turn.text for _, turn in conversation.turns()}
-    assert texts["D2:1"] == "Look at this. [photo: a brass trombone on a red sofa]"
     assert parse(locomo(), "name", "here").headline == frozenset("1234")
     assert parse(recall_set(), "name", "here").headline is None
 

@@ -141,14 +141,6 @@ def test_a_question_is_asked_of_what_was_said_before_it_when_the_work_of_its_ses
     assert held(slow, "memoryos")["visits"] > 0  # a page that is in no segment yet has none to visit
 
 
-def test_a_question_in_mid_conversation_does_not_see_its_own_thread(tmp_path: Path) -> None:
-    found = lived(tmp_path / "r", written(tmp_path, recall_set()), "memoryos", "memorybank")
-    asked = [result for result in found.results if result.question == "q1"]
-    assert len(asked) == 2
-    for result in asked:
-        assert {turn.partition(":")[0] for turn in result.ranking} == {"k1", "b1"}
-
-
 # ------------------------------------------------------------------------------------------------------ what it counts
 
 
