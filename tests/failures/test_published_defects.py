@@ -695,7 +695,7 @@ def test_a_promotion_s_prompt_is_as_long_with_many_facts_as_with_a_hundred(tmp_p
     """Graphiti: the prompt that looks for duplicates grew with the graph, until episodes were dropped."""
     small = PROMPT | {"batch_pages": 64, "theta": 0.5}
     sizes: dict[int, int] = {}
-    held, many = bounded((30, 60), proofs=(100, 1_000))
+    held, many = bounded((40, 80), proofs=(100, 1_000))
     small |= {"user_facts": held}
     for count in (held, many):
         clock, file = Clock(), tmp_path / f"{count}.db"
