@@ -54,7 +54,7 @@ SETTINGS: dict[str, Any] = {
     "promote_every": 4,
     "model": "scripted",
     "model_key": "not-a-key",
-    "model_timeout_s": 0.3,
+    "model_timeout_s": 5.0,
     "model_retries": 0,
     "model_breaker_failures": 1000,
 }
@@ -62,6 +62,11 @@ SETTINGS: dict[str, Any] = {
 
 def opened(file: Path, server: ModelServer, clock: Clock, **settings: Any) -> Memory:
     return Memory(file, clock=clock, model_url=server.url, **{**SETTINGS, **settings})
+
+
+def patience(kind: str | None) -> float:
+    """Seconds to wait for a server that is unwell in this way: few where it falls silent, as it never speaks again."""
+    return 0.3 if kind in ("slow", "hang", "trickle", "endless", "repeats") else 5.0
 
 
 def talk(alice: OwnerMemory) -> None:

@@ -20,6 +20,11 @@ class Answered:
         """The next answers to a question, in turn."""
         self._given[name].extend(answers)
 
+    def clear(self) -> None:
+        """Nothing was given or asked yet."""
+        self._given.clear()
+        self.asked.clear()
+
     def shown(self, name: str) -> list[str]:
         """What each question of this name was shown."""
         return [shown for asked, shown in self.asked if asked == name]

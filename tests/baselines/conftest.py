@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,11 @@ from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
 SystemOpener = Callable[..., SystemMemory]
+
+
+def fresh(folder: Path) -> Path:
+    """A new folder in this one."""
+    return Path(tempfile.mkdtemp(dir=folder))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.answered import Answered
-from baselines.conftest import SystemOpener
+from baselines.conftest import SystemOpener, fresh
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
 from embermem.baselines.amem import AMem, Note, Version
 from embermem.baselines.numbers import AMemNumbers
@@ -135,19 +135,39 @@ def test_a_note_is_constructed_linked_and_changes_its_neighbour(
         assert [stated(note) for note in notes(memory)[:2]] == [stated(evolved), stated(tram)]
 
 
-def test_every_note_is_constructed_by_the_model(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
+def test_every_note_is_constructed_by_the_model_and_a_failure_leaves_it_unmade(
+    tmp_path: Path, model_server: ModelServer, model: Answered
+) -> None:
     with opened(tmp_path, model_server) as memory:
         ana = memory.of("ana")
         ana.add("I saw a heron.", "Where was it?", at="2026-05-02T10:00:00+00:00")
         ana.add(" \n", "In the park, I think.", at="2026-05-02T10:01:00+00:00")
         ana.settle()
         assert len(model.shown("AMemNote")) == 3
-        assert [note.said for note in notes(memory)] == [1, 2, 4]
+        assert [note.said for note in notes(memory)] == [1, 2, 3]
         assert all(note.context for note in notes(memory))
         assert notes(memory)[0].keywords == notes(memory)[0].tags == ("heron", "saw")
 
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, model_server) as memory:
+        ana = memory.of("ana")
+        add(ana, "I saw a grey heron in the wetland park.")
+        add(ana, "The tram to the wetland park takes half an hour.", day=3)
+        model.give("AMemNote", HERON, TRAM, TRAM)
+        model.give("AMemLinks", {"linked": [1]}, {"linked": [1]})
+        model_server.fail_next("http_500", after=3)
+        with pytest.raises(ModelError):
+            ana.settle()
+        (heron,) = notes(memory)
+        assert stated(heron)[1] == "Ana watched a bird."
+    with opened(part, model_server) as memory:
+        model.give("AMemEvolved", GROWN)
+        assert memory.of("ana").settle() == 1
+        assert [note.context for note in notes(memory)] == [GROWN["context"], "How Ana got to the park."]
 
-def test_the_note_that_was_shown_evolves_whatever_its_rank_and_the_order_of_arrival(
+
+def test_a_note_evolves_by_what_was_shown_and_links_to_nothing_else(
     tmp_path: Path, model_server: ModelServer, model: Answered
 ) -> None:
     with opened(tmp_path, model_server) as memory:
@@ -170,11 +190,9 @@ def test_the_note_that_was_shown_evolves_whatever_its_rank_and_the_order_of_arri
         assert after[2].context == GROWN["context"]
         assert after[3].links == (before[2].id,)
 
-
-def test_a_link_leads_to_a_note_that_was_shown_or_is_refused(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, model_server) as memory:
         ana = memory.of("ana")
         add(ana, "I saw a grey heron in the wetland park.")
         ana.settle()
@@ -189,8 +207,50 @@ def test_a_link_leads_to_a_note_that_was_shown_or_is_refused(
         old, new = notes(memory)
         assert new.links == (old.id,)
 
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, model_server, {"evolve_each": False}) as memory:
+        ana = memory.of("ana")
+        add(ana, "I saw a grey heron in the wetland park.")
+        add(ana, "Bo bakes rye bread.", day=3)
+        model.give("AMemNote", HERON, BREAD, HERON)
+        model.give("AMemLinks", {"linked": []}, {"linked": [2, 1]})
+        change = {"number": 2, "context": "Changed.", "keywords": ["bread"], "tags": []}
+        wrong = {"changed": [{**change, "number": 3}]}
+        model.give("AMemEvolvedAll", wrong, {"changed": [change]})
+        add(ana, "A heron again.", day=4)
+        ana.settle()
+        heron, bread, _ = notes(memory)
+        assert stated(heron)[1] == "Ana watched a bird."
+        assert stated(bread) == (("bread",), "Changed.", ("food",))
+        assert "Note 3 was not shown" in str(model_server.requests[-1])
 
-def test_what_evolved_is_kept_and_embedded_anew(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, model_server) as memory:
+        ana = memory.of("ana")
+        add(ana, "I saw a grey heron.")
+        words = ["Heron", "heron ", "a\nb\u202e", " ", "x" * 90, *map(str, range(20))]
+        model.give(
+            "AMemNote",
+            {"keywords": words, "context": "A\u0007 bird\n" + "yyy" + "".join(map(str, range(700))), "tags": words},
+        )
+        ana.settle()
+        (note,) = notes(memory)
+        assert note.keywords[:2] == ("heron", "a b")
+        assert (len(note.keywords), len(note.keywords[2]), len(note.tags)) == (8, 40, 5)
+        assert note.context.startswith("A bird yyy")
+        assert len(note.context) == 300
+        add(ana, "A heron, grey.", day=3)
+        model.give("AMemLinks", {"linked": [1]})
+        model.give("AMemEvolved", {**STAYS, "changes": True, "tags": ["birds"]})
+        ana.settle()
+        assert stated(notes(memory)[0]) == (note.keywords, note.context, ("birds",))
+
+
+def test_what_evolved_is_kept_embedded_anew_as_it_was_then_and_not_emptied_by_a_second_system(
+    tmp_path: Path, model_server: ModelServer, model: Answered
+) -> None:
     with opened(tmp_path, model_server) as memory:
         told_of_a_park(memory.of("ana"), model)
     with opened(tmp_path, model_server) as memory:
@@ -204,28 +264,35 @@ def test_what_evolved_is_kept_and_embedded_anew(tmp_path: Path, model_server: Mo
         )
         assert eq.cosine(evolved.vector, system.embed(whole)[0]) == pytest.approx(1.0, abs=1e-3)
         assert memory.of("ana").settle() == 0
-
-
-@pytest.mark.parametrize(("linked", "found"), [([], [3]), ([1, 2], [3, 1, 2])])
-def test_linked_notes_come_beside_the_k_nearest_and_are_not_cut_with_them(
-    tmp_path: Path, model_server: ModelServer, model: Answered, linked: list[int], found: list[int]
-) -> None:
-    with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}) as memory:
         ana = memory.of("ana")
-        add(ana, "I saw a grey heron in the wetland park.")
-        add(ana, "My bicycle has a flat tyre.", day=3)
-        add(ana, "Bo bakes rye bread.", day=4)
-        model.give("AMemLinks", {"linked": []}, {"linked": linked})
-        ana.settle()
-        hits = ana.recall("Who bakes rye bread?").hits
-        assert hits[0].utterance.seq == 3
-        assert sorted(hit.utterance.seq for hit in hits) == sorted(found)
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        with opened(tmp_path, model_server) as other:
+            assert [note.id for note in notes(other)] == [note.id for note in notes(memory)]
+        assert len(ana.recall("Which bird?").hits) == 2
+        assert "tram" in ana.recall("heron").text
+        then = ana.recall("heron", scope=Scope(before_seq=2))
+        assert then.text == (
+            "2026-05-02 ana: I saw a grey heron in the wetland park. | context: Ana watched a bird."
+            " | keywords: heron, wetland park | tags: nature, trip"
+        )
+        assert [hit.utterance.seq for hit in then.hits] == [1]
 
 
-def test_a_box_holds_the_notes_that_a_note_links_to_and_those_that_link_to_it(
+def test_linked_notes_come_beside_the_k_nearest_also_by_links_that_lead_to_them(
     tmp_path: Path, model_server: ModelServer, model: Answered
 ) -> None:
+    for linked, found in [([], [3]), ([1, 2], [3, 1, 2])]:
+        with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}, f"{len(linked)}.db") as memory:
+            ana = memory.of("ana")
+            add(ana, "I saw a grey heron in the wetland park.")
+            add(ana, "My bicycle has a flat tyre.", day=3)
+            add(ana, "Bo bakes rye bread.", day=4)
+            model.give("AMemLinks", {"linked": []}, {"linked": linked})
+            ana.settle()
+            hits = ana.recall("Who bakes rye bread?").hits
+            assert hits[0].utterance.seq == 3
+            assert sorted(hit.utterance.seq for hit in hits) == sorted(found)
+            assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
     with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}) as memory:
         ana = memory.of("ana")
         for day, text in enumerate(("Bo bakes rye bread.", "The oven is new.", "My bicycle has a flat tyre."), 2):
@@ -239,8 +306,8 @@ def test_a_box_holds_the_notes_that_a_note_links_to_and_those_that_link_to_it(
         assert [hit.utterance.seq for hit in early.hits] == [1]  # the link was not there yet
 
 
-def test_a_link_strengthens_the_new_note_it_gets_tags_anew_and_is_embedded_with_them(
-    tmp_path: Path, model_server: ModelServer, model: Answered
+def test_a_linked_note_gets_tags_anew_and_a_category_and_counts_its_retrievals(
+    tmp_path: Path, model_server: ModelServer, model: Answered, clock: Clock
 ) -> None:
     with opened(tmp_path, model_server, {"evolution": False}) as memory:
         ana = memory.of("ana")
@@ -260,151 +327,60 @@ def test_a_link_strengthens_the_new_note_it_gets_tags_anew_and_is_embedded_with_
         anew, bare = system.embed(whole, whole.replace("trip, ", ""))
         assert float(tram.vector @ anew) > 0.999 > float(tram.vector @ bare)
 
-
-def test_a_note_has_a_category_and_counts_how_often_and_when_it_was_retrieved(
-    tmp_path: Path, model_server: ModelServer, model: Answered, clock: Clock
-) -> None:
-    with opened(tmp_path, model_server, {"recall_k": 1, "evolution": False}, clock=clock) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, model_server, {"recall_k": 1, "evolution": False}, clock=clock) as memory:
         ana = memory.of("ana")
         add(ana, "I saw a grey heron in the wetland park.")
-        add(ana, "Bo bakes rye bread.", day=3)
+        add(ana, "Bo bakes rye loaf.", day=3)
         model.give("AMemNote", {**HERON, "category": "Birds"}, BREAD)
         model.give("AMemLinks", {"linked": []})
         ana.settle()
-        context = ana.recall("Which bird did I see in the park?")
-        assert "| category: Birds" in context.text
+        recalled = ana.recall("Which bird did I see in the park?")
+        assert "| category: Birds" in recalled.text
         system = memory.system
         assert isinstance(system, AMem)
         assert {note.retrieval_count for note in system.notes(ana.owner)} == {0}
-        ana.visit(context.hits)
-        ana.visit(context.hits)
-        heron, bread = system.notes(ana.owner)
-        assert (heron.category, heron.retrieval_count, heron.last_accessed) == ("Birds", 2, clock.now)
-        assert (bread.category, bread.retrieval_count, bread.last_accessed) == ("", 0, None)
-        assert ana.recall("Which bird did I see in the park?").text == context.text
-
-
-def test_a_second_system_on_the_store_empties_nothing(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server) as one:
-        told_of_a_park(one.of("ana"), model)
-        with opened(tmp_path, model_server) as other:
-            assert [note.id for note in notes(other)] == [note.id for note in notes(one)]
-        assert len(one.of("ana").recall("Which bird?").hits) == 2
+        ana.visit(recalled.hits)
+        ana.visit(recalled.hits)
+        bird, loaf = system.notes(ana.owner)
+        assert (bird.category, bird.retrieval_count, bird.last_accessed) == ("Birds", 2, clock.now)
+        assert (loaf.category, loaf.retrieval_count, loaf.last_accessed) == ("", 0, None)
+        assert ana.recall("Which bird did I see in the park?").text == recalled.text
 
 
 # ------------------------------------------------------------------------------------------------------------- options
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
+def test_the_parts_of_the_paper_can_be_left_out(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
+    parts: list[tuple[dict[str, object], list[str]]] = [
         ({}, ["AMemNote", "AMemLinks", "AMemEvolved"]),
         ({"links": False, "evolution": False}, ["AMemNote"]),
-        pytest.param({"evolution": False}, ["AMemNote", "AMemLinks"], marks=pytest.mark.proof),
-        pytest.param({"links": False}, ["AMemNote", "AMemEvolved", "AMemEvolved"], marks=pytest.mark.proof),
         (asdict(AMemNumbers()), ["AMemNote", "AMemLinks", "AMemEvolved", "AMemEvolved"]),
-        pytest.param({"evolve_each": False}, ["AMemNote", "AMemLinks", "AMemEvolvedAll"], marks=pytest.mark.proof),
         ({"evolve_each": False, "evolve_linked": False}, ["AMemNote", "AMemLinks", "AMemEvolvedAll"]),
-    ],
-)
-def test_the_parts_of_the_paper_can_be_left_out(
-    tmp_path: Path, model_server: ModelServer, model: Answered, options: dict[str, object], names: list[str]
-) -> None:
-    with opened(tmp_path, model_server, {"links": False, "evolution": False}) as memory:
-        add(memory.of("ana"), "I saw a grey heron in the wetland park.")
-        add(memory.of("ana"), "Bo bakes rye bread.", day=3)
-        memory.of("ana").settle()
-    asked = len(model.asked)
-    with opened(tmp_path, model_server, options) as memory:
-        add(memory.of("ana"), "The heron in the park was grey.", day=4)
-        model.give("AMemLinks", {"linked": [1]})
-        memory.of("ana").settle()
-        assert model.names()[asked:] == names
-        assert bool(notes(memory)[2].links) == ("AMemLinks" in names)
-
-
-def test_all_neighbours_in_one_question_change_by_their_number(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server, {"evolve_each": False}) as memory:
-        ana = memory.of("ana")
-        add(ana, "I saw a grey heron in the wetland park.")
-        add(ana, "Bo bakes rye bread.", day=3)
-        model.give("AMemNote", HERON, BREAD, HERON)
-        model.give("AMemLinks", {"linked": []}, {"linked": [2, 1]})
-        change = {"number": 2, "context": "Changed.", "keywords": ["bread"], "tags": []}
-        wrong = {"changed": [{**change, "number": 3}]}
-        model.give("AMemEvolvedAll", wrong, {"changed": [change]})
-        add(ana, "A heron again.", day=4)
-        ana.settle()
-        heron, bread, _ = notes(memory)
-        assert stated(heron)[1] == "Ana watched a bird."
-        assert stated(bread) == (("bread",), "Changed.", ("food",))
-        assert "Note 3 was not shown" in str(model_server.requests[-1])
+    ]
+    if bounded(False, proofs=True):
+        parts += [
+            ({"evolution": False}, ["AMemNote", "AMemLinks"]),
+            ({"links": False}, ["AMemNote", "AMemEvolved", "AMemEvolved"]),
+            ({"evolve_each": False}, ["AMemNote", "AMemLinks", "AMemEvolvedAll"]),
+        ]
+    for number, (options, names) in enumerate(parts):
+        file = f"{number}.db"
+        with opened(tmp_path, model_server, {"links": False, "evolution": False}, file) as memory:
+            add(memory.of("ana"), "I saw a grey heron in the wetland park.")
+            add(memory.of("ana"), "Bo bakes rye bread.", day=3)
+            memory.of("ana").settle()
+        asked = len(model.asked)
+        with opened(tmp_path, model_server, options, file) as memory:
+            add(memory.of("ana"), "The heron in the park was grey.", day=4)
+            model.give("AMemLinks", {"linked": [1]})
+            memory.of("ana").settle()
+            assert model.names()[asked:] == names
+            assert bool(notes(memory)[2].links) == ("AMemLinks" in names)
 
 
 # ------------------------------------------------------------------------------------------------- failures, and scope
-
-
-def test_a_model_that_fails_in_the_middle_leaves_the_note_unmade_and_its_neighbours_as_they_were(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server) as memory:
-        ana = memory.of("ana")
-        add(ana, "I saw a grey heron in the wetland park.")
-        add(ana, "The tram to the wetland park takes half an hour.", day=3)
-        model.give("AMemNote", HERON, TRAM, TRAM)
-        model.give("AMemLinks", {"linked": [1]}, {"linked": [1]})
-        model_server.fail_next("http_500", after=3)
-        with pytest.raises(ModelError):
-            ana.settle()
-        (heron,) = notes(memory)
-        assert stated(heron)[1] == "Ana watched a bird."
-    with opened(tmp_path, model_server) as memory:
-        model.give("AMemEvolved", GROWN)
-        assert memory.of("ana").settle() == 1
-        assert [note.context for note in notes(memory)] == [GROWN["context"], "How Ana got to the park."]
-
-
-def test_a_recall_in_mid_conversation_sees_a_note_as_it_was_then(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server) as memory:
-        ana = memory.of("ana")
-        told_of_a_park(ana, model)
-        assert "tram" in ana.recall("heron").text
-        then = ana.recall("heron", scope=Scope(before_seq=2))
-        assert then.text == (
-            "2026-05-02 ana: I saw a grey heron in the wetland park. | context: Ana watched a bird."
-            " | keywords: heron, wetland park | tags: nature, trip"
-        )
-        assert [hit.utterance.seq for hit in then.hits] == [1]
-
-
-def test_what_a_model_answers_is_cut_cleaned_and_does_not_wipe(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, model_server) as memory:
-        ana = memory.of("ana")
-        add(ana, "I saw a grey heron.")
-        words = ["Heron", "heron ", "a\nb\u202e", " ", "x" * 90, *map(str, range(20))]
-        model.give(
-            "AMemNote",
-            {"keywords": words, "context": "A\u0007 bird\n" + "yyy" + "".join(map(str, range(700))), "tags": words},
-        )
-        ana.settle()
-        (note,) = notes(memory)
-        assert note.keywords[:2] == ("heron", "a b")
-        assert (len(note.keywords), len(note.keywords[2]), len(note.tags)) == (8, 40, 5)
-        assert note.context.startswith("A bird yyy")
-        assert len(note.context) == 300
-        add(ana, "A heron, grey.", day=3)
-        model.give("AMemLinks", {"linked": [1]})
-        model.give("AMemEvolved", {**STAYS, "changes": True, "tags": ["birds"]})
-        ana.settle()
-        assert stated(notes(memory)[0]) == (note.keywords, note.context, ("birds",))
 
 
 # ------------------------------------------------------------------------------------------------------ without a model
@@ -426,10 +402,10 @@ def test_without_a_model_near_notes_are_linked_and_take_over_keywords(system_ope
     assert ana.recall("公园里的苍鹭").hits[0].utterance.seq == 2
 
 
-@settings(max_examples=bounded(6, proofs=75))
+@settings(max_examples=bounded(4, proofs=75))
 @given(
     st.lists(
-        st.sampled_from(["a grey heron", "the grey heron stood", "rye bread", "he bakes rye bread", "", "苍鹭在水里"]),
+        st.sampled_from(["a grey heron", "the grey heron stood", "rye bread", "he bakes rye bread", "苍鹭在水里"]),
         max_size=8,
     )
 )
@@ -439,7 +415,7 @@ def test_links_lead_back_to_notes_that_are_there_and_every_note_rests_on_its_utt
             add(memory.of("ana"), text)
         memory.of("ana").settle()
         found = notes(memory)
-        assert [note.said for note in found] == [seq for seq, text in enumerate(texts, 1) if text]
+        assert [note.said for note in found] == list(range(1, len(texts) + 1))
         place = {note.id: number for number, note in enumerate(found)}
         for note in found:
             assert note.said in note.sources

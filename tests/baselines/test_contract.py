@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,6 @@ from embermem import OwnerSystem, Scope, SystemMemory, open_system
 from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import ConfigError, EmberError, InputError, ModelError
 from embermem.index.tokens import Approx
-from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
 from scripted import Clock
@@ -40,7 +37,6 @@ HOSTILE = (
     "' OR 1=1; DROP TABLE record; --",
     "word " * 3000,
     "😀" * 50,
-    "   \n\t  ",
 )
 
 
@@ -56,23 +52,14 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="module")
-def settled(name: str, scripted: bool, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of one who told all of the talk and settled it."""
-    file = tmp_path_factory.mktemp("settled") / "one.db"
-    with ModelServer(scripts.answer) as server:
-        model: dict[str, Any] = {"model": "scripted", "model_url": server.url, "model_key": "none"} if scripted else {}
-        with open_system(name, file, embedder="hashed", background=False, clock=Clock(), **model) as memory:
-            told(memory.of("alice")).settle()
-    return file
-
-
 @pytest.fixture
-def lived(settled: Path, system_opened: SystemOpener, name: str, scripted: bool, tmp_path: Path) -> Lived:
-    """A copy of it, opened: the memory, and the one who settled it."""
-    shutil.copytree(settled.parent, tmp_path, dirs_exist_ok=True)
-    memory = system_opened(name, settled.name, scripted=scripted)
-    return memory, memory.of("alice")
+def lived(system_opened: SystemOpener, name: str, scripted: bool) -> Lived:
+    """A memory, and one who told all of the talk and settled it, in two parts."""
+    memory = system_opened(name, "one.db", scripted=scripted)
+    alice = told(memory.of("alice"), last=3)
+    alice.settle()
+    told(alice, first=3).settle()
+    return memory, alice
 
 
 def told(owner: OwnerSystem, first: int = 0, last: int = len(TALK)) -> OwnerSystem:
@@ -85,8 +72,21 @@ def found(owner: OwnerSystem, query: str) -> list[str]:
     return [hit.utterance.text for hit in owner.recall(query).hits]
 
 
-def test_what_was_said_is_found_after_settle_and_hits_name_utterances(lived: Lived) -> None:
-    _, alice = lived
+def test_what_was_said_is_recalled_within_budget_and_scope_which_changes_nothing_and_survives_a_restart(
+    lived: Lived,
+    system_opened: SystemOpener,
+    model_server: ModelServer,
+    name: str,
+    scripted: bool,
+    tmp_path: Path,
+    clock: Clock,
+) -> None:
+    memory, alice = lived
+    asked = model_server.calls
+    assert alice.settle() == 0
+    assert model_server.calls == asked, "settling again asks nothing"
+    assert any("rye bread" in text for text in found(alice, "What does Ana bake on Sunday?")), "what came later, too"
+
     context = alice.recall("Which bird did I see in the park?")
     assert context.text
     assert "grey heron" in " ".join(hit.utterance.text for hit in context.hits)
@@ -95,27 +95,44 @@ def test_what_was_said_is_found_after_settle_and_hits_name_utterances(lived: Liv
     assert {hit.utterance.id for hit in context.packed} <= {hit.utterance.id for hit in context.hits}
     assert context.tokens == Approx().count(context.text)
     assert 0.0 <= context.confidence <= 1.0
+    for budget in (1, 20, 60, 400):
+        assert alice.recall("Which bird did I see?", budget=budget).tokens <= budget
+    with pytest.raises(InputError):
+        alice.recall("Which bird did I see?", budget=0)
 
+    early = alice.recall("What does Ana bake?", scope=Scope(before_seq=5)).hits
+    assert {hit.utterance.seq for hit in early} <= {1, 2, 3, 4}
+    other = Scope(not_threads=frozenset({early[0].utterance.thread}))
+    assert "s1" not in {hit.utterance.thread for hit in alice.recall("What does Ana bake?", scope=other).hits}
+    april = Scope(since="2026-04-01", until="2026-04-10")
+    for scope in (Scope(threads=["s1"]), Scope(not_threads=["s2", "s3", "s4"]), april):
+        context = alice.recall("What does Ana bake?", scope=scope)
+        assert {hit.utterance.thread for hit in (*context.hits, *context.packed)} <= {"s1"}
+        assert not [word for word in ("Lyon", "rye", "tyre", "苍鹭") if word in context.text], "nothing rests on it"
+    said = alice.recall("What does Ana bake?", scope=Scope(metadata={"never": True}))
+    assert (said.hits, tuple(said.rests_on)) == ((), ())
+    for scope in (Scope(people=["Ana"]), Scope(tiers=["mid"]), Scope(kinds=["fact"])):
+        if name == "memoryos":
+            alice.recall("What does Ana bake?", scope=scope)
+            continue
+        with pytest.raises(InputError, match=f"cannot be judged by {name}"):
+            alice.recall("What does Ana bake?", scope=scope)
 
-def test_settling_again_does_nothing_and_what_comes_later_is_learnt_too(
-    system_opened: SystemOpener, name: str, scripted: bool, model_server: ModelServer
-) -> None:
-    alice = told(system_opened(name, scripted=scripted).of("alice"), last=3)
-    alice.settle()
-    asked = model_server.calls
-    assert alice.settle() == 0
-    assert model_server.calls == asked
-    told(alice, first=3)
-    alice.settle()
-    assert any("rye bread" in text for text in found(alice, "What does Ana bake on Sunday?"))
-
-
-def test_a_recall_changes_nothing(lived: Lived, tmp_path: Path, clock: Clock) -> None:
-    _, alice = lived
     before = dump(tmp_path / "one.db")
-    texts = [alice.recall("Where do I live?", at=clock.now).text for _ in range(3)]
-    assert len(set(texts)) == 1
+    question = "Who came along by tram?"
+    contexts = [alice.recall(question, at=clock.now) for _ in range(3)]
+    assert len({context.text for context in contexts}) == 1
     assert dump(tmp_path / "one.db") == before
+    memory.close()
+    again = system_opened(name, "one.db", scripted=scripted).of("alice")
+    assert again.settle() == 0
+    after = again.recall(question, at=clock.now)
+    assert (after.text, [h.utterance for h in after.hits]) == (
+        contexts[0].text,
+        [h.utterance for h in contexts[0].hits],
+    )
+    with pytest.raises(ConfigError, match=name):
+        system_opened("amem" if name != "amem" else "tim", "one.db")
 
 
 def dump(file: Path) -> list[str]:
@@ -125,33 +142,10 @@ def dump(file: Path) -> list[str]:
         return [repr(row) for table in tables for row in c.execute(f"SELECT * FROM {table} ORDER BY 1")]
 
 
-def test_all_of_it_survives_a_restart(lived: Lived, system_opened: SystemOpener, name: str, scripted: bool) -> None:
-    memory, alice = lived
-    question = "Who came along by tram?"
-    before = alice.recall(question)
-    memory.close()
-    again = system_opened(name, "one.db", scripted=scripted).of("alice")
-    assert again.settle() == 0
-    after = again.recall(question)
-    assert (after.text, [h.utterance for h in after.hits]) == (before.text, [h.utterance for h in before.hits])
-
-
-@pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
-def test_two_handles_on_one_store_see_what_the_other_learnt(
-    system_opened: SystemOpener, name: str, scripted: bool
+def test_no_owner_meets_anothers_words_and_one_that_is_forgotten_is_gone(
+    lived: Lived, name: str, tmp_path: Path
 ) -> None:
-    one, other = (system_opened(name, "one.db", scripted=scripted).of("alice") for _ in range(2))
-    told(one, last=3)
-    one.settle()
-    assert found(other, "Where did I move?")
-    told(other, first=3)
-    other.settle()
-    assert any("rye bread" in text for text in found(one, "What does Ana bake on Sunday?"))
-    assert one.settle() == 0
-
-
-def test_no_owner_meets_anothers_words(lived: Lived) -> None:
-    memory, _ = lived
+    memory, alice = lived
     bob, tutor = memory.of("bob"), memory.of("alice", agent="tutor")
     bob.add("My parrot is called Kiwi.", "A fine name.", at="2026-04-02T10:00:00+00:00")
     for owner in (bob, tutor):
@@ -160,79 +154,43 @@ def test_no_owner_meets_anothers_words(lived: Lived) -> None:
         context = owner.recall("Which bird did I see in the wetland park? Where do I work? Who is Ana?")
         said = context.text + " ".join(hit.utterance.text for hit in context.hits)
         assert not any(word in said for word in ("heron", "wetland", "nurse", "Ana ", "苍鹭"))
+        owner.forget_owner()
+    alice.forget_owner()
+    assert alice.recall("Which bird did I see in the park?").hits == ()
+    assert memory.owners() == ()
+    alice.add("I bought a kettle.", "Good.", at="2026-05-01T18:00:00+00:00")
+    alice.settle()
+    assert any("kettle" in text for text in found(alice, "What did I buy?"))
+    with pytest.raises(EmberError, match="colour"):
+        open_system(name, tmp_path / "b.db", embedder="hashed", options={"colour": 3})
 
 
 @pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
-def test_an_empty_memory_and_an_empty_query_are_answered(
+def test_little_text_and_hostile_text_is_data_that_two_handles_on_one_store_see(
     system_opened: SystemOpener, name: str, scripted: bool
 ) -> None:
-    alice = system_opened(name, scripted=scripted).of("alice")
-    assert alice.settle() == 0
-    assert alice.recall("Anything?").hits == ()
-    alice.add("?", "", at="2026-04-02T10:00:00+00:00")
-    alice.add("ok", None, at="2026-04-02T10:01:00+00:00")
-    alice.add(None, "Hello!", at="2026-04-02T10:02:00+00:00", thread="s2")
-    alice.settle()
-    alice.recall("")
-    told(alice)
-    alice.settle()
-    alice.recall("")
-    assert alice.settle() == 0
-
-
-def test_a_budget_holds(lived: Lived) -> None:
-    _, alice = lived
-    for budget in (1, 20, 60, 400):
-        assert alice.recall("Which bird did I see?", budget=budget).tokens <= budget
-    with pytest.raises(InputError):
-        alice.recall("Which bird did I see?", budget=0)
-
-
-def test_a_recall_in_mid_conversation_sees_nothing_of_what_came_later(lived: Lived) -> None:
-    _, alice = lived
-    hits = alice.recall("What does Ana bake?", scope=Scope(before_seq=5)).hits
-    assert {hit.utterance.seq for hit in hits} <= {1, 2, 3, 4}
-    hits = alice.recall("What does Ana bake?", scope=Scope(not_threads=frozenset({hits[0].utterance.thread}))).hits
-    assert "s1" not in {hit.utterance.thread for hit in hits}
-
-
-def test_a_scope_leaves_nothing_that_rests_on_what_it_excludes(lived: Lived) -> None:
-    _, alice = lived
-    early = Scope(since="2026-04-01", until="2026-04-10")
-    for scope in (Scope(threads=["s1"]), Scope(not_threads=["s2", "s3", "s4"]), early):
-        context = alice.recall("What does Ana bake?", scope=scope)
-        assert {hit.utterance.thread for hit in (*context.hits, *context.packed)} <= {"s1"}
-        assert not [word for word in ("Lyon", "rye", "tyre", "苍鹭") if word in context.text]
-    said = alice.recall("What does Ana bake?", scope=Scope(metadata={"never": True}))
-    assert not said.hits
-    assert not said.rests_on
-
-
-def test_what_a_system_cannot_judge_of_a_scope_is_refused(lived: Lived, name: str) -> None:
-    _, alice = lived
-    for scope in (Scope(people=["Ana"]), Scope(tiers=["mid"]), Scope(kinds=["fact"])):
-        if name == "memoryos":
-            alice.recall("What does Ana bake?", scope=scope)
-            continue
-        with pytest.raises(InputError, match=f"cannot be judged by {name}"):
-            alice.recall("What does Ana bake?", scope=scope)
-
-
-@pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
-def test_hostile_text_is_data(system_opened: SystemOpener, name: str, scripted: bool) -> None:
-    alice = system_opened(name, scripted=scripted).of("alice")
+    one, other = (system_opened(name, "one.db", scripted=scripted).of("alice") for _ in range(2))
+    assert one.settle() == 0
+    assert one.recall("Anything?").hits == ()
+    one.add("?", "", at="2026-04-01T10:00:00+00:00")
+    one.add("ok", None, at="2026-04-01T10:01:00+00:00")
+    one.add(None, "Hello!", at="2026-04-01T10:02:00+00:00", thread="s2")
+    one.settle()
+    one.recall("")
     for number, text in enumerate(HOSTILE):
-        alice.add(text, text, at=f"2026-04-0{number + 1}T10:00:00+00:00", thread=f"s{number}")
-        if number % bounded(4, proofs=1) == 0:
-            alice.settle()
-    told(alice)
-    alice.settle()
-    assert any("rye bread" in text for text in found(alice, "What does Ana bake on Sunday?"))
-    for text in HOSTILE:
-        alice.recall(text)
+        one.add(text, text, at=f"2026-04-0{number + 1}T10:00:00+00:00", thread=f"s{number}")
+        if bounded(False, proofs=True):
+            one.settle()
+    told(one, last=3).settle()
+    assert found(other, "Where did I move?")
+    told(other, first=3).settle()
+    assert any("rye bread" in text for text in found(one, "What does Ana bake on Sunday?"))
+    assert one.settle() == 0
+    for text in (*HOSTILE, "", "   \n\t  "):
+        one.recall(text)
 
 
-@pytest.mark.parametrize("name", bounded(SOME, proofs=sorted(SYSTEMS)), scope="module")
+@pytest.mark.parametrize("name", bounded(("mem0g", "memgpt"), proofs=sorted(SYSTEMS)), scope="module")
 def test_a_model_that_fails_loses_nothing(system_opened: SystemOpener, name: str, model_server: ModelServer) -> None:
     memory = system_opened(name, scripted=True, model_retries=0, model_breaker_failures=1000)
     alice = told(memory.of("alice"))
@@ -245,27 +203,3 @@ def test_a_model_that_fails_loses_nothing(system_opened: SystemOpener, name: str
     again.settle()
     assert any("grey heron" in text for text in found(again, "Which bird did I see in the park?"))
     assert "Error" not in again.recall("Which bird did I see in the park?").text
-
-
-def test_a_store_opens_for_its_own_system_only(settled: Path, name: str) -> None:
-    other = "amem" if name != "amem" else "tim"
-    with pytest.raises(ConfigError, match=name):
-        open_system(other, settled, embedder="hashed")
-
-
-def test_a_name_or_an_option_that_there_is_not_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="no memory system 'nothing'"):
-        open_system("nothing", tmp_path / "a.db", embedder="hashed")
-    with pytest.raises(EmberError, match="colour"):
-        open_system(name, tmp_path / "b.db", embedder="hashed", options={"colour": 3})
-
-
-def test_an_owner_that_is_forgotten_is_gone(lived: Lived) -> None:
-    memory, alice = lived
-    alice.recall("Which bird did I see?")
-    alice.forget_owner()
-    assert alice.recall("Which bird did I see in the park?").hits == ()
-    assert memory.owners() == ()
-    alice.add("I bought a kettle.", "Good.", at="2026-05-01T18:00:00+00:00")
-    alice.settle()
-    assert any("kettle" in text for text in found(alice, "What did I buy?"))

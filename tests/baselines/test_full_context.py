@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from baselines.conftest import fresh
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
 from proofs import bounded
 
@@ -22,12 +23,7 @@ LINES = (
 
 def opened(folder: Path, **options: object) -> SystemMemory:
     return open_system(
-        "full_context",
-        folder / "full.db",
-        options=options,
-        embedder="hashed",
-        background=False,
-        token_counter="words",
+        "full_context", folder / "full.db", options=options, embedder="hashed", background=False, token_counter="words"
     )
 
 
@@ -39,12 +35,26 @@ def told(memory: SystemMemory) -> OwnerSystem:
     return mia
 
 
-def test_all_that_was_said_stands_in_the_prompt_in_its_order(tmp_path: Path) -> None:
+def test_all_that_was_said_stands_in_its_order_as_far_as_the_window_or_a_budget_goes(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         context = told(memory).recall("Anything?")
         assert context.text == "\n".join(LINES)
         assert [hit.utterance.seq for hit in context.hits] == [4, 3, 2, 1]
         assert len(context.packed) == 4
+
+    for window, first in bounded(
+        [(28, 0), (27, 1), (5, 4)], proofs=[(28, 0), (27, 1), (20, 1), (19, 2), (13, 2), (12, 3), (5, 4)]
+    ):
+        # The lines have 7, 6, 6 and 5 words; each costs one more for its line break, 28 in all.
+        with opened(fresh(tmp_path), window_tokens=window) as memory:
+            mia = told(memory)
+            assert mia.recall("Anything?").text == "\n".join(LINES[first:])
+            assert mia.recall("Anything?", budget=1).text == ""
+
+    with opened(fresh(tmp_path)) as memory:
+        mia = told(memory)
+        assert mia.recall("Anything?", budget=15).text == "\n".join(LINES[2:])
+        assert mia.recall("Anything?", scope=Scope(before_seq=3)).text == "\n".join(LINES[:2])
 
 
 def test_no_talk_is_too_long_unless_a_window_is_given(tmp_path: Path) -> None:
@@ -59,28 +69,7 @@ def test_no_talk_is_too_long_unless_a_window_is_given(tmp_path: Path) -> None:
         assert len(context.packed) == 20
 
 
-@pytest.mark.parametrize(
-    ("window", "first"),
-    bounded([(28, 0), (27, 1), (5, 4)], proofs=[(28, 0), (27, 1), (20, 1), (19, 2), (13, 2), (12, 3), (5, 4)]),
-)
-def test_what_does_not_fit_into_the_window_is_left_out_from_the_oldest_on(
-    tmp_path: Path, window: int, first: int
-) -> None:
-    """The lines have 7, 6, 6 and 5 words; each costs one more for its line break, 28 in all."""
-    with opened(tmp_path, window_tokens=window) as memory:
-        mia = told(memory)
-        assert mia.recall("Anything?").text == "\n".join(LINES[first:])
-        assert mia.recall("Anything?", budget=1).text == ""
-
-
-def test_a_budget_is_a_smaller_window(tmp_path: Path) -> None:
-    with opened(tmp_path) as memory:
-        mia = told(memory)
-        assert mia.recall("Anything?", budget=15).text == "\n".join(LINES[2:])
-        assert mia.recall("Anything?", scope=Scope(before_seq=3)).text == "\n".join(LINES[:2])
-
-
-@settings(max_examples=bounded(10, proofs=100))
+@settings(max_examples=bounded(5, proofs=100))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=12), st.integers(1, 80))
 def test_the_window_holds_the_longest_end_of_the_talk_that_fits(
     tmp_path_factory: pytest.TempPathFactory, counts: list[int], window: int

@@ -27,6 +27,7 @@ from embermem.core.errors import ModelError, ModelReplyError
 from embermem.embedders.hashed import HashedNgrams
 from embermem.testing import scripts
 from embermem.testing.model_server import ModelServer
+from proofs import bounded
 
 Json = dict[str, Any]
 Said = Mapping[str, Json | Callable[[str], Json]]
@@ -171,8 +172,8 @@ def test_a_conversation_adds_updates_deletes_and_leaves_alone_as_the_paper_says(
     assert held(alice) == before
 
 
-def test_extraction_is_shown_the_summary_the_messages_before_and_the_numbered_new_ones(
-    system_opened: SystemOpener, script: Script
+def test_a_model_is_shown_the_summary_the_messages_of_the_thread_and_the_nearest_memories(
+    system_opened: SystemOpener, script: Script, alice: OwnerSystem
 ) -> None:
     _, alice = opened(system_opened, options={"recent": 3, "summary_every": 4})
     for day in range(1, 4):
@@ -191,11 +192,8 @@ def test_extraction_is_shown_the_summary_the_messages_before_and_the_numbered_ne
         "2 2026-05-03 assistant: I see.",
     ]
 
-
-def test_the_summary_is_made_anew_from_the_last_one_and_what_was_said_since(
-    system_opened: SystemOpener, script: Script
-) -> None:
-    _, alice = opened(system_opened, options={"summary_every": 4})
+    script.asked.clear()
+    _, alice = opened(system_opened, file="two.db", options={"summary_every": 4})
     for day in range(1, 8):
         told(alice, script, f"Day {day}.", day, Mem0Summary={"summary": f"Until day {day - 1}."})
     first, second, third = script.of("Mem0Summary")
@@ -205,16 +203,8 @@ def test_the_summary_is_made_anew_from_the_last_one_and_what_was_said_since(
     (kept,) = system_of(alice).kept(alice.owner, Summary)
     assert (kept.text, kept.upto) == ("Until day 6.", 12)
 
-
-def test_messages_of_another_thread_are_not_the_ones_before(alice: OwnerSystem, script: Script) -> None:
-    alice.add("I am in the garden.", "Nice.", at="2026-05-01T10:00:00+00:00", thread="s1")
-    alice.add("My back hurts.", "Oh.", at="2026-05-02T10:00:00+00:00", thread="s2")
-    alice.settle()
-    assert "garden" not in script.of("Mem0Facts")[1]
-
-
-def test_an_update_is_decided_against_the_s_nearest_memories(system_opened: SystemOpener, script: Script) -> None:
-    _, alice = opened(system_opened, options={"near": 2})
+    script.asked.clear()
+    _, alice = opened(system_opened, file="three.db", options={"near": 2})
     things = ("a red kite", "a tin drum", "a rowing boat", "an old rowing boat in the harbour")
     told(
         alice,
@@ -227,6 +217,13 @@ def test_an_update_is_decided_against_the_s_nearest_memories(system_opened: Syst
     last = script.of("Mem0Update")[-1].splitlines()
     assert len(last) == 3
     assert last[1] == "memory 1: 2026-05-01 Alice owns a rowing boat"
+
+    alice = alice._memory.of("alice", agent="other threads")
+    script.asked.clear()
+    alice.add("I am in the garden.", "Nice.", at="2026-05-01T10:00:00+00:00", thread="s1")
+    alice.add("My back hurts.", "Oh.", at="2026-05-02T10:00:00+00:00", thread="s2")
+    alice.settle()
+    assert "garden" not in script.of("Mem0Facts")[1]
 
 
 def test_one_question_for_all_candidates_is_an_option(system_opened: SystemOpener, script: Script) -> None:
@@ -255,7 +252,9 @@ def test_one_question_for_all_candidates_is_an_option(system_opened: SystemOpene
     assert [name for name, _ in script.asked] == ["Mem0Facts", "Mem0Facts", "Mem0Updates"]
 
 
-def test_the_nearest_memories_that_hold_are_recalled_with_their_day(alice: OwnerSystem, script: Script) -> None:
+def test_what_holds_is_recalled_with_its_day_and_for_a_past_time_what_was_known_then(
+    alice: OwnerSystem, script: Script
+) -> None:
     begun(alice, script)
     told(
         alice,
@@ -271,10 +270,8 @@ def test_the_nearest_memories_that_hold_are_recalled_with_their_day(alice: Owner
     assert "Nantes" in alice.recall("Where does Alice live?", at="2026-05-01T12:00:00+00:00").text
     assert "Nantes" in alice.recall("Where does Alice live?", scope=Scope(before_seq=3)).text
 
-
-def test_a_recall_for_a_past_time_tells_what_was_known_then_in_the_version_of_then(
-    alice: OwnerSystem, script: Script
-) -> None:
+    alice = alice._memory.of("alice", agent="past")
+    script.asked.clear()
     begun(alice, script)
     named = "Alice keeps two cats, Nim and Pip"
     told(
@@ -300,65 +297,54 @@ def test_a_recall_for_a_past_time_tells_what_was_known_then_in_the_version_of_th
 # ------------------------------------------------------------------------------------------- what is not to be believed
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+def test_only_what_was_shown_is_changed_and_each_candidate_is_decided_about_once(
+    alice: OwnerSystem, script: Script, model_server: ModelServer, system_opened: SystemOpener
+) -> None:
+    for answer, said in [
         ({"operation": "UPDATE", "memory": 7, "text": "Alice lives in Rome"}, "There is no memory 7"),
-        pytest.param({"operation": "DELETE", "memory": 0, "text": ""}, "There is no memory 0", marks=pytest.mark.proof),
         ({"operation": "UPDATE", "memory": 1, "text": " \u202e "}, "UPDATE needs the new text"),
-    ],
-)
-def test_an_update_may_only_change_a_memory_that_was_shown(
-    alice: OwnerSystem, script: Script, model_server: ModelServer, answer: Json, said: str
-) -> None:
-    begun(alice, script)
-    before = held(alice)
-    with pytest.raises(ModelReplyError):
-        told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved"), Mem0Update=answer)
-    assert said in json.dumps(model_server.requests[-1])  # the repair round says what is wrong
-    assert held(alice) == before
-    script.answers = {"Mem0Facts": facts("Alice moved"), "Mem0Update": operation("ADD")}
-    assert alice.settle() == 1
-    assert held(alice) == [*before, ("Alice moved", (3,))]
+        *bounded([], proofs=[({"operation": "DELETE", "memory": 0, "text": ""}, "There is no memory 0")]),
+    ]:
+        alice = alice._memory.of("alice", agent=said)
+        begun(alice, script)
+        before = held(alice)
+        with pytest.raises(ModelReplyError):
+            told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved"), Mem0Update=answer)
+        assert said in json.dumps(model_server.requests[-1])  # the repair round says what is wrong
+        assert held(alice) == before
+        script.answers = {"Mem0Facts": facts("Alice moved"), "Mem0Update": operation("ADD")}
+        assert alice.settle() == 1
+        assert held(alice) == [*before, ("Alice moved", (3,))]
 
-
-def test_a_candidate_may_only_rest_on_a_new_message(
-    alice: OwnerSystem, script: Script, model_server: ModelServer
-) -> None:
+    alice = alice._memory.of("alice", agent="candidate")
+    script.asked.clear()
     with pytest.raises(ModelReplyError):
         told(alice, script, "I moved.", 1, Mem0Facts=facts("Alice moved", told=3))
     assert "There is no message 3" in json.dumps(model_server.requests[-1])
     assert held(alice) == []
 
-
-@pytest.mark.parametrize(
-    "updates",
-    [
+    for updates in [
         [(1, "DELETE", 1), (2, "UPDATE", 1)],
         [(1, "ADD", 0)],
-        pytest.param([(1, "ADD", 0), (1, "ADD", 0)], marks=pytest.mark.proof),
-    ],
-)
-def test_all_candidates_are_decided_about_once_and_a_memory_is_changed_once(
-    system_opened: SystemOpener, script: Script, updates: list[tuple[int, str, int]]
+        *bounded([], proofs=[[(1, "ADD", 0), (1, "ADD", 0)]]),
+    ]:
+        _, alice = opened(system_opened, file=f"{len(updates)}-{updates[-1][0]}.db", options={"update_each": False})
+        told(alice, script, "I live in Nantes.", 1, Mem0Facts=facts(NANTES))
+        decided = {"updates": [{"fact": f, "operation": o, "memory": m, "text": "Alice lives"} for f, o, m in updates]}
+        with pytest.raises(ModelReplyError):
+            told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved", "Alice has a flat"), Mem0Updates=decided)
+        assert held(alice) == [(NANTES, (1,))]
+
+
+def test_a_model_sees_none_of_our_ids_and_its_answers_are_one_line_and_cut(
+    alice: OwnerSystem, script: Script, system_opened: SystemOpener
 ) -> None:
-    _, alice = opened(system_opened, options={"update_each": False})
-    told(alice, script, "I live in Nantes.", 1, Mem0Facts=facts(NANTES))
-    answer = {"updates": [{"fact": f, "operation": o, "memory": m, "text": "Alice lives"} for f, o, m in updates]}
-    with pytest.raises(ModelReplyError):
-        told(alice, script, "I moved.", 2, Mem0Facts=facts("Alice moved", "Alice has a flat"), Mem0Updates=answer)
-    assert held(alice) == [(NANTES, (1,))]
-
-
-def test_a_model_never_sees_our_ids(alice: OwnerSystem, script: Script) -> None:
     begun(alice, script)
     told(alice, script, "I moved.", 2)
     ids = [*(memory.id for memory in memories(alice)), alice.owner.id]
     assert not [one for one in ids for _, shown in script.asked if one in shown]
 
-
-def test_what_a_model_answers_is_one_line_and_cut(system_opened: SystemOpener, script: Script) -> None:
-    _, alice = opened(system_opened, options={"fact_chars": 40, "facts_most": 2})
+    _, alice = opened(system_opened, file="two.db", options={"fact_chars": 40, "facts_most": 2})
     long = "Alice\nsaw \u0007a\u202e heron " + "and a duck " * 50
     told(
         alice, script, "Birds!", 1, Mem0Facts=facts(long, "Alice was out", "One too many"), Mem0Update=operation("ADD")
@@ -372,19 +358,19 @@ def test_what_a_model_answers_is_one_line_and_cut(system_opened: SystemOpener, s
 # ------------------------------------------------------------------------------- defects of published code, not of ours
 
 
-def test_a_contradiction_never_leaves_the_memory_without_the_new_fact(alice: OwnerSystem, script: Script) -> None:
-    """A DELETE took away the old fact and did not add the new one: the store was empty."""
+def test_nothing_said_is_lost_by_a_contradiction_a_repetition_or_an_answer_that_cannot_be_read(
+    alice: OwnerSystem, script: Script, model_server: ModelServer
+) -> None:
+    # A DELETE took away the old fact and did not add the new one: the store was empty.
     told(alice, script, "I live in Nantes.", 1, Mem0Facts=facts(NANTES))
     told(
         alice, script, "I live in Lyon.", 2, Mem0Facts=facts("Alice lives in Lyon"), Mem0Update=operation("DELETE", "A")
     )
     assert held(alice) == [("Alice lives in Lyon", (3,))]
 
-
-def test_what_is_said_twice_is_kept_once_and_not_taken_away(
-    alice: OwnerSystem, script: Script, model_server: ModelServer
-) -> None:
-    """The same fact added a second time was answered with DELETE, and gone."""
+    alice = alice._memory.of("alice", agent="twice")
+    script.asked.clear()
+    # The same fact added a second time was answered with DELETE, and gone.
     for day, text in ((1, NANTES), (2, "alice lives in nantes.")):
         told(alice, script, "I live in Nantes.", day, Mem0Facts=facts(text), Mem0Update=operation("DELETE", "Nantes"))
     assert held(alice) == [(NANTES, (1,))]
@@ -401,24 +387,18 @@ def test_what_is_said_twice_is_kept_once_and_not_taken_away(
     assert "does not contradict" in json.dumps(model_server.requests[-1])
     assert held(alice) == [(NANTES, (1,))]
 
-
-@pytest.mark.parametrize(
-    "fault",
-    ["wrong_shape", "http_500", *(pytest.param(one, marks=pytest.mark.proof) for one in ("garbage", "truncated"))],
-)
-def test_an_answer_that_cannot_be_read_loses_no_fact(
-    alice: OwnerSystem, script: Script, model_server: ModelServer, fault: str
-) -> None:
-    """Extraction that could not be parsed was logged, and its messages marked as read."""
-    alice.add("I live in Nantes.", "I see.", at="2026-05-01T10:00:00+00:00")
-    script.answers = {"Mem0Facts": facts(NANTES)}
-    model_server.fail_always(fault)
-    with pytest.raises(ModelError):
-        alice.settle()
-    assert memories(alice) == []
-    model_server.recover()
-    assert alice.settle() == 1
-    assert held(alice) == [(NANTES, (1,))]
+    for fault in ["wrong_shape", "http_500", *bounded([], proofs=[*("garbage", "truncated")])]:
+        # Extraction that could not be parsed was logged, and its messages marked as read.
+        alice = alice._memory.of("alice", agent=fault)
+        alice.add("I live in Nantes.", "I see.", at="2026-05-01T10:00:00+00:00")
+        script.answers = {"Mem0Facts": facts(NANTES)}
+        model_server.fail_always(fault)
+        with pytest.raises(ModelError):
+            alice.settle()
+        assert memories(alice) == []
+        model_server.recover()
+        assert alice.settle() == 1
+        assert held(alice) == [(NANTES, (1,))]
 
 
 def test_what_an_update_replaced_is_told_of_a_time_before_only_and_goes_with_its_owner(
@@ -469,7 +449,9 @@ def test_a_failure_in_mid_settle_keeps_what_was_learnt_and_goes_on_after_a_resta
     assert held(again) == [(NANTES, (1,)), (CATS, (3,)), ("Alice rows", (5,))]
 
 
-def test_a_page_that_grows_teaches_what_is_new_of_it(alice: OwnerSystem, script: Script) -> None:
+def test_a_page_is_read_in_parts_and_where_it_is_new(
+    alice: OwnerSystem, script: Script, system_opened: SystemOpener
+) -> None:
     alice.add("I live in Nantes.", at="2026-05-01T10:00:00+00:00")
     alice.settle()
     alice.add_messages([{"role": "assistant", "content": "Nantes has fine trams."}], at="2026-05-01T10:01:00+00:00")
@@ -478,9 +460,8 @@ def test_a_page_that_grows_teaches_what_is_new_of_it(alice: OwnerSystem, script:
     assert first == "1 2026-05-01 alice: I live in Nantes."
     assert second == "1 2026-05-01 assistant: Nantes has fine trams."
 
-
-def test_a_page_of_many_messages_is_read_in_parts(system_opened: SystemOpener, script: Script) -> None:
-    _, alice = opened(system_opened, options={"pair_most": 3})
+    script.asked.clear()
+    _, alice = opened(system_opened, file="two.db", options={"pair_most": 3})
     said = [{"role": "user", "content": f"Thing {n} is done."} for n in range(7)]
     alice.add_messages(said, at="2026-05-01T10:00:00+00:00")
     assert alice.settle() == 1
@@ -505,37 +486,28 @@ def learnt(owner: OwnerSystem, *queries: str) -> list[str]:
     return [text for text, _ in held(owner)]
 
 
-def test_without_a_model_facts_and_statements_are_kept_and_questions_are_not(bare: OwnerSystem) -> None:
+def test_without_a_model_facts_and_statements_are_kept_once_and_end_when_they_change(bare: OwnerSystem) -> None:
     texts = learnt(bare, "I live in Nantes. The tram was late again today! Shall we meet the others at noon?")
     assert texts == ["alice lives in Nantes", "alice: The tram was late again today!"]
 
-
-@pytest.mark.parametrize(
-    ("first", "second", "old", "new"),
-    [
+    for first, second, old, new in [
         ("I live in Nantes.", "I live in Lyon now.", "alice lives in Nantes", "alice lives in Lyon"),
         ("我住在上海。", "我住在北京。", "alice住在上海", "alice住在北京"),
-    ],
-)
-def test_without_a_model_an_attribute_that_changed_ends_the_old_fact(
-    bare: OwnerSystem, first: str, second: str, old: str, new: str
-) -> None:
-    texts = learnt(bare, first, second)
-    assert new in texts
-    assert old not in texts
-    assert old in [memory.text for memory in memories(bare) if memory.ended_by == 2]
+    ]:
+        bare = bare._memory.of("alice", agent=new)
+        texts = learnt(bare, first, second)
+        assert new in texts
+        assert old not in texts
+        assert old in [memory.text for memory in memories(bare) if memory.ended_by == 2]
 
-
-def test_without_a_model_a_fact_that_is_taken_back_ends_and_the_statement_stays(bare: OwnerSystem) -> None:
+    bare = bare._memory.of("alice", agent="back")
     texts = learnt(bare, "I live in Nantes.", "I don't live in Nantes any more.")
     assert texts == ["alice: I don't live in Nantes any more."]
 
-
-def test_without_a_model_what_is_taken_back_at_once_is_not_kept(bare: OwnerSystem) -> None:
+    bare = bare._memory.of("alice", agent="at once")
     assert "alice lives in Nantes" not in learnt(bare, "I live in Nantes. I no longer live in Nantes.")
 
-
-def test_without_a_model_the_same_said_again_is_kept_once_and_by_what_says_more(bare: OwnerSystem) -> None:
+    bare = bare._memory.of("alice", agent="again")
     long = "The old lighthouse keeper of the northern harbour told me a story about storms and ships"
     assert learnt(bare, f"{long}.", f"{long}!") == [f"alice: {long}."]
     assert learnt(bare, f"{long} yesterday.")[-1] == f"alice: {long} yesterday."

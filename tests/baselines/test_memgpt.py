@@ -68,24 +68,9 @@ def talk(alice: OwnerSystem, pages: int) -> None:
         alice.settle()
 
 
-def test_main_context_is_counted_part_by_part(opened: Opened) -> None:
-    system, alice = opened(**SMALL)
-    assert system.usage(alice.owner) == Usage(window=STATIC + 200, system=STATIC - 26, blocks=26, summary=0, queue=0)
-    talk(alice, 2)
-    usage = system.usage(alice.owner)
-    assert (usage.queue, usage.total) == (80, STATIC + 80)
-
-
-def test_what_is_counted_is_what_is_sent(opened: Opened, model: Model) -> None:
-    system, alice = opened()
-    talk(alice, 2)
-    model.says(call("core_memory_append", label="human", content="counts to sixteen", heartbeat=True))
-    talk(alice, 1)
-    sent = sum(len(line.split()) + 1 for line in model.shown[-1].splitlines())
-    assert system.usage(alice.owner).total == len(prompts.load("memgpt_event").text.split()) + 1 + sent
-
-
-def test_pressure_is_told_at_its_share_and_once(opened: Opened, model: Model) -> None:
+def test_main_context_is_counted_as_it_is_sent_and_pressure_is_told_at_its_share_and_once(
+    opened: Opened, model: Model
+) -> None:
     system, alice = opened(**SMALL)
     talk(alice, 2)
     assert "system" not in model.shown[-1]
@@ -94,6 +79,19 @@ def test_pressure_is_told_at_its_share_and_once(opened: Opened, model: Model) ->
     assert system.usage(alice.owner).queue == 120 + len(WARNING.split()) + 2 == 145
     talk(alice, 1)
     assert [entry.voice for entry in system.kept(alice.owner, Entry)].count(Voice.SYSTEM) == 1
+
+    system, alice = opened("two.db", **SMALL)
+    assert system.usage(alice.owner) == Usage(window=STATIC + 200, system=STATIC - 26, blocks=26, summary=0, queue=0)
+    talk(alice, 2)
+    usage = system.usage(alice.owner)
+    assert (usage.queue, usage.total) == (80, STATIC + 80)
+
+    system, alice = opened("three.db")
+    talk(alice, 2)
+    model.says(call("core_memory_append", label="human", content="counts to sixteen", heartbeat=True))
+    talk(alice, 1)
+    sent = sum(len(line.split()) + 1 for line in model.shown[-1].splitlines())
+    assert system.usage(alice.owner).total == len(prompts.load("memgpt_event").text.split()) + 1 + sent
 
 
 def test_a_full_window_is_flushed_by_half_into_a_recursive_summary(opened: Opened, model: Model) -> None:
@@ -121,7 +119,9 @@ def test_a_full_window_is_flushed_by_half_into_a_recursive_summary(opened: Opene
     assert any(shown.startswith("summary so far: They spoke of birds") for shown in model.shown)
 
 
-def test_what_was_evicted_is_still_found_and_named(opened: Opened, model: Model) -> None:
+def test_what_was_evicted_is_found_and_a_message_larger_than_the_window_is_worked_on(
+    opened: Opened, model: Model
+) -> None:
     _, alice = opened(**SMALL)
     alice.add("The heron stood in the reeds.", at=AT)
     talk(alice, 6)
@@ -132,9 +132,7 @@ def test_what_was_evicted_is_still_found_and_named(opened: Opened, model: Model)
     assert [hit.utterance.seq for hit in context.hits[1:3]] == [13, 12]  # then the queue, the newest first
     assert "summary of what left the queue: They spoke of birds" in context.text
 
-
-def test_a_message_larger_than_the_window_is_still_worked_on(opened: Opened, model: Model) -> None:
-    system, alice = opened(**SMALL, message_chars=100_000)
+    system, alice = opened("two.db", **SMALL, message_chars=100_000)
     talk(alice, 1)
     alice.add("word " * 5_000, at=AT)
     alice.settle()
@@ -173,7 +171,7 @@ def test_as_many_of_the_newest_fit_as_there_is_room_for(costs: list[int], room: 
 # -------------------------------------------------------------------------------------------------------- functions
 
 
-def test_a_block_is_written_by_functions_and_names_its_sources(opened: Opened, model: Model) -> None:
+def test_functions_write_blocks_and_passages_that_name_their_sources(opened: Opened, model: Model) -> None:
     system, alice = opened()
     alice.add("I live in Lyon.", "Noted.", at=AT)
     model.says(call("core_memory_append", label="human", content="lives in Lyon"))
@@ -190,9 +188,7 @@ def test_a_block_is_written_by_functions_and_names_its_sources(opened: Opened, m
     assert "human (15 of 2000 characters)\n  lives in Nantes" in model.shown[-1]
     assert "human: lives in Nantes" in alice.recall("Where?").text
 
-
-def test_empty_content_takes_the_old_out(opened: Opened, model: Model) -> None:
-    system, alice = opened()
+    system, alice = opened("two.db")
     alice.add("Forget it.", at=AT)
     model.says(
         call("core_memory_append", label="human", content="likes rye", heartbeat=True),
@@ -200,6 +196,28 @@ def test_empty_content_takes_the_old_out(opened: Opened, model: Model) -> None:
     )
     alice.settle()
     assert lines_of(system, alice) == []
+
+    system, alice = opened("three.db")
+    for _ in range(2):
+        alice.add("Ana bakes rye bread.", "Good.", at=AT)
+        model.says(call("archival_memory_insert", content="Ana bakes rye bread"))
+        alice.settle()
+    (passage,) = system.kept(alice.owner, Passage)
+    assert passage.sources == (1, 3)
+
+    system, alice = opened("four.db")
+    alice.add("Something else.", at=AT)
+    alice.add("Ana bakes rye bread.", "Good.", at=AT)
+    model.says(DONE, call("archival_memory_insert", content="a paraphrase of it"))
+    alice.settle()
+    assert [passage.sources for passage in system.kept(alice.owner, Passage)] == [(2, 3)]
+
+    system, alice = opened("five.db")
+    alice.add("I saw a heron.", at=AT)
+    alice.settle()
+    alice.add(None, "Lovely.", at=AT)
+    alice.settle()
+    assert [entry.sources for entry in system.kept(alice.owner, Entry)] == [(1,), (2,)]
 
 
 ERRORS: Sequence[tuple[dict[str, Any], str]] = (
@@ -216,51 +234,48 @@ ERRORS: Sequence[tuple[dict[str, Any], str]] = (
 )
 
 
-@pytest.mark.parametrize(("wrong", "said"), bounded(ERRORS[::2], proofs=ERRORS))
-def test_an_error_comes_back_to_the_model_without_a_heartbeat(
-    opened: Opened, model: Model, wrong: dict[str, Any], said: str
+def test_an_error_comes_back_to_the_model_without_a_heartbeat(opened: Opened, model: Model) -> None:
+    for wrong, said in bounded(ERRORS[::2], proofs=ERRORS):
+        before = len(model.shown)
+        system, alice = opened(f"{said[:9]}.db", block_chars=60)
+        alice.add("I like rye bread.", at=AT)
+        model.says(call("core_memory_append", label="human", content="likes bees", heartbeat=True), wrong)
+        alice.settle()
+        assert len(model.shown) == before + 3
+        assert model.shown[-1].splitlines()[-1].startswith(f"result error: {said}")
+        assert lines_of(system, alice) == ["likes bees"]
+        assert system.kept(alice.owner, Passage) == ()
+
+
+def test_a_chain_ends_without_a_heartbeat_after_its_steps_or_with_a_function_that_there_is(
+    opened: Opened, model: Model
 ) -> None:
-    system, alice = opened(block_chars=60)
-    alice.add("I like rye bread.", at=AT)
-    model.says(call("core_memory_append", label="human", content="likes bees", heartbeat=True), wrong)
-    alice.settle()
-    assert len(model.shown) == 3
-    assert model.shown[-1].splitlines()[-1].startswith(f"result error: {said}")
-    assert lines_of(system, alice) == ["likes bees"]
-    assert system.kept(alice.owner, Passage) == ()
-
-
-def test_an_unknown_function_is_refused_and_asked_for_again(opened: Opened, model: Model) -> None:
-    system, alice = opened()
-    alice.add("I like rye bread.", at=AT)
-    model.says(call("drop_all_tables"), call("core_memory_append", label="human", content="likes rye bread"))
-    assert alice.settle() == 1
-    assert model.server.calls == 2
-    assert lines_of(system, alice) == ["likes rye bread"]
-
-
-def test_a_chain_without_an_end_ends_after_its_steps(opened: Opened, model: Model) -> None:
     _, alice = opened(steps=4)
     alice.add("Hello.", at=AT)
     model.says(*[call("conversation_search", query="hello", heartbeat=True)] * 10)
     assert alice.settle() == 1
     assert model.server.calls == 4
 
-
-def test_a_heartbeat_shows_the_result_and_none_yields(opened: Opened, model: Model) -> None:
-    _, alice = opened()
+    _, alice = opened("two.db")
     alice.add("I saw a heron.", at=AT)
     model.says(call("conversation_search", query="heron", heartbeat=True), call("conversation_search", query="crane"))
     alice.settle()
-    assert model.server.calls == 2
+    assert model.server.calls == 4 + 2
     assert model.shown[-1].endswith(
         'call conversation_search(query="heron", page=0)\n'
         "result page 0 of 0 to 0, 1 found:\n"
         "  2026-04-02 alice: I saw a heron."
     )
 
+    system, alice = opened("three.db")
+    alice.add("I like rye bread.", at=AT)
+    model.says(call("drop_all_tables"), call("core_memory_append", label="human", content="likes rye bread"))
+    assert alice.settle() == 1
+    assert model.server.calls == 6 + 2
+    assert lines_of(system, alice) == ["likes rye bread"]
 
-def test_results_come_in_pages(opened: Opened, model: Model) -> None:
+
+def test_hits_stand_in_the_order_of_the_searches_in_pages_and_each_once(opened: Opened, model: Model) -> None:
     _, alice = opened()
     for number in range(12):
         alice.add(f"I saw heron {number}.", at=AT)
@@ -273,33 +288,38 @@ def test_results_come_in_pages(opened: Opened, model: Model) -> None:
     assert "page 0 of 0 to 2, 12 found:" in model.shown[-1]
     assert [hit.utterance.seq for hit in hits[:7]] == [12, 11, 10, 9, 8, 2, 1]
 
-
-def test_a_statement_inserted_twice_is_one_passage_that_rests_on_both(opened: Opened, model: Model) -> None:
-    system, alice = opened()
-    for _ in range(2):
-        alice.add("Ana bakes rye bread.", "Good.", at=AT)
-        model.says(call("archival_memory_insert", content="Ana bakes rye bread"))
-        alice.settle()
-    (passage,) = system.kept(alice.owner, Passage)
-    assert passage.sources == (1, 3)
-
-
-def test_what_has_no_words_of_the_talk_rests_on_the_page_at_hand(opened: Opened, model: Model) -> None:
-    system, alice = opened()
-    alice.add("Something else.", at=AT)
-    alice.add("Ana bakes rye bread.", "Good.", at=AT)
-    model.says(DONE, call("archival_memory_insert", content="a paraphrase of it"))
-    alice.settle()
-    assert [passage.sources for passage in system.kept(alice.owner, Passage)] == [(2, 3)]
-
-
-def test_a_page_that_grew_brings_only_its_new_messages(opened: Opened, model: Model) -> None:
-    system, alice = opened()
+    _, alice = opened("two.db")
     alice.add("I saw a heron.", at=AT)
+    alice.add("I ate an apple.", at=AT)
+    alice.add("The sky was blue.", at=AT)
+    model.says(DONE, call("archival_memory_insert", content="ate an apple"))
     alice.settle()
-    alice.add(None, "Lovely.", at=AT)
+    model.says(
+        call("archival_memory_search", query="apple", heartbeat=True),
+        call("conversation_search", query="heron apple", heartbeat=True),
+    )
+    context = alice.recall("What did I see and eat?")
+    assert [hit.utterance.seq for hit in context.hits] == [2, 1, 3]
+    assert context.text.count("I ate an apple.") == 1
+    assert 0.0 < context.confidence <= 1.0
+
+    _, alice = opened("three.db")
+    alice.add("I ate an apple.", at=AT)
+    model.says(call("archival_memory_insert", content="ate an apple"))
     alice.settle()
-    assert [entry.sources for entry in system.kept(alice.owner, Entry)] == [(1,), (2,)]
+    model.says(call("archival_memory_search", query="apple"))
+    context = alice.recall("What did I eat?")
+    assert context.text.splitlines()[-2:] == ["2026-04-02: ate an apple", "2026-04-02 #1 alice: I ate an apple."]
+    assert [hit.utterance.seq for hit in context.packed] == [1]
+
+    _, alice = opened("four.db", window_tokens=STATIC + 300, page_size=8)
+    talk(alice, 4)
+    model.says(*[call("conversation_search", query="seven", heartbeat=True)] * 2)
+    alice.recall("Which number?")
+    first, last = model.shown[-3], model.shown[-1]
+    assert first.count("\nsaid ") == 8
+    assert last.count("\nsaid ") < 8
+    assert "\nquery: Which number?\n" in last
 
 
 def test_a_model_that_fails_in_mid_settle_is_asked_again_there(opened: Opened, model: Model) -> None:
@@ -323,7 +343,7 @@ def test_a_model_that_fails_in_mid_settle_is_asked_again_there(opened: Opened, m
 # ----------------------------------------------------------------------------------------------------------- recall
 
 
-def test_memory_is_read_only_while_a_query_is_answered(opened: Opened, model: Model) -> None:
+def test_memory_is_read_only_while_a_query_is_answered_and_as_it_was_at_its_time(opened: Opened, model: Model) -> None:
     system, alice = opened()
     alice.add("I saw a heron.", at=AT)
     alice.settle()
@@ -341,48 +361,7 @@ def test_memory_is_read_only_while_a_query_is_answered(opened: Opened, model: Mo
     assert lines_of(system, alice) == []
     assert "spy" not in context.text
 
-
-def test_hits_stand_in_the_order_of_the_searches_and_each_once(opened: Opened, model: Model) -> None:
-    _, alice = opened()
-    alice.add("I saw a heron.", at=AT)
-    alice.add("I ate an apple.", at=AT)
-    alice.add("The sky was blue.", at=AT)
-    model.says(DONE, call("archival_memory_insert", content="ate an apple"))
-    alice.settle()
-    model.says(
-        call("archival_memory_search", query="apple", heartbeat=True),
-        call("conversation_search", query="heron apple", heartbeat=True),
-    )
-    context = alice.recall("What did I see and eat?")
-    assert [hit.utterance.seq for hit in context.hits] == [2, 1, 3]
-    assert context.text.count("I ate an apple.") == 1
-    assert 0.0 < context.confidence <= 1.0
-
-
-def test_a_passage_in_other_words_does_not_hide_the_message_that_it_rests_on(opened: Opened, model: Model) -> None:
-    _, alice = opened()
-    alice.add("I ate an apple.", at=AT)
-    model.says(call("archival_memory_insert", content="ate an apple"))
-    alice.settle()
-    model.says(call("archival_memory_search", query="apple"))
-    context = alice.recall("What did I eat?")
-    assert context.text.splitlines()[-2:] == ["2026-04-02: ate an apple", "2026-04-02 #1 alice: I ate an apple."]
-    assert [hit.utterance.seq for hit in context.packed] == [1]
-
-
-def test_pages_of_results_that_pass_the_window_push_the_queue_out_of_it(opened: Opened, model: Model) -> None:
-    _, alice = opened(window_tokens=STATIC + 300, page_size=8)
-    talk(alice, 4)
-    model.says(*[call("conversation_search", query="seven", heartbeat=True)] * 2)
-    alice.recall("Which number?")
-    first, last = model.shown[-3], model.shown[-1]
-    assert first.count("\nsaid ") == 8
-    assert last.count("\nsaid ") < 8
-    assert "\nquery: Which number?\n" in last
-
-
-def test_a_recall_in_mid_conversation_sees_the_lines_that_stood_then(opened: Opened, model: Model) -> None:
-    _, alice = opened()
+    _, alice = opened("two.db")
     for fact in ("I own a boat.", "I sold the boat."):
         alice.add(fact, at=AT)
         model.says(call("core_memory_append", label="human", content=fact))
@@ -395,21 +374,8 @@ def test_a_recall_in_mid_conversation_sees_the_lines_that_stood_then(opened: Ope
 # ---------------------------------------------------------------------------------------------------------- searching
 
 
-@pytest.mark.parametrize(
-    ("query", "seqs"),
-    [
-        ("HERON", [1]),
-        pytest.param("rye bread", [3, 4], marks=pytest.mark.proof),
-        ("苍鹭", [2]),
-        pytest.param("我昨天看到了什么鸟？苍鹭", [2], marks=pytest.mark.proof),
-        ("again and AGAIN", [4]),
-        ("the", [3]),
-        pytest.param("zebra", [], marks=pytest.mark.proof),
-        ("  ", []),
-    ],
-)
 def test_conversation_search_goes_by_words_in_any_language_and_by_the_letter_where_there_are_none(
-    opened: Opened, model: Model, query: str, seqs: list[int]
+    opened: Opened, model: Model
 ) -> None:
     _, alice = opened()
     for text in (
@@ -420,10 +386,18 @@ def test_conversation_search_goes_by_words_in_any_language_and_by_the_letter_whe
     ):
         alice.add(text, at=AT)
     alice.settle()
-    model.says(call("conversation_search", query=query))
-    found = [hit.utterance.seq for hit in alice.recall("?").hits]
-    queue = [seq for seq in (4, 3, 2, 1) if seq not in seqs]
-    assert found == [*seqs, *queue]
+    for query, seqs in [
+        ("HERON", [1]),
+        ("苍鹭", [2]),
+        ("again and AGAIN", [4]),
+        ("the", [3]),
+        ("  ", []),
+        *bounded([], proofs=[("rye bread", [3, 4]), ("我昨天看到了什么鸟？苍鹭", [2]), ("zebra", [])]),
+    ]:
+        model.says(call("conversation_search", query=query))
+        found = [hit.utterance.seq for hit in alice.recall("?").hits]
+        queue = [seq for seq in (4, 3, 2, 1) if seq not in seqs]
+        assert found == [*seqs, *queue]
 
 
 @given(st.lists(st.sampled_from(["heron", "tram", "rye bread", "苍鹭", ""]), max_size=6), st.integers(0, 6))

@@ -77,27 +77,23 @@ def test_no_edit_passes_the_limit_and_a_refused_one_changes_nothing(texts: list[
         }
 
 
-def test_one_place_is_replaced_and_never_several() -> None:
+def test_edits_replace_one_place_write_nothing_twice_and_may_shrink_a_block() -> None:
     before = made("likes tea", "drinks tea at noon")
     with pytest.raises(Refused, match="2 times"):
         edited(before, edit("coffee", "tea"))
     after = edited(before, edit("coffee", "tea at noon"))
     assert [(line.text, line.sources) for line in after.lines] == [("likes tea", (1,)), ("drinks coffee", (2, 9))]
 
-
-def test_what_is_there_is_not_written_twice_and_a_key_has_one_line() -> None:
     again = edited(made("likes tea", "owns a boat"), edit("likes tea"))
     assert [(line.text, line.sources) for line in again.lines] == [("likes tea", (1, 9)), ("owns a boat", (2,))]
     home = edited(made(), edit("lives in Lyon", key="user.lives_in"))
     moved = edited(home, edit("lives in Nantes", key="user.lives_in"))
     assert moved.text == "lives in Nantes"
 
-
-def test_a_block_over_a_limit_that_was_lowered_may_still_shrink() -> None:
-    before = replace(made("a" * 50, "b" * 50), limit=60)
-    assert len(edited(before, edit("c", "b" * 50)).text) == 52
+    over = replace(made("a" * 50, "b" * 50), limit=60)
+    assert len(edited(over, edit("c", "b" * 50)).text) == 52
     with pytest.raises(Refused, match="60 characters"):
-        edited(before, edit("c"))
+        edited(over, edit("c"))
 
 
 def test_a_caller_writes_a_block_within_its_limit(system_opened: SystemOpener) -> None:
@@ -124,7 +120,7 @@ def shared(memory: SystemMemory, agent: str, user: str = "alice") -> OwnerSystem
     return owner
 
 
-def test_agents_of_one_user_share_a_block_and_no_other_user_meets_it(
+def test_agents_of_one_user_share_a_block_which_no_other_user_and_no_scope_meets(
     system_opened: SystemOpener, model_server: ModelServer
 ) -> None:
     model_server.reply_with(notes)
@@ -143,10 +139,8 @@ def test_agents_of_one_user_share_a_block_and_no_other_user_meets_it(
     assert "family: I run." in tutor.recall("Who is Ana?").text
     assert "Ana" not in bob.recall("Who is Ana?").text + alone.recall("Who is Ana?").text
 
-
-def test_under_a_scope_a_shared_block_says_nothing(system_opened: SystemOpener, model_server: ModelServer) -> None:
     model_server.reply_with(notes)
-    memory = system_opened("memgpt", scripted=True)
+    memory = system_opened("memgpt", "two.db", scripted=True)
     tutor, coach = shared(memory, "tutor"), shared(memory, "coach")
     coach.add("I run.", at=AT)
     coach.settle()
@@ -183,7 +177,7 @@ def test_two_agents_that_write_at_once_lose_nothing(system_opened: SystemOpener,
     )
 
 
-def test_an_edit_that_another_overtook_is_made_on_what_it_wrote(
+def test_an_edit_that_another_overtook_is_made_on_what_it_wrote_or_decided_anew(
     system_opened: SystemOpener, model_server: ModelServer
 ) -> None:
     memory, other = (system_opened("memgpt", "one.db", scripted=True) for _ in range(2))
@@ -200,37 +194,29 @@ def test_an_edit_that_another_overtook_is_made_on_what_it_wrote(
     tutor.settle()
     assert lines_of(memory, tutor) == ["I run.", "Ana is my sister."]
 
-
-def test_where_the_overtaken_edit_finds_no_room_the_page_is_decided_anew(
-    system_opened: SystemOpener, model_server: ModelServer
-) -> None:
     options = {"block_chars": 20}
-    memory, other = (system_opened("memgpt", "one.db", scripted=True, options=options) for _ in range(2))
+    memory, other = (system_opened("memgpt", "full.db", scripted=True, options=options) for _ in range(2))
     tutor, coach = shared(memory, "tutor"), shared(other, "coach")
     tutor.add("Ana is my sister.", at=AT)
     coach.add("I run.", at=AT)
 
-    def overtaken(request: Mapping[str, Any]) -> dict[str, Any]:
+    def refused(request: Mapping[str, Any]) -> dict[str, Any]:
         if scripts.shown(request).endswith("Ana is my sister."):
             coach.settle()
         return notes(request)
 
-    model_server.reply_with(overtaken)
+    model_server.reply_with(refused)
     tutor.settle()
     assert lines_of(memory, tutor) == ["I run."]
     seen = scripts.shown(model_server.requests[-1])
     assert seen.splitlines()[-1].startswith("result error: family would have 24 of 20 characters")
 
-
-def test_a_page_learnt_by_two_workers_at_once_is_worked_into_the_block_once(
-    system_opened: SystemOpener, model_server: ModelServer
-) -> None:
-    memory, other = (system_opened("memgpt", "one.db", scripted=True) for _ in range(2))
+    memory, other = (system_opened("memgpt", "twice.db", scripted=True) for _ in range(2))
     tutor = shared(memory, "tutor")
     tutor.add("Ana is my sister.", at=AT)
     again = threading.Event()
 
-    def overtaken(request: Mapping[str, Any]) -> dict[str, Any]:
+    def repeated(request: Mapping[str, Any]) -> dict[str, Any]:
         call = notes(request)
         if not again.is_set():
             again.set()
@@ -238,12 +224,12 @@ def test_a_page_learnt_by_two_workers_at_once_is_worked_into_the_block_once(
             return {**call, "content": "Alice's sister is Ana."}  # this worker's model has other words for it
         return call
 
-    model_server.reply_with(overtaken)
+    model_server.reply_with(repeated)
     tutor.settle()
     assert lines_of(memory, tutor) == ["Ana is my sister."]
 
 
-def test_a_page_cut_off_after_the_shared_write_is_not_worked_in_again(
+def test_a_page_is_worked_in_once_where_it_was_cut_off_or_the_model_failed(
     system_opened: SystemOpener, model_server: ModelServer
 ) -> None:
     model_server.reply_with(notes)
@@ -260,12 +246,8 @@ def test_a_page_cut_off_after_the_shared_write_is_not_worked_in_again(
     tutor.settle()
     assert lines_of(memory, tutor) == ["Ana is my sister.", "Ana bakes."]
 
-
-def test_a_model_that_fails_leaves_the_shared_block_alone(
-    system_opened: SystemOpener, model_server: ModelServer
-) -> None:
     model_server.reply_with(notes)
-    memory = system_opened("memgpt", scripted=True, model_retries=0)
+    memory = system_opened("memgpt", "two.db", scripted=True, model_retries=0)
     tutor = shared(memory, "tutor")
     tutor.add("Ana is my sister.", at=AT)
     model_server.fail_next("http_500", after=1)
@@ -295,8 +277,25 @@ def test_an_agent_that_was_forgotten_and_begins_again_may_write_again(
     assert lines_of(memory, coach) == lines_of(memory, tutor) == []
 
 
-def test_a_block_in_the_place_of_ones_own_hides_it_until_it_is_detached(system_opened: SystemOpener) -> None:
-    memory = system_opened("memgpt")
+def test_a_block_has_one_label_of_an_agent_that_can_be_and_hides_its_own_until_it_is_detached(
+    system_opened: SystemOpener, tmp_path: Path
+) -> None:
+    for label, name in [("Family", "x"), ("", "x"), ("a b", "x"), ("family", " ")]:
+        memory = system_opened("memgpt")
+        with pytest.raises(InputError):
+            system_of(memory).attach(memory.of("alice").owner, label, name)
+        assert memory.owners() == ()
+
+    memory = system_opened("memgpt", "two.db")
+    tutor, system = shared(memory, "tutor"), system_of(memory)
+    with pytest.raises(InputError, match="attached as 'family' already"):
+        system.attach(tutor.owner, "home", "household")
+    system.attach(tutor.owner, "family", "household")
+    system.detach(tutor.owner, "family")
+    system.attach(tutor.owner, "home", "household")
+    assert [block.label for block in system.blocks(tutor.owner)] == ["human", "persona", "home"]
+
+    memory = system_opened("memgpt", "three.db")
     alice, system = memory.of("alice"), system_of(memory)
     system.set_block(alice.owner, "human", "mine")
     system.attach(alice.owner, "human", "household")
@@ -308,24 +307,3 @@ def test_a_block_in_the_place_of_ones_own_hides_it_until_it_is_detached(system_o
     assert "Lyon" in block(memory, alice, "human").text
     system.detach(alice.owner, "human")
     assert lines_of(memory, alice, "human") == ["mine"]
-
-
-@pytest.mark.parametrize(("label", "name"), [("Family", "x"), ("", "x"), ("a b", "x"), ("family", " ")])
-def test_a_label_or_a_name_that_cannot_be_is_refused(
-    system_opened: SystemOpener, tmp_path: Path, label: str, name: str
-) -> None:
-    memory = system_opened("memgpt")
-    with pytest.raises(InputError):
-        system_of(memory).attach(memory.of("alice").owner, label, name)
-    assert memory.owners() == ()
-
-
-def test_a_block_stands_under_one_label_of_an_agent(system_opened: SystemOpener) -> None:
-    memory = system_opened("memgpt")
-    tutor, system = shared(memory, "tutor"), system_of(memory)
-    with pytest.raises(InputError, match="attached as 'family' already"):
-        system.attach(tutor.owner, "home", "household")
-    system.attach(tutor.owner, "family", "household")
-    system.detach(tutor.owner, "family")
-    system.attach(tutor.owner, "home", "household")
-    assert [block.label for block in system.blocks(tutor.owner)] == ["human", "persona", "home"]

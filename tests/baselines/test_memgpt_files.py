@@ -45,12 +45,17 @@ def test_passages_know_their_file_and_place_and_are_found(system_opened: SystemO
     assert "公园.TXT (1): 苍鹭在老桤树上筑巢。" in alice.recall("苍鹭在哪里筑巢？").text
 
 
-def test_a_folder_loaded_again_writes_nothing_and_a_changed_file_takes_its_own_place(
+def test_a_folder_loaded_again_writes_nothing_a_changed_file_takes_its_own_place_and_files_are_the_owners_alone(
     system_opened: SystemOpener, folder: Path
 ) -> None:
     system, alice = opened(system_opened)
     system.load_folder(alice.owner, folder)
     before = system.kit.store.standing(alice.owner.id).revision
+    restarted, _ = opened(system_opened)
+    assert len(restarted.kept(alice.owner, Passage)) == 4
+    other = system_opened("memgpt", "one.db").of("alice", agent="other")
+    assert restarted.kept(other.owner, Passage) == ()
+    assert "alder" not in other.recall("Where do the herons nest?").text
     again = system.load_folder(alice.owner, folder)
     assert (again.files, again.unchanged, again.passages) == ((), ("guide.md", "inner/公园.TXT"), 0)
     assert system.kit.store.standing(alice.owner.id).revision == before
@@ -82,16 +87,6 @@ def test_what_cannot_be_read_as_text_is_named_and_not_guessed(system_opened: Sys
     }
     with pytest.raises(InputError, match="no folder"):
         system.load_folder(alice.owner, folder / "guide.md")
-
-
-def test_files_are_the_owners_alone_and_survive_a_restart(system_opened: SystemOpener, folder: Path) -> None:
-    system, alice = opened(system_opened)
-    system.load_folder(alice.owner, folder)
-    again, _ = opened(system_opened)
-    assert len(again.kept(alice.owner, Passage)) == 4
-    other = system_opened("memgpt", "one.db").of("alice", agent="other")
-    assert again.kept(other.owner, Passage) == ()
-    assert "alder" not in other.recall("Where do the herons nest?").text
 
 
 @given(st.text("ab c.\n。苍", max_size=300), st.integers(1, 40))

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.answered import Answered
-from baselines.conftest import SystemOpener
+from baselines.conftest import SystemOpener, fresh
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
 from embermem.baselines.memorybank import Day, Exchange, MemoryBank, Overview, Portrait, lot
 from embermem.baselines.records import Record, RecordId
@@ -76,7 +76,10 @@ def texts(records: Sequence[Record]) -> list[tuple[tuple[int, ...], str]]:
 # ------------------------------------------------------------------------------------------------------- the paper
 
 
-def test_a_day_is_noted_when_it_is_over_and_all_days_at_the_end(mia: Told) -> None:
+def test_a_day_is_noted_when_it_is_over_and_all_days_at_the_end_and_again_when_it_goes_on(
+    tmp_path: Path, model_server: ModelServer, clock: Clock
+) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, TRAM, day=2)
     tell(mia.owner, BREAD, day=5, thread="s2")
     mia.model.give("DayEvents", {"text": "To the park by tram."}, {"text": "Of rye bread."})
@@ -105,8 +108,7 @@ def test_a_day_is_noted_when_it_is_over_and_all_days_at_the_end(mia: Told) -> No
     assert texts(kept(mia.memory, Overview)) == [((1, 2, 3, 4, 5, 6), "A trip, and bread.")]
     assert texts(kept(mia.memory, Portrait)) == [((1, 2, 3, 4, 5, 6), "A quiet person.")]
 
-
-def test_a_day_that_goes_on_is_told_again_with_only_what_is_new(mia: Told) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, day=2)
     mia.model.give("DayEvents", {"text": "A heron."}, {"text": "A heron, by tram."})
     mia.owner.settle()
@@ -121,15 +123,47 @@ def test_a_day_that_goes_on_is_told_again_with_only_what_is_new(mia: Told) -> No
     )
     assert mia.model.shown("AllEvents")[1].endswith("\n2026-04-02: A heron, by tram.")
 
-
-def test_the_model_is_asked_for_each_day_and_not_for_each_page(mia: Told) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     for day in (2, 3, 4):
         tell(mia.owner, *[HERON] * 5, day=day)
     mia.owner.settle()
     assert len(mia.model.asked) == 2 * 3 + 2
 
+    mia = Told(fresh(tmp_path), model_server, clock)
+    tell(mia.owner, HERON, day=2)
+    mia.owner.settle()
+    mia.owner.visit(mia.owner.recall("Which bird?").hits)
+    tell(mia.owner, TRAM, day=2)
+    mia.owner.settle()
+    assert [one.strength for one in kept(mia.memory, Day)] == [2.0]
 
-def test_the_context_holds_portrait_summary_and_what_is_near(mia: Told) -> None:
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock)
+    tell(mia.owner, HERON, day=2)
+    mia.owner.settle()
+    mia.memory.close()
+    again = Told(part, model_server, clock)
+    tell(again.owner, TRAM, day=2)
+    tell(again.owner, BREAD, day=3)
+    again.owner.settle()
+    assert [one.sources for one in kept(again.memory, Day)] == [(1, 2, 3, 4), (5, 6)]
+    assert [one.sources for one in kept(again.memory, Overview)] == [(1, 2, 3, 4, 5, 6)]
+
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, day_chars=150)
+    tell(mia.owner, HERON, TRAM, BREAD, day=2)
+    mia.model.give("DayEvents", {"text": "A heron."}, {"text": "A heron, a tram."})
+    mia.owner.settle()
+    shown = mia.model.shown("DayEvents")
+    assert len(shown) == 2
+    assert shown[1].startswith("So far: A heron.\n2026-04-02\nagent assistant: Greetings")
+    assert kept(mia.memory, Day)[0].text == "A heron, a tram."
+
+
+def test_the_context_holds_portrait_summary_and_what_is_near_the_nearest_exchange_first(
+    tmp_path: Path, model_server: ModelServer, clock: Clock
+) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, TRAM, day=2)
     tell(mia.owner, BREAD, day=5)
     mia.model.give("DayEvents", {"text": "To the park by tram."}, {"text": "Rye bread every Sunday."})
@@ -145,11 +179,8 @@ def test_the_context_holds_portrait_summary_and_what_is_near(mia: Told) -> None:
     assert [hit.utterance.seq for hit in context.hits][:2] == [5, 6]
     assert mia.model.names().count("AllEvents") == 1
 
-
-def test_a_days_events_name_their_utterances_the_nearest_exchange_first(
-    tmp_path: Path, model_server: ModelServer, clock: Clock
-) -> None:
-    mia = Told(tmp_path, model_server, clock, top_k=1)
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, top_k=1)
     tell(mia.owner, HERON, TRAM, BREAD, day=2)
     mia.model.give("DayEvents", {"text": "Who came along by tram to the heron, and the bread?"})
     mia.owner.settle()
@@ -159,88 +190,19 @@ def test_a_days_events_name_their_utterances_the_nearest_exchange_first(
     pairs = [hit.utterance.seq for hit in hits]
     assert all(second == first + 1 for first, second in zip(pairs[::2], pairs[1::2], strict=True))
 
-
-def test_a_day_of_which_only_the_events_stand_in_a_prompt_is_not_counted_as_recalled(
-    tmp_path: Path, model_server: ModelServer, clock: Clock
-) -> None:
-    mia = Told(tmp_path, model_server, clock, top_k=1)
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, TRAM, day=2)
-    mia.model.give("DayEvents", {"text": "An outing with a bird."})
-    mia.model.give("AllEvents", {"text": "An outing."})
-    mia.model.give("UserPortrait", {"text": "A quiet person."})
+    tell(mia.owner, BREAD, day=5)
     mia.owner.settle()
-    context = mia.owner.recall("An outing with a bird.")
-    assert "An outing with a bird." in context.text
-    assert context.packed == ()
-    mia.owner.visit(context.packed)
-    assert [day.strength for day in kept(mia.memory, Day)] == [1.0]
-    mia.owner.visit(context.hits[:1])
-    assert [day.strength for day in kept(mia.memory, Day)] == [2.0]
-    assert sorted(one.strength for one in kept(mia.memory, Exchange)) == [1.0, 2.0]
+    text = mia.owner.recall("What does Ana bake?", scope=Scope(before_seq=3)).text
+    assert text == "2026-04-02 mia: I saw a grey heron in the wetland park. / assistant: How lovely!"
 
 
-# ------------------------------------------------------------------------------------------------- the curve, §2.3
-
-
-def test_retention_by_hand() -> None:
-    assert retention(0.0, 1.0) == 1.0
-    assert retention(1.0, 1.0) == pytest.approx(0.367879, abs=1e-6)
-    assert retention(1.0, 2.0) == pytest.approx(0.606531, abs=1e-6)
-    assert retention(6.0, 3.0) == pytest.approx(0.135335, abs=1e-6)
-    assert retention(-5.0, 1.0) == 1.0
-    assert retention(0.0, 0.0) == 0.0
-
-
-@given(st.floats(0, 1e4), st.floats(0, 1e4), st.floats(0.01, 1e3), st.floats(0.01, 1e3))
-def test_retention_falls_with_time_and_holds_longer_with_strength(
-    t: float, more: float, S: float, added: float
-) -> None:
-    assert 0.0 <= retention(t + more, S) <= retention(t, S) <= retention(t, S + added) <= 1.0
-
-
-def test_of_many_memories_the_curves_share_is_left() -> None:
-    many = [exchange(n) for n in range(2_000)]
-    for t, S in ((0.5, 1.0), (1.0, 1.0), (1.0, 3.0)):
-        left = sum(retention(t, S) >= lot(one) for one in many) / len(many)
-        assert left == pytest.approx(math.exp(-t / S), abs=0.05)
-
-
-def exchange(number: int) -> Exchange:
-    return Exchange(id=RecordId(f"r{number}"), text=f"saying {number}", at=NOW, sources=(number,), strength=1.0)
-
-
-def test_what_has_faded_is_left_out_and_never_deleted(tmp_path: Path, model_server: ModelServer, clock: Clock) -> None:
-    mia = Told(tmp_path, model_server, clock, forgetting=True)
-    tell(mia.owner, HERON, TRAM, day=2)
-    mia.owner.settle()
-    soon, late = datetime(2026, 4, 2, 10, tzinfo=UTC), datetime(2026, 5, 2, 10, tzinfo=UTC)
-    assert mia.owner.recall("Which bird?", at=soon).hits
-    assert mia.owner.recall("Which bird?", at=late).hits == ()
-    assert len(kept(mia.memory, Exchange)) == 2
-    mia.memory.close()
-    again = Told(tmp_path, model_server, clock)
-    assert "heron" in again.owner.recall("Which bird?", at=late).text
-
-
-def test_each_memory_goes_at_its_own_time_the_same_in_every_process(
+def test_a_recall_that_is_visited_makes_ones_own_memory_stronger_and_sets_its_time_back(
     tmp_path: Path, model_server: ModelServer, clock: Clock
 ) -> None:
-    mia = Told(tmp_path, model_server, clock, forgetting=True, top_k=99)
-    for number in range(20):
-        tell(mia.owner, (f"I counted {number} herons.", "Fine."), day=2)
-    mia.owner.settle()
-    gone_at = {one.sources: one.at + timedelta(days=-math.log(lot(one))) for one in kept(mia.memory, Exchange)}
-    again = Told(tmp_path, model_server, clock, forgetting=True, top_k=99)
-    for hours in (1, 12, 24, 48, 200):
-        at = datetime(2026, 4, 2, 10, tzinfo=UTC) + timedelta(hours=hours)
-        seen = {hit.utterance.seq for hit in again.owner.recall("How many herons?", at=at).hits}
-        assert seen == {seq for sources, gone in gone_at.items() if gone >= at for seq in sources}
-
-
-def test_a_recall_that_is_visited_makes_a_memory_stronger_and_sets_its_time_back(
-    tmp_path: Path, model_server: ModelServer, clock: Clock
-) -> None:
-    mia = Told(tmp_path, model_server, clock, forgetting=True)
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, forgetting=True)
     tell(mia.owner, HERON, TRAM, day=2)
     mia.owner.settle()
     clock.now = datetime(2026, 4, 2, 10, tzinfo=UTC) + timedelta(minutes=5)
@@ -258,11 +220,8 @@ def test_a_recall_that_is_visited_makes_a_memory_stronger_and_sets_its_time_back
     assert system.remembered(heron, clock.now + lasts - timedelta(minutes=1))
     assert not system.remembered(heron, clock.now + lasts + timedelta(minutes=1))
 
-
-def test_a_visit_strengthens_nobody_elses_memories_and_of_nothing_writes_nothing(
-    tmp_path: Path, model_server: ModelServer, clock: Clock
-) -> None:
-    mia = Told(tmp_path, model_server, clock)
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock)
     leo = mia.memory.of("leo")
     for owner in (mia.owner, leo):
         tell(owner, HERON, day=2)
@@ -272,29 +231,89 @@ def test_a_visit_strengthens_nobody_elses_memories_and_of_nothing_writes_nothing
     assert [one.strength for one in kept(mia.memory, Exchange)] == [2.0]
     assert [one.strength for one in kept(mia.memory, Exchange, "leo")] == [1.0]
 
-
-def test_a_visit_and_a_settle_by_another_process_both_count(
-    tmp_path: Path, model_server: ModelServer, clock: Clock
-) -> None:
-    one, other = (Told(tmp_path, model_server, clock) for _ in range(2))
+    part = fresh(tmp_path)
+    one, other = (Told(part, model_server, clock) for _ in range(2))
     tell(one.owner, HERON, day=2)
     one.owner.settle()
-    hits = one.owner.recall("Which bird?").hits
+    seen = one.owner.recall("Which bird?").hits
     tell(other.owner, TRAM, day=2)
     other.owner.settle()
-    one.owner.visit(hits)
-    other.owner.visit(hits)
+    one.owner.visit(seen)
+    other.owner.visit(seen)
     assert [record.strength for record in kept(one.memory, Exchange)] == [3.0, 1.0]
     assert other.owner.settle() == 0
 
-
-def test_a_day_keeps_its_strength_when_it_grows(mia: Told) -> None:
-    tell(mia.owner, HERON, day=2)
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, top_k=1)
+    tell(mia.owner, HERON, TRAM, day=2)
+    mia.model.give("DayEvents", {"text": "An outing with a bird."})
+    mia.model.give("AllEvents", {"text": "An outing."})
+    mia.model.give("UserPortrait", {"text": "A quiet person."})
     mia.owner.settle()
-    mia.owner.visit(mia.owner.recall("Which bird?").hits)
-    tell(mia.owner, TRAM, day=2)
-    mia.owner.settle()
+    context = mia.owner.recall("An outing with a bird.")
+    assert "An outing with a bird." in context.text
+    assert context.packed == ()
+    mia.owner.visit(context.packed)
+    assert [one.strength for one in kept(mia.memory, Day)] == [1.0]
+    mia.owner.visit(context.hits[:1])
     assert [one.strength for one in kept(mia.memory, Day)] == [2.0]
+    assert sorted(one.strength for one in kept(mia.memory, Exchange)) == [1.0, 2.0]
+
+
+# ------------------------------------------------------------------------------------------------- the curve, §2.3
+
+
+def test_retention_by_hand_and_the_share_of_many_that_it_leaves() -> None:
+    assert retention(0.0, 1.0) == 1.0
+    assert retention(1.0, 1.0) == pytest.approx(0.367879, abs=1e-6)
+    assert retention(1.0, 2.0) == pytest.approx(0.606531, abs=1e-6)
+    assert retention(6.0, 3.0) == pytest.approx(0.135335, abs=1e-6)
+    assert retention(-5.0, 1.0) == 1.0
+    assert retention(0.0, 0.0) == 0.0
+
+    many = [exchange(n) for n in range(2_000)]
+    for t, S in ((0.5, 1.0), (1.0, 1.0), (1.0, 3.0)):
+        left = sum(retention(t, S) >= lot(one) for one in many) / len(many)
+        assert left == pytest.approx(math.exp(-t / S), abs=0.05)
+
+
+@given(st.floats(0, 1e4), st.floats(0, 1e4), st.floats(0.01, 1e3), st.floats(0.01, 1e3))
+def test_retention_falls_with_time_and_holds_longer_with_strength(
+    t: float, more: float, S: float, added: float
+) -> None:
+    assert 0.0 <= retention(t + more, S) <= retention(t, S) <= retention(t, S + added) <= 1.0
+
+
+def exchange(number: int) -> Exchange:
+    return Exchange(id=RecordId(f"r{number}"), text=f"saying {number}", at=NOW, sources=(number,), strength=1.0)
+
+
+def test_what_has_faded_is_left_out_at_its_own_time_the_same_in_every_process(
+    tmp_path: Path, model_server: ModelServer, clock: Clock
+) -> None:
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, forgetting=True)
+    tell(mia.owner, HERON, TRAM, day=2)
+    mia.owner.settle()
+    soon, late = datetime(2026, 4, 2, 10, tzinfo=UTC), datetime(2026, 5, 2, 10, tzinfo=UTC)
+    assert mia.owner.recall("Which bird?", at=soon).hits
+    assert mia.owner.recall("Which bird?", at=late).hits == ()
+    assert len(kept(mia.memory, Exchange)) == 2
+    mia.memory.close()
+    again = Told(part, model_server, clock)
+    assert "heron" in again.owner.recall("Which bird?", at=late).text
+
+    part = fresh(tmp_path)
+    mia = Told(part, model_server, clock, forgetting=True, top_k=99)
+    for number in range(20):
+        tell(mia.owner, (f"I counted {number} herons.", "Fine."), day=2)
+    mia.owner.settle()
+    gone_at = {one.sources: one.at + timedelta(days=-math.log(lot(one))) for one in kept(mia.memory, Exchange)}
+    again = Told(part, model_server, clock, forgetting=True, top_k=99)
+    for hours in (1, 12, 24, 48, 200):
+        at = datetime(2026, 4, 2, 10, tzinfo=UTC) + timedelta(hours=hours)
+        seen = {hit.utterance.seq for hit in again.owner.recall("How many herons?", at=at).hits}
+        assert seen == {seq for sources, gone in gone_at.items() if gone >= at for seq in sources}
 
 
 # -------------------------------------------------------------------------------------------------- what goes wrong
@@ -314,31 +333,10 @@ def test_a_model_that_fails_in_mid_settle_costs_no_page_and_no_day_is_asked_for_
     assert sum("2026-04-02\n" in shown for shown in mia.model.shown("DayEvents")) == 1
 
 
-def test_a_restart_in_the_middle_of_a_day_changes_nothing_of_it(
+def test_notes_are_one_line_of_sane_length_and_an_empty_one_leaves_what_was_noted(
     tmp_path: Path, model_server: ModelServer, clock: Clock
 ) -> None:
-    mia = Told(tmp_path, model_server, clock)
-    tell(mia.owner, HERON, day=2)
-    mia.owner.settle()
-    mia.memory.close()
-    again = Told(tmp_path, model_server, clock)
-    tell(again.owner, TRAM, day=2)
-    tell(again.owner, BREAD, day=3)
-    again.owner.settle()
-    assert [one.sources for one in kept(again.memory, Day)] == [(1, 2, 3, 4), (5, 6)]
-    assert [one.sources for one in kept(again.memory, Overview)] == [(1, 2, 3, 4, 5, 6)]
-
-
-def test_an_empty_note_leaves_what_was_noted(mia: Told) -> None:
-    tell(mia.owner, HERON, day=2)
-    mia.model.give("DayInsight", {"text": "Watches birds."}, {"text": " "})
-    mia.owner.settle()
-    tell(mia.owner, TRAM, day=2)
-    mia.owner.settle()
-    assert [one.insight for one in kept(mia.memory, Day)] == ["Watches birds."]
-
-
-def test_notes_are_one_line_of_sane_length_without_control_characters(mia: Told) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, day=2)
     rubbish = {"text": "A\nheron\u202e \u0007" + "xxx" + "".join(map(str, range(2700)))}
     for name in ("DayEvents", "DayInsight", "AllEvents", "UserPortrait"):
@@ -349,29 +347,28 @@ def test_notes_are_one_line_of_sane_length_without_control_characters(mia: Told)
     assert all(note.startswith("A heron x") for note in notes)
     assert [len(note) for note in notes] == [1_000, 600, 1_500, 1_200]
 
-
-def test_a_long_day_is_told_in_parts(tmp_path: Path, model_server: ModelServer, clock: Clock) -> None:
-    mia = Told(tmp_path, model_server, clock, day_chars=150)
-    tell(mia.owner, HERON, TRAM, BREAD, day=2)
-    mia.model.give("DayEvents", {"text": "A heron."}, {"text": "A heron, a tram."})
+    mia = Told(fresh(tmp_path), model_server, clock)
+    tell(mia.owner, HERON, day=2)
+    mia.model.give("DayInsight", {"text": "Watches birds."}, {"text": " "})
     mia.owner.settle()
-    shown = mia.model.shown("DayEvents")
-    assert len(shown) == 2
-    assert shown[1].startswith("So far: A heron.\n2026-04-02\nagent assistant: Greetings")
-    assert kept(mia.memory, Day)[0].text == "A heron, a tram."
+    tell(mia.owner, TRAM, day=2)
+    mia.owner.settle()
+    assert [one.insight for one in kept(mia.memory, Day)] == ["Watches birds."]
 
 
 # --------------------------------------------------------------------------------------------------- how it is kept
 
 
-def test_two_threads_of_one_day_make_one_day(mia: Told) -> None:
+def test_days_are_of_all_threads_in_any_order_and_pages_whole(
+    tmp_path: Path, model_server: ModelServer, clock: Clock
+) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, HERON, day=2, thread="s1")
     tell(mia.owner, BREAD, day=2, thread="s2")
     mia.owner.settle()
     assert [one.sources for one in kept(mia.memory, Day)] == [(1, 2, 3, 4)]
 
-
-def test_an_older_day_that_comes_later_is_noted_too(mia: Told) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     tell(mia.owner, BREAD, day=5)
     tell(mia.owner, HERON, day=2, thread="s2")
     tell(mia.owner, TRAM, day=5)
@@ -380,22 +377,13 @@ def test_an_older_day_that_comes_later_is_noted_too(mia: Told) -> None:
     assert days == {"2026-04-05": (1, 2, 5, 6), "2026-04-02": (3, 4)}
     assert mia.model.shown("AllEvents")[0].startswith("2026-04-02: ")
 
-
-def test_a_page_that_grew_is_kept_whole(mia: Told) -> None:
+    mia = Told(fresh(tmp_path), model_server, clock)
     mia.owner.add("Shall I go to the park?", at=datetime(2026, 4, 2, 10, tzinfo=UTC))
     mia.owner.settle()
     mia.owner.add(None, "Yes, go and see the heron.", at=datetime(2026, 4, 2, 11, tzinfo=UTC))
     mia.owner.settle()
     assert [one.sources for one in kept(mia.memory, Exchange)] == [(1,), (2,)]
     assert [one.sources for one in kept(mia.memory, Day)] == [(1, 2)]
-
-
-def test_in_mid_conversation_portrait_and_days_that_know_more_are_left_out(mia: Told) -> None:
-    tell(mia.owner, HERON, TRAM, day=2)
-    tell(mia.owner, BREAD, day=5)
-    mia.owner.settle()
-    text = mia.owner.recall("What does Ana bake?", scope=Scope(before_seq=3)).text
-    assert text == "2026-04-02 mia: I saw a grey heron in the wetland park. / assistant: How lovely!"
 
 
 def test_without_a_model_the_diary_is_made_of_sentences_and_the_portrait_of_facts(system_opened: SystemOpener) -> None:

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from baselines.answered import Answered
-from baselines.conftest import SystemOpener
+from baselines.conftest import SystemOpener, fresh
 from embermem import OwnerSystem, Scope, SystemMemory, open_system
 from embermem.baselines.tim import ThinkInMemory, Thought
 from embermem.core import equations as eq
 from embermem.core.errors import ConfigError, ModelError, ModelReplyError
 from embermem.testing.model_server import ModelServer
+from proofs import bounded
 
 ONE_BUCKET = {"buckets": 1}
 components = st.lists(st.floats(-10, 10, width=32), min_size=3, max_size=3)
@@ -90,7 +91,7 @@ def test_the_hash_hears_no_length_and_its_opposite_stands_half_the_table_away(
 # ------------------------------------------------------------------------------------------- the paper's steps, by hand
 
 
-def test_thoughts_are_inserted_forgotten_and_merged_and_keep_what_they_rest_on(
+def test_thoughts_are_inserted_forgotten_and_merged_into_their_bucket_also_after_a_restart(
     tmp_path: Path, model_server: ModelServer, model: Answered
 ) -> None:
     with opened(tmp_path, ONE_BUCKET, model_server) as memory:
@@ -122,11 +123,9 @@ def test_thoughts_are_inserted_forgotten_and_merged_and_keep_what_they_rest_on(
         assert context.text == "2026-05-04 Ana left Lyon, a nurse in Nantes."
         assert [hit.utterance.seq for hit in context.hits] == [3, 4, 5]
 
-
-def test_a_merged_thought_stands_in_the_bucket_of_its_own_text(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, {"near_cosine": 0.0}, model_server) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, {"near_cosine": 0.0}, model_server) as memory:
         ana = memory.of("ana")
         for day, text in enumerate(("Ana saw a heron.", "Ana saw a heron."), 1):
             add(ana, text, day=day)
@@ -141,23 +140,21 @@ def test_a_merged_thought_stands_in_the_bucket_of_its_own_text(
         assert eq.cosine(one.vector, system.embed("Bread is baked by her on Sunday.")[0]) == pytest.approx(1, abs=1e-3)
         assert one.bucket == eq.lsh(one.vector, system._projection)
 
-
-def test_a_restart_in_the_middle_goes_on_where_it_was(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, ONE_BUCKET, model_server) as memory:
         add(memory.of("ana"), "I live in Lyon.", "A fine town.")
         model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", "Lyon", 1)]})
         memory.of("ana").settle()
         add(memory.of("ana"), "I moved to Nantes.", "Since when?", day=3)
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
+    with opened(part, ONE_BUCKET, model_server) as memory:
         model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", "Nantes", 1)]})
         model.give("TimOrganised", {"forget": [1], "merge": []})
         assert memory.of("ana").settle() == 1
         assert texts(memory) == [("Ana lives in Nantes.", (3,))]
 
 
-def test_a_model_that_fails_half_way_leaves_the_page_as_it_was(
+def test_a_model_that_fails_or_names_what_was_not_shown_changes_nothing(
     tmp_path: Path, model_server: ModelServer, model: Answered
 ) -> None:
     with opened(tmp_path, ONE_BUCKET, model_server) as memory:
@@ -180,12 +177,9 @@ def test_a_model_that_fails_half_way_leaves_the_page_as_it_was(
         assert ana.settle() == 1
         assert texts(memory) == [("Ana lives in Nantes.", (4,))]
 
-
-# ------------------------------------------------------------------------------------------------ what a model may name
-
-
-def test_a_line_that_was_not_shown_is_refused(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, ONE_BUCKET, model_server) as memory:
         ana = memory.of("ana")
         add(ana, "I live in Lyon.")
         wrong = {"thoughts": [thought("Ana", "lives in", "Lyon", 2)]}
@@ -198,31 +192,26 @@ def test_a_line_that_was_not_shown_is_refused(tmp_path: Path, model_server: Mode
         assert "the lines shown are 1 to 1" in str(model_server.requests[-1])
         assert texts(memory) == [("Ana lives in Lyon.", (1,))]  # where no line is named it rests on all of them
 
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+    model.clear()
+    answers: list[tuple[dict[str, Any], str]] = [
         ({"forget": [3], "merge": []}, "Thought 3 was not shown"),
-        pytest.param({"forget": [0], "merge": []}, "Thought 0 was not shown", marks=pytest.mark.proof),
         ({"forget": [1], "merge": [merge(1, 2)]}, "Thought 1 is named twice"),
         ({"forget": [], "merge": [merge(2)]}, "takes two thoughts or more"),
-    ],
-)
-def test_to_forget_or_merge_what_was_not_shown_is_refused(
-    tmp_path: Path, model_server: ModelServer, model: Answered, answer: dict[str, Any], said: str
-) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
-        ana = memory.of("ana")
-        for town in ("Lyon", "Nantes"):
-            add(ana, f"I live in {town}.")
-            model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", town, 1)]})
-        model.give("TimOrganised", answer, {"forget": [], "merge": []})
-        ana.settle()
-        assert said in str(model_server.requests[-1])
-        assert len(kept(memory)) == 2
+        *bounded([], proofs=[({"forget": [0], "merge": []}, "Thought 0 was not shown")]),
+    ]
+    for answer, said in answers:
+        with opened(fresh(tmp_path), ONE_BUCKET, model_server) as memory:
+            ana = memory.of("ana")
+            for town in ("Lyon", "Nantes"):
+                add(ana, f"I live in {town}.")
+                model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", town, 1)]})
+            model.give("TimOrganised", answer, {"forget": [], "merge": []})
+            ana.settle()
+            assert said in str(model_server.requests[-1])
+            assert len(kept(memory)) == 2
 
-
-def test_only_thoughts_of_one_bucket_are_merged(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
+    part = fresh(tmp_path)
+    model.clear()
     many = {
         "thoughts": [
             thought("Ana", "likes", f"{bird} {n}")
@@ -230,7 +219,7 @@ def test_only_thoughts_of_one_bucket_are_merged(tmp_path: Path, model_server: Mo
             for n in range(2)
         ]
     }
-    with opened(tmp_path, {"buckets": 2}, model_server) as memory:
+    with opened(part, {"buckets": 2}, model_server) as memory:
         ana = memory.of("ana")
         for day in (2, 3):
             add(ana, "Birds!", day=day)
@@ -245,8 +234,40 @@ def test_only_thoughts_of_one_bucket_are_merged(tmp_path: Path, model_server: Mo
             assert len({one.bucket for one in kept(memory) if one.text in named}) == 1
 
 
-def test_what_a_model_answers_is_cut_and_cleaned(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
+# ------------------------------------------------------------------------------------------------ what a model may name
+
+
+def test_a_page_is_thought_about_in_parts_where_it_is_new_and_answers_are_cleaned(
+    tmp_path: Path, model_server: ModelServer, model: Answered
+) -> None:
+    with opened(tmp_path, {"part": 2, **ONE_BUCKET}, model_server) as memory:
+        ana = memory.of("ana")
+        messages = [
+            {"role": "user", "content": text, "at": "2026-05-02T10:00:00Z"} for text in ("A b.", "C d.", "E f.")
+        ]
+        ana.add_messages(messages)
+        part_one = {"thoughts": [thought("Ana", "said", "C", 2)]}
+        model.give("TimThoughts", part_one, {"thoughts": [thought("Ana", "said", "E", 1)]})
+        ana.settle()
+        assert [shown.splitlines()[1:] for shown in model.shown("TimThoughts")] == [
+            ["1 ana: A b.", "2 ana: C d."],
+            ["1 ana: E f."],
+        ]
+        assert [one.sources for one in kept(memory)] == [(2,), (3,)]
+
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, ONE_BUCKET, model_server) as memory:
+        ana = memory.of("ana")
+        add(ana, "I live in Lyon.")
+        ana.settle()
+        add(ana, None, "How is it there?")
+        ana.settle()
+        assert model.shown("TimThoughts")[1] == "2026-05-02\n1 assistant: How is it there?"
+
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, ONE_BUCKET, model_server) as memory:
         ana = memory.of("ana")
         add(ana, "I live in Lyon.")
         long = thought(
@@ -264,22 +285,17 @@ def test_what_a_model_answers_is_cut_and_cleaned(tmp_path: Path, model_server: M
         assert (len(first.text), first.head, len(first.tail)) == (300, "Ana system", 80)
         assert len(kept(memory)) == 39
 
-
-def test_a_long_page_is_thought_about_in_parts(tmp_path: Path, model_server: ModelServer, model: Answered) -> None:
-    with opened(tmp_path, {"part": 2, **ONE_BUCKET}, model_server) as memory:
+    part = fresh(tmp_path)
+    model.clear()
+    with opened(part, ONE_BUCKET, model_server) as memory:
         ana = memory.of("ana")
-        messages = [
-            {"role": "user", "content": text, "at": "2026-05-02T10:00:00Z"} for text in ("A b.", " ", "C d.", "E f.")
-        ]
-        ana.add_messages(messages)
-        part_one = {"thoughts": [thought("Ana", "said", "C", 2)]}
-        model.give("TimThoughts", part_one, {"thoughts": [thought("Ana", "said", "E", 1)]})
+        for town in ("Lyon", "Nantes"):
+            add(ana, f"I live in {town}.")
+            model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", town, 1)]})
+        model.give("TimOrganised", {"forget": [], "merge": [merge(1, 2, text="Ana lived in Lyon, then in Nantes.")]})
         ana.settle()
-        assert [shown.splitlines()[1:] for shown in model.shown("TimThoughts")] == [
-            ["1 ana: A b.", "2 ana: C d."],
-            ["1 ana: E f."],
-        ]
-        assert [one.sources for one in kept(memory)] == [(3,), (4,)]
+        assert ana.recall("Where?", scope=Scope(before_seq=2)).text == ""
+        assert "Nantes" in ana.recall("Where?", scope=Scope(before_seq=3)).text
 
 
 # ------------------------------------------------------------------------------------------------------- the hash table
@@ -293,7 +309,7 @@ def talked(memory: SystemMemory) -> OwnerSystem:
     return ana
 
 
-def test_a_query_looks_into_its_own_bucket_only(tmp_path: Path) -> None:
+def test_a_query_looks_into_its_bucket_the_nearest_first_and_a_small_one_is_filled(tmp_path: Path) -> None:
     with opened(tmp_path, {"fill": False}) as memory:
         ana = talked(memory)
         system = memory.system
@@ -305,33 +321,18 @@ def test_a_query_looks_into_its_own_bucket_only(tmp_path: Path) -> None:
             found = {hit.utterance.seq for hit in ana.recall(query).hits}
             assert found == {seq for seq, bucket in bucket_of.items() if bucket == own}
 
-
-def test_an_odd_number_of_buckets_gives_one_less_since_the_projection_has_half_as_many_columns(tmp_path: Path) -> None:
-    buckets = []
-    for number in (4, 5):
-        (tmp_path / str(number)).mkdir()
-        with opened(tmp_path / str(number), {"buckets": number}) as memory:
-            talked(memory)
-            buckets.append([one.bucket for one in kept(memory)])
-    assert buckets[0] == buckets[1]
-    assert 1 < len(set(buckets[1])) <= 4
-
-
-def test_a_bucket_of_too_few_is_filled_from_the_next_ones(tmp_path: Path) -> None:
-    with opened(tmp_path, {"top_k": 16}) as memory:
+    with opened(fresh(tmp_path), {"top_k": 16}) as memory:
         ana = talked(memory)
         assert len(kept(memory)) == 16
         assert {hit.utterance.seq for hit in ana.recall("The kettle").hits} == set(range(1, 17))
 
-
-def test_within_a_bucket_the_nearest_come_first(tmp_path: Path) -> None:
-    with opened(tmp_path, {"top_k": 3, **ONE_BUCKET}) as memory:
+    with opened(fresh(tmp_path), {"top_k": 3, **ONE_BUCKET}) as memory:
         hits = talked(memory).recall("Yesterday the kettle was on my mind.").hits
         assert (len(hits), hits[0].utterance.seq) == (3, 11)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_the_projection_follows_from_the_seed_and_a_store_keeps_to_it(tmp_path: Path) -> None:
+def test_the_projection_follows_from_the_seed_and_an_odd_number_of_buckets_gives_one_less(tmp_path: Path) -> None:
     buckets = []
     for folder in (tmp_path / "a", tmp_path / "b"):
         folder.mkdir()
@@ -345,25 +346,22 @@ def test_the_projection_follows_from_the_seed_and_a_store_keeps_to_it(tmp_path: 
         with pytest.raises(ConfigError, match="seed=3"):
             opened(tmp_path / "a", other)
 
-
-def test_a_recall_in_mid_conversation_meets_no_thought_that_later_words_are_part_of(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
-        ana = memory.of("ana")
-        for town in ("Lyon", "Nantes"):
-            add(ana, f"I live in {town}.")
-            model.give("TimThoughts", {"thoughts": [thought("Ana", "lives in", town, 1)]})
-        model.give("TimOrganised", {"forget": [], "merge": [merge(1, 2, text="Ana lived in Lyon, then in Nantes.")]})
-        ana.settle()
-        assert ana.recall("Where?", scope=Scope(before_seq=2)).text == ""
-        assert "Nantes" in ana.recall("Where?", scope=Scope(before_seq=3)).text
+    buckets = []
+    for number in (4, 5):
+        (tmp_path / str(number)).mkdir()
+        with opened(tmp_path / str(number), {"buckets": number}) as memory:
+            talked(memory)
+            buckets.append([one.bucket for one in kept(memory)])
+    assert buckets[0] == buckets[1]
+    assert 1 < len(set(buckets[1])) <= 4
 
 
 # ------------------------------------------------------------------------------------------------------ without a model
 
 
-def test_without_a_model_thoughts_are_facts_and_statements_and_questions_are_none(system_opened: SystemOpener) -> None:
+def test_without_a_model_thoughts_are_facts_and_statements_of_which_the_later_stays(
+    system_opened: SystemOpener, tmp_path: Path
+) -> None:
     memory = system_opened("tim")
     ana = memory.of("ana")
     add(ana, "I live in Lyon. Yesterday I saw a grey heron in the reeds. Do you like birds?", "Which one? Yes.")
@@ -373,28 +371,19 @@ def test_without_a_model_thoughts_are_facts_and_statements_and_questions_are_non
     assert (fact.head, fact.relation, fact.tail) == ("ana", "lives in", "Lyon")
     assert (said.head, said.relation) == ("ana", "said")
 
-
-@pytest.mark.parametrize(
-    ("first", "then", "left"),
-    [
+    for first, then, left in [
         ("I live in Lyon.", "I live in Nantes.", "ana lives in Nantes"),
         ("我住在上海。", "我住在杭州。", "ana住在杭州"),
-    ],
-)
-def test_without_a_model_the_later_value_of_what_has_one_value_stays(
-    tmp_path: Path, first: str, then: str, left: str
-) -> None:
-    with opened(tmp_path, ONE_BUCKET) as memory:
-        ana = memory.of("ana")
-        add(ana, first)
-        add(ana, then, day=3)
-        ana.settle()
-        assert [text for text, _ in texts(memory) if text.startswith(left[:6])] == [left]
-        assert "Lyon" not in ana.recall("Where does Ana live?").text
+    ]:
+        with opened(fresh(tmp_path), ONE_BUCKET) as memory:
+            ana = memory.of("ana")
+            add(ana, first)
+            add(ana, then, day=3)
+            ana.settle()
+            assert [text for text, _ in texts(memory) if text.startswith(left[:6])] == [left]
+            assert "Lyon" not in ana.recall("Where does Ana live?").text
 
-
-def test_without_a_model_what_is_said_twice_is_one_thought_that_rests_on_both(tmp_path: Path) -> None:
-    with opened(tmp_path, {}) as memory:
+    with opened(fresh(tmp_path), {}) as memory:
         ana = memory.of("ana")
         for day, text in enumerate(
             ("The grey heron stood there.", "the grey heron stood there!", "一只苍鹭站在水里。"), 2
@@ -404,9 +393,7 @@ def test_without_a_model_what_is_said_twice_is_one_thought_that_rests_on_both(tm
         assert texts(memory) == [("ana: the grey heron stood there!", (1, 2)), ("ana: 一只苍鹭站在水里。", (3,))]
         assert ana.recall("苍鹭在哪里？").hits[0].utterance.seq == 3
 
-
-def test_without_a_model_a_thing_that_is_no_longer_so_is_forgotten(tmp_path: Path) -> None:
-    with opened(tmp_path, ONE_BUCKET) as memory:
+    with opened(fresh(tmp_path), ONE_BUCKET) as memory:
         ana = memory.of("ana")
         add(ana, "I work as a nurse.")
         ana.settle()
@@ -414,15 +401,3 @@ def test_without_a_model_a_thing_that_is_no_longer_so_is_forgotten(tmp_path: Pat
         add(ana, "I no longer work as a nurse.", day=3)
         ana.settle()
         assert [one.relation for one in kept(memory) if one.relation != "said"] == ["no longer works as"]
-
-
-def test_a_page_that_grows_is_thought_about_where_it_is_new(
-    tmp_path: Path, model_server: ModelServer, model: Answered
-) -> None:
-    with opened(tmp_path, ONE_BUCKET, model_server) as memory:
-        ana = memory.of("ana")
-        add(ana, "I live in Lyon.")
-        ana.settle()
-        add(ana, None, "How is it there?")
-        ana.settle()
-        assert model.shown("TimThoughts")[1] == "2026-05-02\n1 assistant: How is it there?"

@@ -1,4 +1,4 @@
-"""Each paper's example of its own method, worked through by hand: the numbers stand beside the assertions.
+"""Examples of A-MEM and of Mem0g, worked through by hand: the numbers stand beside the assertions.
 
 Vectors are counts of a few words, of length 1, so that every cosine is a fraction that can be checked.
 """
@@ -18,16 +18,9 @@ from numpy.typing import NDArray
 
 from baselines.answered import Answered
 from embermem import Context, OwnerSystem, open_system
-from embermem.baselines import mem0, mem0g
+from embermem.baselines import mem0g
 from embermem.baselines.amem import AMem
-from embermem.baselines.memgpt.kept import Passage
-from embermem.baselines.memgpt.system import MemGpt
-from embermem.baselines.memgpt.window import evicted
-from embermem.baselines.memorybank import Exchange, MemoryBank, lot
-from embermem.baselines.readagent import Episode, ReadAgent
 from embermem.baselines.recorded import RecordedSystem
-from embermem.baselines.tim import ThinkInMemory, Thought
-from embermem.core.equations import lsh, retention
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 
@@ -131,44 +124,6 @@ def test_amem_a_new_note_lets_its_neighbour_evolve_which_is_found_by_what_it_lea
     assert [(hit.utterance.seq, hit.score) for hit in context.hits] == [(1, near(2 / 3)), (2, near(0.0))]
 
 
-# ------------------------------------------------------------------------------------------------------- Mem0, §2.1
-
-
-def test_mem0_adds_updates_deletes_and_leaves_alone(example: Example) -> None:
-    """Words counted: cat, home. s = 1: each candidate meets the one memory that is nearest to it."""
-    system = example.opened("mem0", mem0.Mem0, ("cat", "home"), near=1)
-
-    def fact(text: str) -> Json:
-        return {"facts": [{"text": text, "messages": [1]}]}
-
-    def update(operation: str, text: str = "") -> Json:
-        return {"operation": operation, "memory": 0 if operation == "ADD" else 1, "text": text}
-
-    def held() -> list[str]:
-        return [one.text for one in system.kept(example.ana.owner, mem0.Memory) if one.ended_at is None]
-
-    example.says("A cat lives with me.", 1, Mem0Facts=fact("Ana keeps a cat"))
-    assert example.model.names() == ["Mem0Facts"]  # nothing to compare with: ADD
-    example.says("Home is Lyon.", 2, Mem0Facts=fact("Ana's home is Lyon"), Mem0Update=update("ADD"))
-    assert held() == ["Ana keeps a cat", "Ana's home is Lyon"]
-    named = "Ana keeps a cat called Nim"
-    example.says("My cat is Nim.", 3, Mem0Facts=fact("The cat is called Nim"), Mem0Update=update("UPDATE", named))
-    assert example.model.shown("Mem0Update")[-1].splitlines()[-1] == "memory 1: 2026-05-01 Ana keeps a cat"
-    assert held() == [named, "Ana's home is Lyon"]
-    example.says("Nantes is home now.", 4, Mem0Facts=fact("Ana's home is Nantes"), Mem0Update=update("DELETE"))
-    assert held() == [named, "Ana's home is Nantes"]
-    example.says("Home, sweet home.", 5, Mem0Facts=fact("Ana likes her home"), Mem0Update=update("NOOP"))
-    assert held() == [named, "Ana's home is Nantes"]
-
-    def at(day: int) -> set[str]:
-        return set(system.recall(example.ana.owner, "?", at=noon(day)).text.splitlines())
-
-    assert [len(at(day)) for day in range(6)] == [0, 1, 2, 2, 2, 2]
-    assert at(2) == {"2026-05-01 Ana keeps a cat", "2026-05-02 Ana's home is Lyon"}
-    assert at(3) == {f"2026-05-03 {named}", "2026-05-02 Ana's home is Lyon"}
-    assert at(4) == {f"2026-05-03 {named}", "2026-05-04 Ana's home is Nantes"}
-
-
 def noon(day: int) -> datetime:
     """Noon of that day of May."""
     return datetime(2026, 5, 1, 12, tzinfo=UTC) + timedelta(days=day - 1)
@@ -206,152 +161,3 @@ def test_mem0g_a_name_is_a_known_entity_above_t_and_a_conflict_marks_the_older_e
     assert ("2026-05-01 Ana lives in Lyon" in now) is not same
     then = system.recall(example.ana.owner, "Lyon or Nantes?", at=noon(2)).text.splitlines()
     assert set(then) == {"2026-05-01 Ana lives in Lyon", "2026-05-02 Bo lives in Lyon"}
-
-
-# ---------------------------------------------------------------------------------------------- MemGPT, §2.2 to §2.4
-
-
-def test_memgpt_evicts_the_oldest_that_hold_half_of_the_queue() -> None:
-    """100 tokens in all: 30 + 20 reach 50; 30 + 19 do not, and take the third with them."""
-    assert evicted([30, 20, 10, 40], 0.5) == 2
-    assert evicted([30, 19, 11, 40], 0.5) == 3
-
-
-def test_memgpt_pages_through_archival_storage_and_notes_what_it_found_before_it_answers(example: Example) -> None:
-    """Words counted: heron, coot. To the query "heron": 1, 2/√5 = .894, 1/√2 = .707, 1/√5 = .447; the last one is not
-    near at all. Two results a page: two pages."""
-    system = example.opened("memgpt", MemGpt, ("heron", "coot"), page_size=2)
-    texts = ["coot coot heron", "heron", "coot", "coot heron", "heron heron coot"]
-    store = [{"function": "archival_memory_insert", "content": text, "heartbeat": True} for text in texts]
-    example.says("Notes of birds.", 1, MemGptCall=[*store, {"function": "send_message"}])
-    assert [passage.text for passage in system.kept(example.ana.owner, Passage)] == texts
-
-    search = {"function": "archival_memory_search", "query": "heron", "heartbeat": True}
-    found = "Two notes have more herons than coots."
-    note = {"function": "core_memory_append", "label": "human", "content": found, "heartbeat": True}
-    sent = {"function": "send_message", "content": found}
-    example.model.asked.clear()
-    example.model.give("MemGptCall", {**search, "page": 0}, {**search, "page": 1}, note, sent)
-    asked = example.ana.add("How many?", at="2026-05-02T10:00:00+00:00")
-    (question,) = system.kit.store.utterances(example.ana.owner.id, ids=asked.utterance_ids)
-    reply = system.reply(example.ana.owner, question, system=None, style=None)
-    assert reply.text == found
-    shown = example.model.shown("MemGptCall")
-    assert shown[1].splitlines()[-3:] == [
-        "result page 0 of 0 to 1, 4 found:",
-        "  2026-05-01: heron",
-        "  2026-05-01: heron heron coot",
-    ]
-    assert shown[2].splitlines()[-3:] == [
-        "result page 1 of 0 to 1, 4 found:",
-        "  2026-05-01: coot heron",
-        "  2026-05-01: coot coot heron",
-    ]
-    assert f"  {found}" in shown[3].splitlines()  # the edit is in view at once
-
-
-# --------------------------------------------------------------------------------------------------- MemoryBank, §2.3
-
-
-def test_memorybank_a_recall_adds_one_to_s_and_sets_t_to_zero(example: Example, clock: Clock) -> None:
-    """R = e^(−t/S), t in days. S = 1: after 2 days e⁻² = .135. Recalled: S = 2, t = 0; after 2 days e⁻¹ = .368.
-    Recalled again: S = 3; after 2 days e^(−2/3) = .513; after 6 days e⁻² again."""
-    bank = example.opened("memorybank", MemoryBank, ("heron",), forgetting=True)
-    clock.now = noon(1) - timedelta(hours=2)
-    example.says("A heron!", 1, "Where?")
-
-    def kept() -> Exchange:
-        (exchange,) = bank.kept(example.ana.owner, Exchange)
-        return exchange
-
-    def after(days: float) -> float:
-        since = kept().recalled_at or kept().at
-        clock.now = since + timedelta(days=days)
-        return retention((clock.now - since) / timedelta(days=1), kept().strength)
-
-    hits = bank.recall(example.ana.owner, "heron", at=clock.now).hits
-    assert kept().strength == 1.0
-    assert after(2) == pytest.approx(0.135335, abs=1e-6)
-    bank.visit(example.ana.owner, hits)
-    assert kept().strength == 2.0
-    assert after(2) == pytest.approx(0.367879, abs=1e-6)
-    bank.visit(example.ana.owner, hits)
-    assert kept().strength == 3.0
-    assert after(2) == pytest.approx(0.513417, abs=1e-6)
-    assert after(6) == pytest.approx(0.135335, abs=1e-6)
-
-    lasts = 3.0 * math.log(1.0 / lot(kept()))  # R = lot, solved for t
-    recalled_at = kept().recalled_at
-    assert recalled_at is not None
-    for days, there in ((lasts - 0.01, True), (lasts + 0.01, False)):
-        at = recalled_at + timedelta(days=days)
-        assert bank.remembered(kept(), at) is there
-        assert ("ana: A heron! / assistant: Where?" in bank.recall(example.ana.owner, "heron", at=at).text) is there
-
-
-# --------------------------------------------------------------------------------------------------- TiM, §3.2 to §3.4
-
-
-def test_tim_hashes_inserts_forgets_and_merges(example: Example) -> None:
-    """F(x) = argmax([xR; −xR]). With R = [[1, 0], [0, 1]]: x = (.6, .8) gives [.6, .8, −.6, −.8], bucket 1;
-    (−.8, .6) gives [−.8, .6, .8, −.6], bucket 2."""
-    R = np.eye(2, dtype=np.float32)
-    assert lsh(np.array([0.6, 0.8], np.float32), R) == 1
-    assert lsh(np.array([-0.8, 0.6], np.float32), R) == 2
-
-    tim = example.opened("tim", ThinkInMemory, ("tea",), buckets=1)
-
-    def thoughts(*told: tuple[str, str, str]) -> Json:
-        made = [
-            {"head": head, "relation": relation, "tail": tail, "thought": f"{head} {relation} {tail}", "lines": [1]}
-            for head, relation, tail in told
-        ]
-        return {"thoughts": made}
-
-    def kept() -> list[tuple[str, tuple[int, ...]]]:
-        return [(one.text, one.sources) for one in tim.kept(example.ana.owner, Thought)]
-
-    example.says(
-        "I like tea, and live in Lyon.", 1, TimThoughts=thoughts(("Ana", "likes", "tea"), ("Ana", "is in", "Lyon"))
-    )
-    assert kept() == [("Ana likes tea", (1,)), ("Ana is in Lyon", (1,))]
-    # Shown are 1 and 2, and the new ones as 3 and 4: the new town contradicts the old one, the drinks go together.
-    both = {"head": "Ana", "relation": "likes", "tail": "tea and rooibos", "thought": "Ana likes tea and rooibos"}
-    organised = {"forget": [2], "merge": [{"numbers": [1, 3], **both}]}
-    new = thoughts(("Ana", "likes", "rooibos"), ("Ana", "is in", "Nantes"))
-    example.says("And rooibos. I am in Nantes now.", 2, TimThoughts=new, TimOrganised=organised)
-    assert example.model.shown("TimOrganised")[0].splitlines()[0] == "group 1"
-    assert sorted(kept()) == [("Ana is in Nantes", (2,)), ("Ana likes tea and rooibos", (1, 2))]
-
-
-# ------------------------------------------------------------------------------------------------------ ReadAgent, §3
-
-
-def test_readagent_pauses_shortens_and_looks_up(example: Example) -> None:
-    """Sayings of 4, 4, 3, 5 and 2 words; a page has 6 to 12. Read are 4, 8 and 11 words, with 16 it would be too many:
-    the break points are after the second (8) and the third (11). The model pauses at the first of them, after 8 words;
-    the other 10 are all that is left, and the last page."""
-    agent = example.opened("readagent", ReadAgent, ("heron",), page_words_least=6, page_words_most=12, gist_words=0)
-    talk = ("We went out early.", "The park was empty.", "Then a heron!", "It ate a fat frog.", "Poor frog.")
-    gists = [{"gist": "An empty park."}, {"gist": "A heron ate a frog."}]
-    example.model.give("Pause", {"point": 1})
-    example.model.give("Gist", *gists)
-    example.ana.add_messages([{"role": "user", "content": text} for text in talk], at="2026-05-01T10:00:00+00:00")
-    agent.settle(example.ana.owner)
-    assert example.model.shown("Pause") == [
-        "ana: We went out early.\nana: The park was empty.\n[1]\nana: Then a heron!\n[2]"
-    ]
-    assert [(one.sources, one.text) for one in agent.kept(example.ana.owner, Episode)] == [
-        ((1, 2), "An empty park."),
-        ((3, 4, 5), "A heron ate a frog."),
-    ]
-    example.model.give("LookUp", {"episodes": [2]})
-    context = example.recalls("What did the heron eat?")
-    assert context.text.splitlines() == [
-        "2026-05-01 (Fri), default: An empty park.",
-        "2026-05-01 (Fri), default:",
-        "#3 ana: Then a heron!",
-        "#4 ana: It ate a fat frog.",
-        "#5 ana: Poor frog.",
-    ]
-    assert [hit.utterance.seq for hit in context.packed][:1] == [3]  # it shares "heron" with the question

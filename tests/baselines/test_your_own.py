@@ -25,12 +25,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_it_takes_ten_lines(folder: Path) -> None:
+def test_ten_lines_keep_the_last_pages(folder: Path) -> None:
     lines = (folder / "last_pages.py").read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if line.strip()]) <= 10
 
-
-def test_it_keeps_the_last_pages(folder: Path) -> None:
     with open_system("last_pages:LastPages", folder / "memory.db", embedder="hashed") as memory:
         alice = told(memory.of("alice"))
         assert alice.settle() == 6

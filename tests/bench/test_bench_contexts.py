@@ -6,39 +6,18 @@ import csv
 import json
 from pathlib import Path
 
-import pytest
 from small import locomo
 from test_bench_recall import command
-from utterances import said
+from utterances import context, said
 
-from embermem.core.types import Context, Hit, Persona, Tier, Utterance, UtteranceId
+from embermem.core.types import UtteranceId
 from embermem_bench.datasets import Question
 from embermem_bench.recall import packed_within
 from embermem_bench.understanding import context_sheet, contexts, sheet
 
 
-def context(text: str, *packed: Utterance) -> Context:
-    return Context(
-        text=text,
-        hits=(),
-        packed=tuple(
-            Hit(utterance=one, score=0.0, rank=i, tier=Tier.SHORT, segment_id=None, channels={})
-            for i, one in enumerate(packed, 1)
-        ),
-        facts=(),
-        persona=Persona(),
-        tokens=len(text.split()),
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset="default",
-    )
-
-
-@pytest.mark.parametrize(
-    ("line", "found"),
-    [
+def test_the_figures_of_contexts_by_hand() -> None:
+    for line, found in [
         ("#1 Ann: We met last Saturday.", ["last Saturday"]),
         ("#1 Ann: We met last Saturday [2026-03-07].", []),
         ("#1 Ann: Two weeks ago, on 20 February, we met.", []),
@@ -47,25 +26,15 @@ def context(text: str, *packed: Utterance) -> Context:
         ("#1 Ann: The day before, this weekend, tonight.", ["The day before", "this weekend", "tonight"]),
         ("#1 Ann: Recently, the other day, the last day of it, in one day.", []),
         ("2026-03-09 (Mon), last week:", []),
-    ],
-)
-def test_a_relative_time_is_unresolved_without_a_date_beside_it(line: str, found: list[str]) -> None:
-    assert contexts.unresolved(line) == found
+    ]:
+        assert contexts.unresolved(line) == found
 
-
-def test_the_answer_is_the_next_utterance_of_the_thread_by_another_speaker() -> None:
     talk = [said(1, "Ann", "Where?"), said(2, "Bo", "No.", "t2"), said(3, "Ann", "Here?"), said(4, "Bo", "There.")]
     assert contexts.answers_of(talk) == {"u1": "u4", "u3": "u4"}
 
+    for said_so, asks in [("Where? 😊", True), ("你呢？", True), ("Where? There.", False), ("Where? [photo]", False)]:
+        assert contexts.asks(said_so) is asks
 
-@pytest.mark.parametrize(
-    ("text", "asks"), [("Where? 😊", True), ("你呢？", True), ("Where? There.", False), ("Where? [photo]", False)]
-)
-def test_a_question_ends_in_its_mark(text: str, asks: bool) -> None:
-    assert contexts.asks(text) is asks
-
-
-def test_the_figures_of_contexts_by_hand() -> None:
     ask, answer = said(1, "Ann", "Where did you go on your long way home?"), said(2, "Bo", "To the lake.")
     again = said(3, "Ann", "Which of the many lakes over there was it then?")
     text = f"2026-03-09 (Mon), t1:\n#1 Ann: {ask.text}\n#2 Bo: {answer.text}\n#3 Ann: {again.text}"
@@ -80,8 +49,6 @@ def test_the_figures_of_contexts_by_hand() -> None:
     assert made["tokens_300"] == (len(text.split()) + 3, 2)
     assert contexts.unrelated([context("a b"), context("")]) == {"unrelated_tokens": (2, 2)}
 
-
-def test_dates_beside_relative_times_do_not_make_an_utterance_cut() -> None:
     one = said(1, "Ann", "We met last Saturday, and  we swam.")
     shown = context("#1 Ann: We met last Saturday [2026-03-07], and we swam.", one)
     assert packed_within(shown, 100).whole == {one.id}
@@ -104,19 +71,17 @@ def test_judged_contexts_are_counted(tmp_path: Path) -> None:
     assert context_sheet.judged(file) == context_sheet.Answered(judged=2, answers=1, not_judged=1)
 
 
-def test_the_command_writes_contexts_and_reads_them_back(tmp_path: Path) -> None:
+def test_the_command_writes_one_sheet_of_contexts_and_reads_it_back(tmp_path: Path) -> None:
     file, drawn = tmp_path / "one.json", tmp_path / "contexts.csv"
     file.write_text(json.dumps(locomo()), encoding="utf-8")
     command("understanding", str(file), "--json", "--contexts", "1", "--tokens", "200", "--out", str(drawn))
     with drawn.open(encoding="utf-8", newline="") as lines:
         (row,) = csv.DictReader(lines)
     assert int(row["tokens"]) <= 200
-    found = json.loads(command("understanding", "--judged", str(drawn), "--json").stdout)
+    found = json.loads(command("understanding", "--judged", str(drawn), "--json").out)
     assert (found["judged"], found["not_judged"], found["contexts_answer"]) == (0, 1, None)
-    assert "contexts that answer" in command("understanding", "--judged", str(drawn)).stdout
+    assert "contexts that answer" in command("understanding", "--judged", str(drawn)).out
 
-
-def test_one_sheet_is_written_at_a_time() -> None:
     done = command("understanding", "a.json", "--sample", "1", "--contexts", "1", "--out", "x.csv")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "one sheet each" in " ".join(done.stderr.split())
+    assert (done.code, done.out) == (2, "")
+    assert "one sheet each" in " ".join(done.err.replace("│", " ").split())

@@ -42,7 +42,7 @@ def row(name: str, pages: int = 6, way: cost.Way = EACH) -> Row:
     return costs(pages_of(talk(pages)), name, {}, way, embedder="hashed", short_term_pages=2)
 
 
-def test_pages_are_cut_as_the_store_cuts_them_and_empty_turns_are_none() -> None:
+def test_pages_are_cut_as_the_store_cuts_them_of_a_conversation_that_is_named_or_the_first() -> None:
     (first, *_), at = pages_of(talk(1)), START
     one = Turn(id="a", speaker="Mara", role=Role.USER, text="One.", at=at)
     silent, two = replace(one, id="b", text="  "), replace(one, id="c", text="Two.")
@@ -52,8 +52,6 @@ def test_pages_are_cut_as_the_store_cuts_them_and_empty_turns_are_none() -> None
     assert [page.query for page in cut] == ["", "One.\nTwo."]
     assert (first.no, first.query) == (1, "I like my kayak and paint it.")
 
-
-def test_a_conversation_is_chosen_by_its_id_or_is_the_first() -> None:
     assert chosen([talk(1)], None).id == chosen([talk(1)], "mara").id == "mara"
     with pytest.raises(InputError, match="no conversation 'nobody'; there are: mara"):
         chosen([talk(1)], "nobody")
@@ -88,26 +86,22 @@ def test_full_context_costs_the_reply_alone_and_its_context_is_what_was_said_bef
     assert first.context_tokens == 0 < found.context_tokens
     assert found.answer.prompt_tokens > 2 * first.answer.prompt_tokens
 
+    with pytest.raises(InputError, match="it is settled"):
+        row("full_context", 1, DUE)
+
+    at = START
+    turns = (Turn(id="a", speaker="Jon", role=Role.ASSISTANT, text="Hello?", at=at),)
+    silent = costs([Said(no=1, thread="t", turns=turns)], "full_context", {}, EACH, embedder="hashed")
+    assert (silent.responses, silent.all, silent.as_json()["calls"]) == (0, Spent(), None)
+
 
 def test_memoryos_recalls_without_a_call_and_asks_less_when_it_waits_for_what_is_due() -> None:
     assert ways_of("memoryos") == (DUE, EACH)
     assert ways_of("full_context") == (EACH,)
-    each, due = (row("memoryos", bounded(6, proofs=10), way) for way in (EACH, DUE))
+    each, due = (row("memoryos", bounded(4, proofs=10), way) for way in (EACH, DUE))
     assert each.recall.calls == due.recall.calls == 0
     assert 0 < due.remember.calls <= each.remember.calls
     assert each.as_json()["published"] == {"calls": 4.9, "tokens": 3874}
-
-
-def test_only_what_works_when_something_is_due_can_be_lived_so() -> None:
-    with pytest.raises(InputError, match="it is settled"):
-        row("full_context", 1, DUE)
-
-
-def test_a_page_in_which_nobody_asks_gets_no_reply() -> None:
-    at = START
-    turns = (Turn(id="a", speaker="Jon", role=Role.ASSISTANT, text="Hello?", at=at),)
-    found = costs([Said(no=1, thread="t", turns=turns)], "full_context", {}, EACH, embedder="hashed")
-    assert (found.responses, found.all, found.as_json()["calls"]) == (0, Spent(), None)
 
 
 def test_the_command_shows_a_row_for_each_way_beside_the_papers_figures(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from embermem_bench.footprint_worker import Drawn
 SOURCE = Path(embermem.__file__).parents[1]
 
 
+@pytest.mark.proof
 def test_a_store_is_measured_on_disk_and_in_memory_and_used_again(tmp_path: Path) -> None:
     plan = Plan(**{**QUICK, "parts": ("bytes",), "embedder": "hashed"})
     report = run(tmp_path, plan)
@@ -103,7 +104,7 @@ def test_a_version_is_a_checkout_or_the_folders_of_a_pythonpath() -> None:
         Plan(parts=("luck",))
 
 
-def test_the_table_has_both_versions_and_their_ratios() -> None:
+def test_the_table_has_both_versions_and_their_ratios(tmp_path: Path) -> None:
     report = FootprintReport(
         versions={BEFORE: "abc", AFTER: "def"},
         machine="two cores",
@@ -136,7 +137,5 @@ def test_the_table_has_both_versions_and_their_ratios() -> None:
         "A note.",
     ]
 
-
-def test_the_parts_are_those_that_the_command_names(tmp_path: Path) -> None:
     shown = run_command(tmp_path / "none.db", "bench", "footprint", "--help")
     assert all(part in shown.out for part in PARTS)

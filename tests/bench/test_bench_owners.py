@@ -16,20 +16,19 @@ from embermem_bench import places
 from embermem_bench.owners.load import Load, Queue, arrivals, hit_rate, popularity, recalls, served
 from embermem_bench.owners.run import Plan
 from embermem_bench.owners.unit import Memories, Prices, Units, cost_of, real_hit_rate
+from proofs import bounded
 
 LOAD = Load(owners=2000, pages_a_day=100.0, hours=2.0)
 ONE_A_TURN = Queue(workers=1, turn_s=0.0, page_s=1.0, slice_pages=32)
 
 
-def test_owners_are_popular_by_their_rank_and_none_beyond_the_most() -> None:
+def test_owners_are_popular_by_rank_and_pages_come_in_sittings_by_the_curve_of_the_day() -> None:
     shares = popularity(LOAD)
     assert shares.sum() == pytest.approx(1.0)
     assert np.all(np.diff(shares) <= 0)
     assert shares[0] <= 1.1 * LOAD.most / LOAD.owners
     assert shares[200] / shares[1600] == pytest.approx((1601 / 201) ** 0.7)
 
-
-def test_pages_come_in_order_in_sittings_and_as_many_as_the_curve_of_the_day_says() -> None:
     at, whose = arrivals(LOAD, popularity(LOAD))
     mean = LOAD.pages_per_s * LOAD.hours * 3600
     assert 1.4 * mean < len(at) < 1.8 * mean  # near the peak, less the ends of sittings that are cut off
@@ -38,20 +37,24 @@ def test_pages_come_in_order_in_sittings_and_as_many_as_the_curve_of_the_day_say
     again = np.mean(whose[1:200] == whose[:199])
     assert again < 0.2  # sittings of many owners are interleaved
 
-
-def test_more_is_said_at_the_peak_than_at_its_sides() -> None:
     day = Load(owners=500, pages_a_day=200.0, hours=24.0)
-    at, _ = arrivals(day, popularity(day))
-    parts = np.histogram(at, bins=4)[0]
+    spoken, _ = arrivals(day, popularity(day))
+    parts = np.histogram(spoken, bins=4)[0]
     assert min(parts[1:3]) > 2 * max(parts[0], parts[3])
 
 
-def test_one_worker_takes_turns_in_the_order_in_which_owners_became_due() -> None:
+def test_one_worker_takes_turns_and_slices_keep_a_noisy_owner_from_holding_up_the_others() -> None:
     at, whose = np.array([0.0, 0.5, 0.6, 5.0]), np.array([1, 2, 1, 3])
     waits = served(at, whose, ONE_A_TURN)
     # Owner 1 at once; 2 after a second; the second page of 1 is due when its first turn ends, and waits for 2.
     assert (waits.turns, waits.longest_s, waits.most_waiting) == (4, 1.0, 2)
     assert waits.busy == pytest.approx(4 / 6, abs=1e-3)
+
+    at, whose = np.arange(0.0, 400.0, 4.0), np.arange(100)
+    queue = Queue(workers=1, turn_s=0.0, page_s=0.5, slice_pages=4)
+    whole = served(at, whose, Queue(workers=1, turn_s=0.0, page_s=0.5, slice_pages=0), noisy_pages=100)
+    assert served(at, whose, queue, noisy_pages=100).longest_s <= 2.5
+    assert whole.longest_s > 40
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 5)), max_size=40), st.integers(1, 3), st.integers(0, 4))
@@ -67,22 +70,12 @@ def test_every_page_is_served_once_and_more_workers_wait_no_longer(
     assert enough.longest_s == 0.0 or workers >= 8  # as many workers as owners: nobody waits
 
 
-def test_slices_keep_a_noisy_owner_from_holding_up_the_others() -> None:
-    at, whose = np.arange(0.0, 400.0, 4.0), np.arange(100)
-    queue = Queue(workers=1, turn_s=0.0, page_s=0.5, slice_pages=4)
-    whole = served(at, whose, Queue(workers=1, turn_s=0.0, page_s=0.5, slice_pages=0), noisy_pages=100)
-    assert served(at, whose, queue, noisy_pages=100).longest_s <= 2.5
-    assert whole.longest_s > 40
-
-
-def test_the_least_recently_used_leave_a_full_memory() -> None:
+def test_the_least_recently_used_leave_a_full_memory_and_sittings_are_found_in_it_more_often() -> None:
     asked = [1, 2, 1, 3, 1, 2]
     assert hit_rate(asked, 2, 1, after=0) == pytest.approx(2 / 6)
     assert hit_rate(asked, 2, {1: 1, 2: 1, 3: 2}, after=0) == pytest.approx(1 / 6)
     assert hit_rate(asked, 3, 1, after=3) == pytest.approx(2 / 3)
 
-
-def test_those_who_ask_in_sittings_are_found_in_memory_more_often() -> None:
     load = Load(owners=2000, recalls_a_day=50.0)
     shares = popularity(load)
     sittings, chance = (recalls(load, shares, 4000, sittings=one) for one in (True, False))
@@ -90,7 +83,7 @@ def test_those_who_ask_in_sittings_are_found_in_memory_more_often() -> None:
 
 
 def test_the_simulated_memory_is_as_good_as_the_real_working_set(tmp_path: Path) -> None:
-    measured, simulated = real_hit_rate(places.file(tmp_path), 40, 160, 0.3, lambda what: None)
+    measured, simulated = real_hit_rate(places.file(tmp_path), bounded(20, proofs=40), 160, 0.3, lambda what: None)
     assert 0 < measured < 1
     assert measured == pytest.approx(simulated, abs=0.05)
 
@@ -126,14 +119,18 @@ def test_a_part_or_a_number_of_whole_owners_that_there_is_not_is_refused() -> No
 
 
 def test_all_parts_are_measured_on_a_file_and_told_as_json(tmp_path: Path) -> None:
-    few = "--owners 300 --whole 5 --turns 20 --real-owners 4 --unit-pages 2 --asks 400 --hours 0.1".split()
+    few = "--owners 60 --whole 2 --turns 4 --real-owners 2 --unit-pages 2 --asks 50 --hours 0.02".split()
+    quick = bounded(True, proofs=False)
+    few += ["--part", "rows"] if quick else []
     done = run_command(tmp_path / "none.db", "bench", "owners", *few, "--embedder", "hashed", "--json")
     assert done.code == 0, done.err
     told = json.loads(done.out)
-    assert (told["filled"][0]["owners"], told["filled"][0]["whole"]) == (300, 6)
+    assert (told["filled"][0]["owners"], told["filled"][0]["whole"]) == (60, 3)
     assert [point["by_index"] for point in told["due"]["sqlite"]] == [True] * 3
     asked = {one["what"]: one["gave"] for one in told["questions"]["sqlite"]}
-    assert (asked["stats()"], asked["owners()"], asked["find_owners(), size"]) == ("300 owners", "300", "50 owners")
+    assert (asked["stats()"], asked["owners()"], asked["find_owners(), size"]) == ("60 owners", "60", "50 owners")
+    if quick:
+        return
     assert told["units"]["page_s"] > 0
     assert len(told["workers"]) >= 3
     assert told["costs"][0]["total"] > 0

@@ -84,7 +84,7 @@ TABLE_2 = {
 }
 
 
-def test_table_2_has_figures_macro_averages_ranks_and_improvement() -> None:
+def test_table_2_has_published_figures_ours_macro_averages_ranks_and_improvement() -> None:
     shown = rows(named(tables(found("locomo", TABLE_2)), "memoryos-table-2"))
     ours = shown[OURS, "here"]
     assert (ours["1 Single Hop F1"], ours["2 Multi Hop F1"], ours["3 Temporal F1"]) == ("30.00", "45.00", "24.00")
@@ -99,11 +99,9 @@ def test_table_2_has_figures_macro_averages_ranks_and_improvement() -> None:
     assert better["3 Temporal F1"] == "-20.00"  # 24 over TiM's 30
     assert better["4 Open Domain F1"] == "20.00"  # 60 over MemGPT's 50; Ember's default is not among the others
 
-
-def test_published_figures_stand_in_the_row_before_ours() -> None:
     table = named(tables(found("locomo", TABLE_2)), "memoryos-table-2")
-    shown = next(block for block in table.blocks if isinstance(block, Table))
-    of_tim = [row[:3] for row in shown.rows if row[0] == "TiM"]
+    blocks = next(block for block in table.blocks if isinstance(block, Table))
+    of_tim = [row[:3] for row in blocks.rows if row[0] == "TiM"]
     assert of_tim == [
         ("TiM", "paper, GPT-4o-mini", "16.25"),
         ("TiM", "paper, Qwen2.5-3B", "4.37"),
@@ -113,12 +111,10 @@ def test_published_figures_stand_in_the_row_before_ours() -> None:
     assert (printed["Avg. Rank (F1)"], printed["macro F1"]) == ("1.0", "36.27")
     assert rows(table)["Improvement (%)", "paper, GPT-4o-mini"]["3 Temporal BLEU-1"] == "111.52"
 
-
-def test_a_category_that_was_not_asked_has_no_figure_no_rank_and_no_average() -> None:
     short = {method: {c: row[c] for c in ("1", "2", "4")} for method, row in TABLE_2.items()}
-    ours = rows(named(tables(found("locomo", short)), "memoryos-table-2"))[OURS, "here"]
-    assert ours["1 Single Hop F1"] == "30.00"
-    assert {ours["3 Temporal F1"], ours["macro F1"], ours["Avg. Rank (F1)"]} == {""}
+    lacking = rows(named(tables(found("locomo", short)), "memoryos-table-2"))[OURS, "here"]
+    assert lacking["1 Single Hop F1"] == "30.00"
+    assert {lacking["3 Temporal F1"], lacking["macro F1"], lacking["Avg. Rank (F1)"]} == {""}
 
 
 def test_adversarial_questions_of_a_mem_are_scored_by_their_false_answer_and_refusals_are_told() -> None:
@@ -137,7 +133,7 @@ def test_adversarial_questions_of_a_mem_are_scored_by_their_false_answer_and_ref
     assert (printed["5 Adversarial F1"], printed["Token length"]) == ("69.23", "16,910")
 
 
-def test_without_a_run_every_table_has_the_published_figures_alone() -> None:
+def test_without_a_run_every_table_has_the_published_figures_with_their_source_alone() -> None:
     made = {table.name: table for table in tables({})}
     assert len(made) == 10
     for name, table in made.items():
@@ -147,6 +143,18 @@ def test_without_a_run_every_table_has_the_published_figures_alone() -> None:
         drawn = "as a drawing" in said or "appendix B.2" in said
         assert bool(shown) is not drawn, name
     assert ("MemGPT", "paper, GPT-4o-mini") in rows(made["memoryos-table-3"])
+
+    for source in (
+        published.MEMORYOS_1,
+        published.MEMORYOS_2,
+        published.MEMORYOS_3,
+        published.AMEM_1,
+        published.AMEM_2,
+    ):
+        assert "paper" in source.source
+        assert "Table" in source.source
+
+    assert ", ".join(PARTS) == PART_NAMES
 
 
 def test_what_is_missing_is_told_of_each_system(tmp_path: Path) -> None:
@@ -172,10 +180,6 @@ def test_what_is_missing_is_told_of_each_system(tmp_path: Path) -> None:
     assert states["memoryos-figure-3"] == "Missing: the part `k` was not run; it was not asked for."
 
 
-def test_the_help_names_every_part() -> None:
-    assert ", ".join(PARTS) == PART_NAMES
-
-
 # ------------------------------------------------------------------------------------------------- what is to be run
 
 
@@ -198,11 +202,17 @@ def test_each_file_goes_to_the_parts_of_its_kind_and_other_data_are_refused(tmp_
     with pytest.raises(ConfigError, match="neither LoCoMo's nor GVD's data; other data sets: embermem bench run"):
         list(Experiments.of([other]).plans())
 
+    named = Experiments.of([LOCOMO, GVD], conversations=["Noor"])
+    assert {part.data for part, _ in named.plans()} == {"gvd"}
+    assert named.reasons()["locomo"] == "no LoCoMo data were given"
 
-def test_a_conversation_that_is_named_leaves_out_data_that_do_not_hold_it() -> None:
-    wanted = Experiments.of([LOCOMO, GVD], conversations=["Noor"])
-    assert {part.data for part, _ in wanted.plans()} == {"gvd"}
-    assert wanted.reasons()["locomo"] == "no LoCoMo data were given"
+    samples = Experiments.of([LOCOMO, GVD])
+    assert [data_of(dataset, "x") for dataset in samples.sets] == ["locomo", "gvd"]
+    (talk,) = samples.sets[0].conversations
+    assert sorted({question.category for question in talk.questions}) == ["1", "2", "3", "4", "5"]
+    assert sum(1 for _ in talk.turns()) > 2 * 2 * 7
+    for entry in PARTS["locomo"].entries:
+        assert SystemSpec.parse(entry.spec.label) == entry.spec
 
 
 def test_systems_can_be_left_out_and_the_page_says_so(tmp_path: Path) -> None:
@@ -219,20 +229,16 @@ def test_systems_can_be_left_out_and_the_page_says_so(tmp_path: Path) -> None:
     assert here == ["MemoryBank", OURS, DEFAULT, "Improvement (%)"]
 
 
-def test_the_samples_hold_every_category_and_more_pages_than_short_term_memory() -> None:
-    wanted = Experiments.of([LOCOMO, GVD])
-    assert [data_of(dataset, "x") for dataset in wanted.sets] == ["locomo", "gvd"]
-    (talk,) = wanted.sets[0].conversations
-    assert sorted({question.category for question in talk.questions}) == ["1", "2", "3", "4", "5"]
-    assert sum(1 for _ in talk.turns()) > 2 * 2 * 7
-    for entry in PARTS["locomo"].entries:
-        assert SystemSpec.parse(entry.spec.label) == entry.spec
-
-
 # ---------------------------------------------------------------------------------------------------------- estimates
 
 
-def test_an_estimate_counts_what_is_learnt_alike_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_estimate_counts_what_is_learnt_alike_once_and_there_is_a_rate_for_every_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for size in sizes(Experiments.of([LOCOMO, GVD])):
+        assert size.model.calls > 0
+        assert bool(size.judge.prompt_tokens) is (size.part.data == "gvd")
+
     rate = Rate(page=(2.0, 100.0, 10.0), response=(1.0, 500.0, 20.0), context=300.0)
     names = {SystemSpec.parse(name).name for part in PARTS.values() for name in (s.label for s in part.systems)}
     for name in {*names, "memoryos:preset=paper"}:
@@ -247,12 +253,6 @@ def test_an_estimate_counts_what_is_learnt_alike_once(monkeypatch: pytest.Monkey
     assert ablation.model.calls == 2 * 18 * 2 + 50  # whole and -Chain learn; -MTM and -LPM learn as whole
     assert again.model.calls == 50  # all of it is learnt in the ablation already
     assert (ablation.judge.calls, sizes(Experiments.of([GVD], ["gvd"]))[0].judge.calls) == (0, 6 * 4)
-
-
-def test_there_is_a_rate_for_every_system() -> None:
-    for size in sizes(Experiments.of([LOCOMO, GVD])):
-        assert size.model.calls > 0
-        assert bool(size.judge.prompt_tokens) is (size.part.data == "gvd")
 
 
 # ------------------------------------------------------------------------------------------------------- being run
@@ -296,6 +296,7 @@ def test_the_budget_ends_a_run_and_the_next_one_finds_what_an_undisturbed_one_fi
     assert paid(tmp_path / "r", (Price(), Price())) == pytest.approx(cost)
 
 
+@pytest.mark.proof
 def test_parts_on_the_same_data_ask_alike_questions_once_and_a_part_can_be_added(
     tmp_path: Path, gvd: Path, server: ModelServer
 ) -> None:
@@ -319,9 +320,14 @@ def test_parts_on_the_same_data_ask_alike_questions_once_and_a_part_can_be_added
 ENVIRONMENT = {"EMBERMEM_EMBEDDER": "hashed"}
 
 
-def test_a_dry_run_writes_the_page_and_says_on_every_table_that_its_model_is_scripted(tmp_path: Path) -> None:
-    parts = bounded(("ablation",), proofs=tuple(PARTS))
+def test_a_dry_run_needs_no_package_of_a_model_and_every_table_says_that_its_model_is_scripted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("openai", "matplotlib"):
+        monkeypatch.setitem(sys.modules, package, None)
+    parts = bounded(("gvd-ablation",), proofs=tuple(PARTS))
     words = [word for part in parts for word in ("--part", part)]
+    words += bounded(["--limit", "1", "--conversation", "Emeka"], proofs=[])
     told = cli(tmp_path / "m.db", "bench", "paper", "--dry", *words, "--out", str(tmp_path / "r"), more=ENVIRONMENT)
     assert told.code == 0, told.err
     page = texts(tmp_path / "r")["paper.md"]
@@ -355,33 +361,26 @@ def test_the_estimate_is_printed_and_nothing_is_done(tmp_path: Path) -> None:
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
+def test_what_cannot_be_paid_or_lacks_data_or_a_model_is_not_begun(tmp_path: Path, server: ModelServer) -> None:
+    for more, said in [
         ((), "and no --budget is given"),
         (("--budget", "0.01"), "is beyond the budget of 0.01"),
         (("--budget", "0.0001", "--price", "0.15,0.60"), "is beyond the budget of 0.00; raise --budget"),
         (("--price", "cheap"), "expected two numbers"),
         (("--judge-price", "1,2"), "--judge-price needs --price"),
-    ],
-)
-def test_what_costs_more_than_it_may_is_not_begun(
-    tmp_path: Path, server: ModelServer, more: tuple[str, ...], said: str
-) -> None:
-    environ = {"EMBERMEM_MODEL": "m", "EMBERMEM_MODEL_URL": server.url, "EMBERMEM_MODEL_KEY": "none"}
-    words = ["bench", "paper", str(GVD), "--out", str(tmp_path / "r"), *more]
-    told = cli(tmp_path / "m.db", *words, more=environ)
-    assert told.code != 0
-    assert said in " ".join(told.err.replace("│", " ").split())
-    assert server.calls == 0
-    assert not (tmp_path / "r").exists()
+    ]:
+        environ = {"EMBERMEM_MODEL": "m", "EMBERMEM_MODEL_URL": server.url, "EMBERMEM_MODEL_KEY": "none"}
+        words = ["bench", "paper", str(GVD), "--out", str(tmp_path / "r"), *more]
+        told = cli(tmp_path / "m.db", *words, more=environ)
+        assert told.code != 0
+        assert said in " ".join(told.err.replace("│", " ").split())
+        assert server.calls == 0
+        assert not (tmp_path / "r").exists()
 
-
-def test_a_run_needs_data_and_a_model(tmp_path: Path) -> None:
-    words = ["bench", "paper", "--out", str(tmp_path / "r")]
-    assert "name the data" in cli(tmp_path / "m.db", *words).err
-    told = cli(tmp_path / "m.db", *words, str(GVD), "--budget", "100")
-    assert "name a model with --model or EMBERMEM_MODEL, or try everything with --dry" in told.err
+    bare = ["bench", "paper", "--out", str(tmp_path / "r")]
+    assert "name the data" in cli(tmp_path / "m.db", *bare).err
+    lacking = cli(tmp_path / "m.db", *bare, str(GVD), "--budget", "100")
+    assert "name a model with --model or EMBERMEM_MODEL, or try everything with --dry" in lacking.err
 
 
 @pytest.mark.proof
@@ -409,30 +408,6 @@ def test_a_run_that_is_killed_again_and_again_makes_the_same_page(tmp_path: Path
     assert kills >= 3
     assert texts(tmp_path / "r") == texts(tmp_path / "whole")
     assert server.calls <= 2 * calls + kills  # what was on its way is lost with who asked
-
-
-def test_the_published_figures_have_their_source() -> None:
-    for table in (published.MEMORYOS_1, published.MEMORYOS_2, published.MEMORYOS_3, published.AMEM_1, published.AMEM_2):
-        assert "paper" in table.source
-        assert "Table" in table.source
-
-
-def test_a_dry_run_needs_no_package_of_a_model(tmp_path: Path) -> None:
-    script = (
-        "import sys; sys.modules['openai'] = None; sys.modules['matplotlib'] = None\n"
-        "from embermem.cli.main import main; main()"
-    )
-    words = ["bench", "paper", "--dry", "--part", "gvd", "--limit", "1", "--conversation", "Emeka"]
-    done = subprocess.run(
-        [sys.executable, "-c", script, *words, "--out", str(tmp_path / "r")],
-        env=environment(tmp_path / "m.db", ENVIRONMENT),
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Questions: 1." in texts(tmp_path / "r")["paper.md"]
 
 
 @pytest.mark.proof

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from running import Ended
+from running import run as cli
 from small import locomo, recall_set
+from utterances import context, said
 
-from embermem.core.types import Context, Hit, PageId, Persona, Role, ThreadId, Tier, Utterance, UtteranceId
+from embermem.core.types import Context
 from embermem.memory import Memory, OwnerMemory
 from embermem_bench import recall
 from embermem_bench.datasets import parse
@@ -30,7 +29,7 @@ def report(document: object, folder: Path, **more: Any) -> dict[str, Any]:
     return recall.run(parse(document, "ours", "here"), folder, embedder="hashed", **more).as_json()
 
 
-def test_a_locomo_report_has_every_key_and_finds_what_is_plain(tmp_path: Path) -> None:
+def test_a_report_of_locomo_has_every_key_finds_what_is_plain_and_tells_what_another_said(tmp_path: Path) -> None:
     found = report(locomo(), tmp_path)
     assert [key for key in KEYS if found.get(key) is None] == []
     assert (found["name"], found["questions"], found["skipped"]) == ("ours", 3, 2)
@@ -38,33 +37,24 @@ def test_a_locomo_report_has_every_key_and_finds_what_is_plain(tmp_path: Path) -
     assert found["utterances"] == 5
     assert found["pages"] == 4
 
-
-def test_category_5_stands_in_by_category_only(tmp_path: Path) -> None:
-    found = report(locomo(), tmp_path)
     assert {name: part["questions"] for name, part in found["by_category"].items()} == {"1": 1, "2": 1, "4": 1, "5": 1}
     assert {name: part["questions"] for name, part in found["by_conversation"].items()} == {"our-1": 3}
 
-
-def test_confidence_tells_what_was_said_from_what_another_said(tmp_path: Path) -> None:
-    found = report(locomo(), tmp_path)
     assert found["confidence_auc"] == found["by_conversation"]["our-1"]["confidence_auc"] == 1.0
     sure = {name: part["confidence"] for name, part in found["by_category"].items()}
     assert sure["5"] < found["confidence"] < 1.0
     assert "confidence_auc" not in found["by_category"]["5"]
 
 
-def test_without_unanswerable_questions_confidence_has_nothing_to_tell_apart(tmp_path: Path) -> None:
-    found = report(recall_set(), tmp_path)
-    assert found["confidence_auc"] is None
-    assert 0.0 < found["confidence"] < 1.0
-
-
-def test_evidence_of_threads_is_reported_by_thread(tmp_path: Path) -> None:
+def test_evidence_of_threads_is_reported_by_thread_and_confidence_has_nothing_to_tell_apart(tmp_path: Path) -> None:
     found = report(recall_set(), tmp_path)
     assert found["questions"] == 2
     assert found["thread_any@5"] == found["thread_rec@10"] == 1.0
     assert found["by_category"]["later"]["rec@1"] is None
     assert found["by_category"]["now"]["rec@10"] == 1.0
+
+    assert found["confidence_auc"] is None
+    assert 0.0 < found["confidence"] < 1.0
 
 
 def test_a_question_in_mid_conversation_sees_neither_its_thread_nor_what_comes_later(tmp_path: Path) -> None:
@@ -105,20 +95,9 @@ def test_a_question_that_names_its_thread_is_asked_in_that_thread() -> None:
     assert [asked.category for asked in tally.asked] == ["later", "pronoun"]
 
 
-def test_a_limit_asks_the_first_questions_only(tmp_path: Path) -> None:
-    assert report(locomo(), tmp_path, limit=2)["questions"] == 2
-    two = parse([locomo()[0], locomo()[0] | {"sample_id": "our-2"}], "ours", "here").conversations
-    assert [len(c.questions) for c in recall.limited(two, 5)] == [4, 1]
-    assert [c.id for c in recall.limited(two, 4)] == ["our-1"]
-
-
-def test_preset_paper_runs_to_the_end(tmp_path: Path) -> None:
-    found = report(locomo(), tmp_path, preset="paper")
-    assert found["preset"] == "paper"
-    assert found["rec@20"] == 1.0
-
-
-def test_each_conversation_has_an_owner_of_its_own(tmp_path: Path) -> None:
+def test_each_conversation_has_an_owner_of_its_own_and_a_limit_asks_the_first_questions_of_any_preset(
+    tmp_path: Path,
+) -> None:
     document = [locomo()[0], locomo()[0] | {"sample_id": "our-2"}]
     report(document, tmp_path)
     with Memory(tmp_path / "bench.db", background=False, embedder="hashed") as memory:
@@ -129,51 +108,35 @@ def test_each_conversation_has_an_owner_of_its_own(tmp_path: Path) -> None:
             "session_10",
         }
 
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    limited = report(locomo(), fresh, limit=2, preset="paper")
+    assert (limited["questions"], limited["preset"], limited["rec@20"]) == (2, "paper", 1.0)
+    two = parse([locomo()[0], locomo()[0] | {"sample_id": "our-2"}], "ours", "here").conversations
+    assert [len(c.questions) for c in recall.limited(two, 5)] == [4, 1]
+    assert [c.id for c in recall.limited(two, 4)] == ["our-1"]
+
 
 # ------------------------------------------------------------------------------------------- the words of a context
 
 
-def hit(name: str, text: str) -> Hit:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    utterance = Utterance(
-        id=UtteranceId(name),
-        seq=1,
-        page_id=PageId("p"),
-        thread=ThreadId("t"),
-        role=Role.USER,
-        speaker="Ana",
-        text=text,
-        said_at=at,
-        recorded_at=at,
-    )
-    return Hit(utterance=utterance, score=1.0, rank=1, tier=Tier.SHORT)
+def test_what_stands_in_a_context_of_its_budget_counts() -> None:
+    found = recall.packed_within(context("a b c […]", said(1, "Ana", "b c"), said(2, "Ana", "c d e")), 4)
+    assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u1", "u2"], ["u1"], False)
 
+    quoted = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", said(1, "Ana", "a b yesterday c d")), 9)
+    assert quoted.says("b yesterday c")
+    assert not quoted.says("c d")
 
-def context(text: str, *packed: Hit, preset: str = "default") -> Context:
-    return Context(
-        text=text,
-        hits=packed,
-        packed=packed,
-        facts=(),
-        persona=Persona(),
-        tokens=len(text.split()),
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset=preset,
-    )
+    with pytest.raises(recall.BudgetExceeded, match="4 words were packed for a budget of 3"):
+        recall.packed_within(context("a b c d", said(1, "Ana", "b c")), 3)
 
-
-def test_within_the_budget_all_that_was_packed_counts_and_what_was_shortened_is_not_whole() -> None:
-    found = recall.packed_within(context("a b c […]", hit("u", "b c"), hit("v", "c d e")), 4)
-    assert (sorted(found.present), sorted(found.whole), found.was_cut) == (["u", "v"], ["u"], False)
-
-
-def test_a_quote_stands_in_a_context_if_its_words_do_whatever_dates_are_beside_them() -> None:
-    found = recall.packed_within(context("a b yesterday [2026-01-02]\nc […]", hit("u", "a b yesterday c d")), 9)
-    assert found.says("b yesterday c")
-    assert not found.says("c d")
+    for words, present, was_cut in [(6, ["u1", "u2"], False), (5, ["u1"], True), (2, [], True)]:
+        long = context(
+            "Ana: one two\nAna: three four", said(1, "Ana", "one  two"), said(2, "Ana", "three four"), preset="paper"
+        )
+        cut = recall.packed_within(long, words)
+        assert (sorted(cut.present), cut.was_cut) == (present, was_cut)
 
 
 def test_of_a_long_text_a_report_says_whether_the_right_piece_was_packed(tmp_path: Path) -> None:
@@ -189,32 +152,12 @@ def test_of_a_long_text_a_report_says_whether_the_right_piece_was_packed(tmp_pat
     assert "quoted@300w" not in found["by_category"]["later"]
 
 
-def test_a_context_over_its_budget_is_an_error() -> None:
-    with pytest.raises(recall.BudgetExceeded, match="4 words were packed for a budget of 3"):
-        recall.packed_within(context("a b c d", hit("u", "b c")), 3)
-
-
-@pytest.mark.parametrize(("words", "present", "was_cut"), [(6, ["u", "v"], False), (5, ["u"], True), (2, [], True)])
-def test_the_context_of_preset_paper_is_cut_and_only_whole_utterances_count(
-    words: int, present: list[str], was_cut: bool
-) -> None:
-    long = context("Ana: one two\nAna: three four", hit("u", "one  two"), hit("v", "three four"), preset="paper")
-    found = recall.packed_within(long, words)
-    assert (sorted(found.present), found.was_cut) == (present, was_cut)
-
-
 # ------------------------------------------------------------------------------------------------ the command
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "EMBERMEM_EMBEDDER": "hashed", "PYTHONUTF8": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "embermem.cli.main", "bench", *arguments],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=120,
-    )
+def command(*arguments: str) -> Ended:
+    """`embermem bench …` in this process, with the embedder that needs no weights."""
+    return cli(Path("none.db"), "bench", *arguments)
 
 
 @pytest.mark.proof
@@ -223,36 +166,36 @@ def test_the_command_prints_one_object_for_one_file_and_a_list_for_several(tmp_p
     for name, document in (("one", locomo()), ("two", recall_set())):
         files.append(str(tmp_path / f"{name}.json"))
         Path(files[-1]).write_text(json.dumps(document), encoding="utf-8")
-    single = json.loads(command("recall", files[0], "--json").stdout)
+    single = json.loads(command("recall", files[0], "--json").out)
     assert [key for key in KEYS if key not in single] == []
-    several = json.loads(command("recall", *files, "--json", "--preset", "paper", "--limit", "1").stdout)
+    several = json.loads(command("recall", *files, "--json", "--preset", "paper", "--limit", "1").out)
     assert [(r["name"], r["preset"], r["questions"]) for r in several] == [("one", "paper", 1), ("small", "paper", 1)]
     shown = command("recall", files[1])
-    assert "small" in shown.stdout
-    assert "category later" in shown.stdout
+    assert "small" in shown.out
+    assert "category later" in shown.out
 
 
 def test_the_command_names_a_file_that_is_no_data_set(tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text('{"conversations": [{}]}', encoding="utf-8")
     done = command("recall", str(path), "--json")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "bad.json, conversation 1" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (done.code, done.out) == (1, "")
+    assert "bad.json, conversation 1" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.proof
 def test_speed_measures_at_each_size_and_says_when_its_time_was_over() -> None:
-    found = json.loads(command("speed", "--pages", "5,12", "--seconds", "20", "--json").stdout)
+    found = json.loads(command("speed", "--pages", "5,12", "--seconds", "20", "--json").out)
     assert [point["pages"] for point in found["points"]] == [5, 12]
     assert found["complete"] is True
     assert found["ratio"] > 0
     assert all(point[key] > 0 for point in found["points"] for key in ("add_ms_p50", "search_ms_p50"))
-    assert command("speed", "--pages", "many").returncode == 2
+    assert command("speed", "--pages", "many").code == 2
 
 
 @pytest.mark.proof
 def test_embed_measures_single_texts_and_batches() -> None:
-    found = json.loads(command("embed", "--seconds", "0.2", "--json").stdout)
+    found = json.loads(command("embed", "--seconds", "0.2", "--json").out)
     assert found["single_texts_per_s"] > 0
     assert found["batch_texts_per_s"] > 0

@@ -56,7 +56,7 @@ def settled(folder: Path, **settings: Any) -> Memory:
     return memory
 
 
-def test_observations_and_summaries_are_read_from_locomo_and_what_rests_on_nothing_is_left_out() -> None:
+def test_observations_and_summaries_are_read_from_locomo_and_other_forms_are_refused(tmp_path: Path) -> None:
     read = conversation()
     assert [(o.speaker, o.text, o.turns) for o in read.observations] == [
         ("Kit", GREENHOUSE, ("D1:1",)),
@@ -65,15 +65,16 @@ def test_observations_and_summaries_are_read_from_locomo_and_what_rests_on_nothi
     ]
     assert dict(read.summaries) == {"session_1": "Kit and Vera spoke of glass and brass."}
 
+    for pair in ["text", ["text"], [1, "D1:1"]]:
+        document = noted(observation={"session_1_observation": {"Kit": [pair]}})
+        with pytest.raises(InputError, match="session_1_observation, Kit, 1: expected a text and the turns"):
+            parse(document, "ours", "here")
 
-@pytest.mark.parametrize("pair", ["text", ["text"], [1, "D1:1"]])
-def test_an_observation_of_another_form_is_refused_with_its_place(pair: object) -> None:
-    document = noted(observation={"session_1_observation": {"Kit": [pair]}})
-    with pytest.raises(InputError, match="session_1_observation, Kit, 1: expected a text and the turns"):
-        parse(document, "ours", "here")
+    with pytest.raises(InputError, match="neither observations nor summaries"):
+        recall.run(parse(recall_set(), "ours", "here"), tmp_path, embedder="hashed", analyst=recall.RECORDED)
 
 
-def test_observations_become_facts_that_rest_on_their_turns(tmp_path: Path) -> None:
+def test_observations_become_facts_that_rest_on_their_turns_and_summaries_their_chains(tmp_path: Path) -> None:
     with settled(tmp_path) as memory:
         owner = memory.of("our-1", agent="bench")
         facts = {fact.text: fact for fact in owner.facts()}
@@ -83,17 +84,9 @@ def test_observations_become_facts_that_rest_on_their_turns(tmp_path: Path) -> N
         assert [s.seq for s in facts["Kit talks to Vera."].sources] == [1, 2]
         assert facts["Vera learns a brass instrument."].about is About.AGENT
         assert facts["Vera learns a brass instrument."].subject == "Vera"
-
-
-def test_the_summary_of_a_session_is_its_chains_and_elsewhere_the_extractive_one_stands(tmp_path: Path) -> None:
-    with settled(tmp_path) as memory:
         summaries = {str(chain.thread): chain.summary for chain in memory.of("our-1", agent="bench").chains()}
         assert summaries["session_1"] == "Kit and Vera spoke of glass and brass."
         assert "tomatoes froze" in summaries["session_2"]
-
-
-def test_an_owner_of_whom_nothing_was_noted_is_read_extractively(tmp_path: Path) -> None:
-    with settled(tmp_path) as memory:
         owner = memory.of("someone else")
         for n in range(3):
             owner.add("My name is Petra.", f"Hello {n}", at="2026-05-02T10:00:00Z")
@@ -121,16 +114,11 @@ def test_a_report_names_its_analyst_and_counts_facts(tmp_path: Path) -> None:
     assert found["recorded"]["told@600w"] >= found["recorded"]["rec@600w"]
 
 
-def test_a_file_without_notes_has_nothing_to_replay(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="neither observations nor summaries"):
-        recall.run(parse(recall_set(), "ours", "here"), tmp_path, embedder="hashed", analyst=recall.RECORDED)
-
-
 @pytest.mark.proof
 def test_the_command_shows_both_analysts_side_by_side(tmp_path: Path) -> None:
     path = tmp_path / "noted.json"
     path.write_text(json.dumps(noted()), encoding="utf-8")
-    shown = command("recall", str(path), "--analyst", "both").stdout
+    shown = command("recall", str(path), "--analyst", "both").out
     assert shown.count("extractive") == shown.count("recorded") >= 6
-    reports = json.loads(command("recall", str(path), "--analyst", "both", "--json").stdout)
+    reports = json.loads(command("recall", str(path), "--analyst", "both", "--json").out)
     assert [one["analyst"] for one in reports] == ["extractive", "recorded"]

@@ -44,18 +44,18 @@ def choosing(choice: str) -> Any:
     return chosen
 
 
-@pytest.mark.parametrize(("choice", "trap", "refusal"), [(TRAP, 1.0, 0.0), (REFUSAL, 0.0, 1.0)])
-def test_a_choice_is_scored_against_both_answers(tmp_path: Path, choice: str, trap: float, refusal: float) -> None:
-    file = write(tmp_path / "locomo.json", trapped())
-    with ModelServer(choosing(choice)) as server:
-        run(plan(file, SEES_ALL, replies="choice"), tmp_path / "r", model=model_of(server), **QUICK)
-    fifth = next(r for r in results.load(tmp_path / "r").results if r.category == "5")
-    assert fifth.answer == choice
-    assert {fifth.values[name] for name in ("f1_set_trap", "bleu1_trap", "rougeL_trap")} == {trap}
-    assert {fifth.values[name] for name in ("f1_set_refusal", "bleu1_refusal")} == {refusal}
-    assert fifth.values["abstained_locomo"] == refusal
-    assert fifth.values["similarity_trap"] == pytest.approx(1.0) if trap else fifth.values["similarity_trap"] < 1.0
-    assert not [name for name in fifth.values if name in results.ANSWERS]
+def test_a_choice_is_scored_against_both_answers(tmp_path: Path) -> None:
+    for choice, trap, refusal in [(TRAP, 1.0, 0.0), (REFUSAL, 0.0, 1.0)]:
+        file = write(tmp_path / "locomo.json", trapped())
+        with ModelServer(choosing(choice)) as server:
+            run(plan(file, SEES_ALL, replies="choice"), tmp_path / f"r{trap}", model=model_of(server), **QUICK)
+        fifth = next(r for r in results.load(tmp_path / f"r{trap}").results if r.category == "5")
+        assert fifth.answer == choice
+        assert {fifth.values[name] for name in ("f1_set_trap", "bleu1_trap", "rougeL_trap")} == {trap}
+        assert {fifth.values[name] for name in ("f1_set_refusal", "bleu1_refusal")} == {refusal}
+        assert fifth.values["abstained_locomo"] == refusal
+        assert fifth.values["similarity_trap"] == pytest.approx(1.0) if trap else fifth.values["similarity_trap"] < 1.0
+        assert not [name for name in fifth.values if name in results.ANSWERS]
 
 
 def test_only_a_question_without_an_answer_is_a_choice_and_the_seed_draws_the_order(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_only_a_question_without_an_answer_is_a_choice_and_the_seed_draws_the_or
     assert {*orders[0]} == {True, False}
 
 
-def test_a_reply_is_made_with_the_prompt_of_chat_and_the_memory(tmp_path: Path) -> None:
+def test_a_reply_is_made_with_the_prompt_of_chat_and_the_memory_and_others_are_an_error(tmp_path: Path) -> None:
     file = write(tmp_path / "talk.json", talk())
     with ModelServer(answering) as server:
         run(plan(file, SEES_ALL, replies="chat"), tmp_path / "r", model=model_of(server), **QUICK)
@@ -90,8 +90,6 @@ def test_a_reply_is_made_with_the_prompt_of_chat_and_the_memory(tmp_path: Path) 
         assert "No information available" not in text
     assert asked[0].endswith("Where does Ines live?")
 
-
-def test_other_replies_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no replies 'long'; known: short, choice, chat"):
         plan(Path("x.json"), replies="long")
 
@@ -149,18 +147,20 @@ def test_the_judges_model_has_its_own_address_and_never_the_models_key(tmp_path:
         assert {request["model"] for request in other.requests} == {"second"}
         assert {*other.authorizations} == {"Bearer none", "Bearer of the judge"}
         assert {*server.authorizations} == {"Bearer of the model"}
+    kept = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("r*/*.json*"))
+    assert "of the model" not in kept
+    assert "of the judge" not in kept
+    assert json.loads((tmp_path / "r1" / "plan.json").read_text(encoding="utf-8"))["judge_model"] == "second"
     assert "--judge-model second" in cli(tmp_path / "m.db", "bench", "report", str(tmp_path / "r0"), "--stdout").out
 
 
 # -------------------------------------------------------------------------------------------------------------- purse
 
 
-def test_a_price_is_one_of_a_million_tokens() -> None:
+def test_a_run_ends_when_its_money_is_spent_and_goes_on_with_more(tmp_path: Path) -> None:
     assert Price(prompt=0.15, completion=0.6).of(2_000_000, 500_000) == pytest.approx(0.6)
     assert Price().of(400_000, 100_000) == pytest.approx(0.5)
 
-
-def test_a_run_ends_when_its_money_is_spent_and_goes_on_with_more(tmp_path: Path) -> None:
     file = write(tmp_path / "talk.json", talk())
     wanted = plan(file, SEES_ALL)
     with ModelServer(answering) as server:
@@ -172,19 +172,3 @@ def test_a_run_ends_when_its_money_is_spent_and_goes_on_with_more(tmp_path: Path
         assert len(results.load(tmp_path / "r").results) == 2
         run(wanted, tmp_path / "r", model=model_of(server), purse=Purse(money=9.0), prices=(price, price), **QUICK)
     assert found(tmp_path / "r") == found(tmp_path / "whole")
-
-
-def test_no_key_stands_in_a_run(tmp_path: Path) -> None:
-    file = write(tmp_path / "talk.json", talk())
-    with ModelServer(answering) as server:
-        more = {"EMBERMEM_MODEL": "m", "EMBERMEM_MODEL_URL": server.url, "EMBERMEM_MODEL_KEY": "first secret"}
-        words = ["--judge", "strict", "--limit", "1", "--judge-model", "other", "--out", str(tmp_path / "r")]
-        told = cli(
-            tmp_path / "m.db",
-            *("bench", "run", str(file), "--system", SEES_ALL, *words),
-            more={**more, "EMBERMEM_JUDGE_KEY": "second secret"},
-        )
-        assert told.code == 0, told.err
-    kept = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "r").glob("*.json*"))
-    assert "secret" not in kept
-    assert json.loads((tmp_path / "r" / "plan.json").read_text(encoding="utf-8"))["judge_model"] == "other"

@@ -115,54 +115,42 @@ def table(text: str, heading: str) -> list[list[str]]:
 # ------------------------------------------------------------------------------------------------------------- figures
 
 
-def test_means_are_over_the_questions_that_have_a_figure() -> None:
+def test_figures_by_hand() -> None:
     one = two().of(system="one", headline=True)
     assert results.evidence(one)["rec@10"] == pytest.approx((1.0 + 0.5 + 0.0) / 3)
     assert results.evidence(one)["packed"] is None
     assert results.answers(one)["f1_locomo"] == pytest.approx(0.4)
     assert results.answers(one)["bleu1"] is None
 
+    abstained = results.abstention(two().of(system="one"))
+    assert (abstained["right"], abstained["right_locomo"]) == (1.0, None)
+    assert abstained["wrong"] == pytest.approx(1 / 3)
 
-def test_abstaining_is_right_where_there_is_no_answer_and_wrong_elsewhere() -> None:
-    found = results.abstention(two().of(system="one"))
-    assert (found["right"], found["right_locomo"]) == (1.0, None)
-    assert found["wrong"] == pytest.approx(1 / 3)
+    cost = results.cost(two().learnt(system="one"), two().of(system="one"))
+    assert (cost.calls_a_page, cost.tokens_a_page, cost.ms_a_page) == (0.5, 20.0, 100.0)
+    assert (cost.calls_a_response, cost.tokens_a_response) == (1.0, 160.0)
+    assert (cost.recall_ms_p50, cost.answer_ms_p50) == (10.0, 1000.0)
 
-
-def test_cost_is_by_page_and_by_response_without_the_judges() -> None:
-    found = results.cost(two().learnt(system="one"), two().of(system="one"))
-    assert (found.calls_a_page, found.tokens_a_page, found.ms_a_page) == (0.5, 20.0, 100.0)
-    assert (found.calls_a_response, found.tokens_a_response) == (1.0, 160.0)
-    assert (found.recall_ms_p50, found.answer_ms_p50) == (10.0, 1000.0)
-
-
-def test_times_of_replayed_calls_do_not_count() -> None:
     replayed = asked("one", "u", "9", recall=Spent(ms=None), answering=Spent(calls=1, ms=None))
-    found = results.cost([learnt("one", "u", spent=Spent(calls=8))], [replayed])
-    assert (found.ms_a_page, found.recall_ms_p50, found.answer_ms_p50) == (None, None, None)
-    assert found.calls_a_page == 2.0
+    cost = results.cost([learnt("one", "u", spent=Spent(calls=8))], [replayed])
+    assert (cost.ms_a_page, cost.recall_ms_p50, cost.answer_ms_p50) == (None, None, None)
+    assert cost.calls_a_page == 2.0
 
-
-def test_judges_agree_as_counted_by_hand() -> None:
-    found = results.agreement(two().of(system="one"), "strict.correct", "lenient.correct")
+    agreed = results.agreement(two().of(system="one"), "strict.correct", "lenient.correct")
     # 2 of 3 the same; by chance: ⅓·⅔ + ⅔·⅓ = 4/9 are not, 1/3 are not in fact: κ = 1 − (1/3)/(5/9)
-    assert found.judged == 3
-    assert found.share == pytest.approx(2 / 3)
-    assert found.kappa == pytest.approx(0.4)
+    assert agreed.judged == 3
+    assert agreed.share == pytest.approx(2 / 3)
+    assert agreed.kappa == pytest.approx(0.4)
 
+    apart = results.difference(two().of(system="two"), two().of(system="one"), "rec@10")
+    assert apart.mean == pytest.approx(-0.5)
+    assert (apart.questions, apart.low) == (2, None)  # of one conversation: nothing is said of others
 
-def test_differences_are_over_common_questions() -> None:
-    found = results.difference(two().of(system="two"), two().of(system="one"), "rec@10")
-    assert found.mean == pytest.approx(-0.5)
-    assert (found.questions, found.low) == (2, None)  # of one conversation: nothing is said of others
-
-
-def test_intervals_hold_their_mean_with_two_conversations() -> None:
-    found = results.interval(two().of(system="one", headline=True), "rec@10")
-    assert found.low is not None
-    assert found.high is not None
-    assert found.mean is not None
-    assert 0.0 <= found.low <= found.mean <= found.high <= 0.75
+    interval = results.interval(two().of(system="one", headline=True), "rec@10")
+    assert interval.low is not None
+    assert interval.high is not None
+    assert interval.mean is not None
+    assert 0.0 <= interval.low <= interval.mean <= interval.high <= 0.75
 
 
 # ---------------------------------------------------------------------------------------------------------- the report
@@ -196,14 +184,7 @@ def test_the_report_has_the_numbers_worked_out_by_hand() -> None:
     assert table(text, "### Differences to one")[1] == ["two", "2", "-0.500", "-0.400", "", ""]
 
 
-def test_it_says_so_if_the_run_is_not_finished() -> None:
-    whole = Results(headers=(header("one"),), ingested=two().learnt(system="one"), results=two().of(system="one"))
-    assert "not finished" not in report.markdown(whole)
-    for less in (replace(whole, results=whole.results[:-1]), replace(whole, ingested=whole.ingested[:-1])):
-        assert "The run is not finished" in report.markdown(less)
-
-
-def test_it_says_how_it_was_made_and_names_no_folder() -> None:
+def test_it_says_how_it_was_made_whether_it_is_finished_and_names_no_folder() -> None:
     made = header(settings={"top_k": "5"}, limit=7, judges=("strict",), budget=600, seeds=(1, 2))
     one = Results(headers=(made,), ingested=(learnt("one", "u", made_by="embermem 9, commit abc"),), results=())
     text = report.markdown(one)
@@ -215,23 +196,24 @@ def test_it_says_how_it_was_made_and_names_no_folder() -> None:
     )
     assert f"    {command} --model m --out RUN" in text
 
+    whole = Results(headers=(header("one"),), ingested=two().learnt(system="one"), results=two().of(system="one"))
+    assert "not finished" not in report.markdown(whole)
+    for less in (replace(whole, results=whole.results[:-1]), replace(whole, ingested=whole.ingested[:-1])):
+        assert "The run is not finished" in report.markdown(less)
 
-def test_locomos_categories_have_both_names_and_others_their_own() -> None:
+
+def test_categories_of_locomo_have_both_names_threads_are_said_to_be_evidence_and_a_baseline_must_have_run() -> None:
     both = [asked("one", "u", "1", {"mrr": 1.0}, category="1"), asked("one", "u", "2", {"mrr": 1.0}, category="4")]
     for locomo, label in ((True, "1 multi-hop (single-hop in papers' order)"), (False, "1")):
         source = Source(name="d", file="d.json", sha256="", conversations=1, questions=2, locomo=locomo)
         text = report.markdown(Results(headers=(header("one", data=(source,)),), ingested=(), results=tuple(both)))
         assert table(text, "### By category")[1][0] == label
 
-
-def test_evidence_of_threads_is_said_to_be_so() -> None:
     one = asked("one", "u", "1", {"thread_mrr": 0.5, "thread_rec@10": 1.0})
-    text = report.markdown(Results(headers=(header("one"),), ingested=(), results=(one,)))
-    assert table(text, "### Finding the evidence")[1][4] == "1.000"
-    assert "The evidence is threads" in text
+    threads = report.markdown(Results(headers=(header("one"),), ingested=(), results=(one,)))
+    assert table(threads, "### Finding the evidence")[1][4] == "1.000"
+    assert "The evidence is threads" in threads
 
-
-def test_a_baseline_that_did_not_run_is_an_error() -> None:
     with pytest.raises(InputError, match="no system 'three' in these runs; there are: one, two"):
         report.markdown(two(), baseline="three")
 
@@ -269,7 +251,7 @@ def hostile(text: str) -> Results:
     return Results(headers=(made,), ingested=(learnt(text, text, dataset=text, made_by=text),), results=(one, other))
 
 
-def test_hostile_text_stays_text_in_html() -> None:
+def test_hostile_text_stays_text_in_html_and_markdown() -> None:
     page = report.html_page(hostile(HOSTILE))
     seen = Seen(page)
     assert seen.tags == TAGS
@@ -278,6 +260,12 @@ def test_hostile_text_stays_text_in_html() -> None:
     assert "\x1b" not in page
     assert "http://" not in page
     assert "https://" not in page
+
+    text = report.markdown(hostile(HOSTILE))
+    assert not re.search(r"(?<!\\)[<`\[]", text.partition("## How it was made")[0])
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} >= {9}
+    assert all(line.endswith("|") for line in rows)
 
 
 @given(st.text(min_size=1, max_size=30))
@@ -291,14 +279,6 @@ def test_any_text_stays_text(text: str) -> None:
             assert {len(row) for row in block.rows} == {len(block.columns)}
 
 
-def test_hostile_text_breaks_no_table_and_makes_no_markup_in_markdown() -> None:
-    text = report.markdown(hostile(HOSTILE))
-    assert not re.search(r"(?<!\\)[<`\[]", text.partition("## How it was made")[0])
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} >= {9}
-    assert all(line.endswith("|") for line in rows)
-
-
 # ------------------------------------------------------------------------------------------------------------ the files
 
 
@@ -310,11 +290,9 @@ def kept(folder: Path, found: Results) -> Path:
     return folder
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_what_is_written_is_read_again_and_several_runs_as_one(tmp_path: Path) -> None:
     assert results.load(kept(tmp_path / "r", two())) == two()
 
-
-def test_several_runs_are_read_as_one_and_the_same_question_twice_is_an_error(tmp_path: Path) -> None:
     first = kept(tmp_path / "a", two())
     more = Results(headers=(header("three"),), ingested=(), results=(asked("three", "u", "1"),))
     both = results.load(first, kept(tmp_path / "b", more))
@@ -323,15 +301,11 @@ def test_several_runs_are_read_as_one_and_the_same_question_twice_is_an_error(tm
     with pytest.raises(InputError, match="two of the runs hold one on d, 1"):
         results.load(first, kept(tmp_path / "c", two()))
 
-
-def test_a_line_that_is_none_of_ours_is_named(tmp_path: Path) -> None:
-    folder = kept(tmp_path / "r", two())
+    folder = kept(tmp_path / "line", two())
     with (folder / "results.jsonl").open("ab") as file:
         file.write(b'{"system": 3}\n')
     with pytest.raises(InputError, match=r"results\.jsonl, line 7"):
         results.load(folder)
 
-
-def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no run of the bench"):
         results.load(tmp_path)

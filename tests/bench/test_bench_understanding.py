@@ -10,23 +10,10 @@ from typing import Any
 import pytest
 from small import locomo, recall_set
 from test_bench_recall import command
-from utterances import AT, said
+from utterances import AT, context, said
 
 from embermem.core.errors import InputError
-from embermem.core.types import (
-    About,
-    Context,
-    Fact,
-    FactId,
-    Page,
-    PageId,
-    Persona,
-    Segment,
-    SegmentId,
-    Source,
-    Utterance,
-    UtteranceId,
-)
+from embermem.core.types import About, Fact, FactId, Page, PageId, Segment, SegmentId, Source, Utterance, UtteranceId
 from embermem_bench import recall
 from embermem_bench.datasets import parse
 from embermem_bench.understanding import measures, sheet
@@ -81,33 +68,15 @@ def segment(name: str, *pages: str, summary: str = "") -> Segment:
     )
 
 
-def context(text: str, *facts: Fact) -> Context:
-    return Context(
-        text=text,
-        hits=(),
-        packed=(),
-        facts=facts,
-        persona=Persona(),
-        tokens=0,
-        counter="words",
-        confidence=1.0,
-        partial=False,
-        query="q",
-        preset="default",
-    )
-
-
 # -------------------------------------------------------------------------------------------------------------- words
 
 
-def test_content_words_leave_out_function_words_and_cut_endings() -> None:
+def test_content_words_and_their_share() -> None:
     painted = content_words("She's been painting Vera's two walls again, 3 times in 2026!")
     assert painted == {"paint", "vera", "two", "wall", "tim", "2026"}
     assert content_words("running, stopped; berries glasses quickly") == {"runn", "stop", "berr", "glas", "quick"}
     assert content_words("ring bed as") == {"ring", "bed"}
 
-
-def test_the_share_of_no_words_is_all() -> None:
     assert (share(set(), set()), share({"a", "b"}, {"a", "c"}), share({"a"}, set())) == (1.0, 0.5, 0.0)
 
 
@@ -122,7 +91,7 @@ TALK = (
 TURNS = {f"D1:{u.seq}": u.id for u in TALK}
 
 
-def test_a_note_is_held_by_facts_that_rest_on_its_turn_or_on_a_neighbour() -> None:
+def test_facts_are_measured_by_hand() -> None:
     facts = (fact("Vera plays the trombone", 1), fact("Vera owns a kayak", 4))
     notes = (
         Note(text="plays trombone in a brass band", turns=("D1:1",)),  # 2 of 4 words
@@ -133,35 +102,31 @@ def test_a_note_is_held_by_facts_that_rest_on_its_turn_or_on_a_neighbour() -> No
     )
     assert measures.facts_held(facts, notes, TALK, TURNS) == {"fact_recall": (3, 5)}
 
+    equal = (fact("likes tea", 1), fact("likes tea", 1, id=FactId("other")), fact("likes tea", 2))
+    assert measures.distinct(equal) == (equal[0], equal[2])
 
-def test_equal_facts_count_once() -> None:
-    facts = (fact("likes tea", 1), fact("likes tea", 1, id=FactId("other")), fact("likes tea", 2))
-    assert measures.distinct(facts) == (facts[0], facts[2])
-
-
-def test_facts_are_counted_by_page_and_by_word_and_by_what_their_sources_say() -> None:
-    facts = (
+    counted = (
         fact("Vera owns a red kayak (2026-03-01)", 4),  # owns is not said: red, kayak; 2 of 3
         fact("Kit bought a red boat", 4),  # bought and red of three
         fact("Vera plays the piano", 1),  # plays of two
     )
-    made = measures.facts_made(facts, TALK, 8)
+    made = measures.facts_made(counted, TALK, 8)
     assert made == {"facts_per_100": (300, 8), "fact_words": (6 + 5 + 4, 3), "fact_grounded": (2, 3)}
 
-
-def test_facts_in_contexts_rest_on_the_evidence_and_name_their_subject() -> None:
     trombone = fact("plays the trombone", 1)
     roof = fact("Kit has a leaking roof", 2, person="Kit")
     sister = fact("lives in Rome", 3, person="Ana")
     asked = (
         Asking(
             context=context(
-                "- Vera plays the trombone (said 2026-03-01) [#1]\n- Kit has a leaking roof", trombone, roof
+                "- Vera plays the trombone (said 2026-03-01) [#1]\n- Kit has a leaking roof", facts=(trombone, roof)
             ),
             evidence=frozenset({UtteranceId("u2")}),
         ),
         Asking(
-            context=context("- plays  the trombone\n- lives in Rome\n\n#1 Vera: plays the trombone", trombone, sister),
+            context=context(
+                "- plays  the trombone\n- lives in Rome\n\n#1 Vera: plays the trombone", facts=(trombone, sister)
+            ),
             evidence=frozenset({UtteranceId("u1"), UtteranceId("u4")}),
         ),
         Asking(context=context("#1 Vera: I play."), evidence=frozenset({UtteranceId("u1")})),
@@ -170,9 +135,8 @@ def test_facts_in_contexts_rest_on_the_evidence_and_name_their_subject() -> None
     assert told == {"context_facts_on_evidence": (2, 4), "context_facts_unnamed": (2, 4), "facts_per_context": (4, 3)}
 
 
-@pytest.mark.parametrize(
-    ("person", "line", "named"),
-    [
+def test_a_person_is_named_by_the_whole_name_or_the_kin_word_in_the_facts_own_line() -> None:
+    for person, line, named in [
         ("Kit", "- kit plays chess", True),
         ("Kit", "- a kitten plays chess", False),
         ("Ana", "- Vera's sister Ana plays chess", True),
@@ -180,13 +144,9 @@ def test_facts_in_contexts_rest_on_the_evidence_and_name_their_subject() -> None
         ("小安", "- 姐姐小安plays chess", True),
         ("Kit", "- Kit likes tea", False),  # not this fact's line
         ("Kit", "#2 Kit: who plays chess", False),  # an utterance
-    ],
-)
-def test_a_person_is_named_by_the_whole_name_in_the_facts_own_line(person: str, line: str, named: bool) -> None:
-    assert measures.is_named(fact("plays chess", 2, person=person), line, {}) is named
+    ]:
+        assert measures.is_named(fact("plays chess", 2, person=person), line, {}) is named
 
-
-def test_a_relative_is_named_by_the_kin_word_too() -> None:
     sister = fact("plays chess", 2, person="Ana", subject="Vera's sister")
     assert measures.is_named(sister, "- Vera's sister plays chess", {})
     assert measures.is_named(sister, "- Ana plays chess", {})
@@ -196,57 +156,44 @@ def test_a_relative_is_named_by_the_kin_word_too() -> None:
 # ----------------------------------------------------------------------------------------------------------- segments
 
 
-def test_b_cubed_by_hand() -> None:
+def test_segments_are_measured_by_hand() -> None:
     precision, recalled = measures.b_cubed([("s1", "boat"), ("s1", "boat"), ("s1", "bread"), ("s2", "boat")])
     assert precision == pytest.approx((2 / 3 + 2 / 3 + 1 / 3 + 1) / 4)
     assert recalled == pytest.approx((2 / 3 + 2 / 3 + 1 + 1 / 3) / 4)
 
-
-def test_pages_count_by_the_project_of_their_thread_and_alone_where_they_are_in_no_segment() -> None:
     pages = by_id(*(page(said(n, "Vera", "x", thread)) for n, thread in enumerate("aabbc", 1)))
     segments = (segment("s1", "p1", "p2", "p3"), segment("s2", "p5"))
     found = measures.segments_by_project(segments, pages, {"a": "boat", "b": "bread"})
-    precision, recalled = (2 / 3 + 2 / 3 + 1 / 3 + 1) / 4, (1 + 1 + 1 / 2 + 1 / 2) / 4
+    precision, recall_of = (2 / 3 + 2 / 3 + 1 / 3 + 1) / 4, (1 + 1 + 1 / 2 + 1 / 2) / 4
     assert {count for _, count in found.values()} == {1}
     assert found["b3_precision"][0] == pytest.approx(precision)
-    assert found["b3_recall"][0] == pytest.approx(recalled)
-    assert found["b3_f1"][0] == pytest.approx(2 * precision * recalled / (precision + recalled))
+    assert found["b3_recall"][0] == pytest.approx(recall_of)
+    assert found["b3_f1"][0] == pytest.approx(2 * precision * recall_of / (precision + recall_of))
     assert measures.segments_by_project(segments, pages, {}) == {}
 
-
-def test_summaries_count_sentence_by_sentence() -> None:
-    pages = by_id(*map(page, TALK))
-    segments = (
+    paged = by_id(*map(page, TALK))
+    summed = (
         segment("s1", "p1", summary="Vera plays trombone in a brass band. Yes. Kit sold forty old cucumbers."),
         segment("s2", "p2", "p3", "p4", summary=" "),
         segment("s3", "p2", "p3", "p4", summary="Vera bought a red kayak."),
     )
-    made = measures.segments_made(segments, pages)
+    made = measures.segments_made(summed, paged)
     assert made == {"single": (1, 3), "filler": (3, 3), "summarised": (1, 2), "summary_own": (2, 3)}
 
-
-@pytest.mark.parametrize(
-    ("text", "filler"),
-    [
+    for text, filler in [
         ("Totally! Bye, take care!", 1),
         ("Vera bought a red kayak with two paddles and seats.", 0),
         ("再见！", 1),
         ("我们昨天去了西湖，看见很多白鹭。", 0),
-    ],
-)
-def test_a_segment_of_greetings_is_filler(text: str, filler: int) -> None:
-    pages = by_id(page(said(1, "Vera", "Hello!"), said(2, "Kit", text)))
-    (page_id,) = pages
-    assert measures.segments_made((segment("s1", page_id, summary=""),), pages)["filler"] == (filler, 1)
+    ]:
+        greeting = by_id(page(said(1, "Vera", "Hello!"), said(2, "Kit", text)))
+        (page_id,) = greeting
+        assert measures.segments_made((segment("s1", page_id, summary=""),), greeting)["filler"] == (filler, 1)
 
-
-def test_an_overview_counts_up_to_its_last_word() -> None:
     overviews = [("Vera", "Vera bought a kayak and sold it"), ("Kit", "nothing")]
     events = {"Vera": "Vera buys a red kayak; sold", "Kit": "a roof"}  # vera, buy, red, kayak, sold
     assert measures.events_covered("overview", overviews, events, 4) == {"overview": (2 / 5, 2)}
 
-
-def test_parts_are_added_up() -> None:
     both = measures.added({"a": (1, 2), "b": (1, 1)}, {"a": (2, 3), "c": (0, 0)})
     assert both == {"a": (3, 5), "b": (1, 1), "c": (0, 0)}
 
@@ -270,28 +217,26 @@ def told_set() -> dict[str, Any]:
     return document
 
 
-def test_a_recall_set_brings_memories_and_projects() -> None:
+def test_both_formats_bring_what_should_be_understood(tmp_path: Path) -> None:
     document = told_set()
-    gold = gold_of(parse(document, "ours", "here"), document, "here")["mara"]
-    assert gold == Gold(
+    of_mara = gold_of(parse(document, "ours", "here"), document, "here")["mara"]
+    assert of_mara == Gold(
         notes=(Note(text=" User lives in Lyon.", turns=("k1:0",)), Note(text="User keeps bees.", turns=("k1:1",))),
         project_of={"k1": "boat", "b1": "bread", "k2": "boat"},
     )
 
-
-def test_locomo_brings_observations_without_their_speakers_name_and_events_by_speaker() -> None:
-    document = locomo()
-    document[0]["observation"] = {
+    talk = locomo()
+    talk[0]["observation"] = {
         "session_1_observation": {
             "Kit": [["Kit mended the roof.", "D1:1"], ["Nobody said it.", "D7:7"]],
             "Vera": [["Vera learns the trombone.", ["D1:2", "D2:1"]]],
         }
     }
-    document[0]["event_summary"] = {
+    talk[0]["event_summary"] = {
         "events_session_1": {"Kit": ["Kit mends a roof.", "He rests."], "Vera": [], "date": "8 May, 2023"},
         "events_session_2": {"Kit": ["Frost."], "Vera": ["A picture."], "date": "1 June, 2023"},
     }
-    gold = gold_of(parse(document, "ours", "here"), document, "here")["our-1"]
+    gold = gold_of(parse(talk, "ours", "here"), talk, "here")["our-1"]
     assert gold.notes == (
         Note(text=" mended the roof.", turns=("D1:1",)),
         Note(text=" learns the trombone.", turns=("D1:2", "D2:1")),
@@ -301,12 +246,10 @@ def test_locomo_brings_observations_without_their_speakers_name_and_events_by_sp
         "Vera": ["A", "picture."],
     }
 
-
-def test_gold_that_cannot_be_read_names_its_place(tmp_path: Path) -> None:
-    document = told_set()
-    document["conversations"][0]["memories"].append({"evidence": "k1:0"})
+    wrong = told_set()
+    wrong["conversations"][0]["memories"].append({"evidence": "k1:0"})
     file = tmp_path / "bad.json"
-    file.write_text(json.dumps(document), encoding="utf-8")
+    file.write_text(json.dumps(wrong), encoding="utf-8")
     with pytest.raises(InputError, match=r"bad\.json, conversation 1, memory 5: 'text' is missing"):
         load_with_gold(file)
 
@@ -320,8 +263,8 @@ def measured(document: Any, folder: Path) -> Report:
     return run(dataset, gold_of(dataset, document, "here"), folder, embedder="hashed", short_term_pages=1, tau=0.0)
 
 
-def test_a_run_gives_each_figure_that_the_data_allows(tmp_path: Path) -> None:
-    report = measured(told_set(), tmp_path)
+def test_a_run_gives_each_figure_that_the_data_allows_those_of_recall_as_bench_recall_does(tmp_path: Path) -> None:
+    report = measured(told_set(), tmp_path / "own")
     found = report.as_json()
     assert [row.key for row in ROWS if row.key not in found] == []
     assert (found["pages"], found["notes"], found["asked"]) == (5, 2, 2)
@@ -332,21 +275,12 @@ def test_a_run_gives_each_figure_that_the_data_allows(tmp_path: Path) -> None:
     assert found["b3_f1"] is not None
     assert min(found["pages_per_s"], found["pages_per_cpu_s"]) > 0
     assert any("«I live in Lyon" in row.source for row in report.facts)
-
-
-def test_the_figures_of_recall_are_those_of_bench_recall(tmp_path: Path) -> None:
-    for name, document in (("threads", recall_set()), ("turns", locomo())):
-        found = measured(document, tmp_path / name).as_json()
-        (tmp_path / f"{name}-recall").mkdir()
-        there = recall.run(
-            parse(document, "ours", "here"),
-            tmp_path / f"{name}-recall",
-            embedder="hashed",
-            short_term_pages=1,
-            tau=0.0,
-        ).as_json()
-        for key in ("rec@10", "rec@600w", "thread_any@5"):
-            assert found[key] == there.get(key)
+    (tmp_path / "recall").mkdir()
+    data = parse(told_set(), "ours", "here")
+    there = recall.run(data, tmp_path / "recall", embedder="hashed", short_term_pages=1, tau=0.0).as_json()
+    assert [found[key] for key in ("rec@10", "rec@600w", "thread_any@5")] == [
+        there.get(key) for key in ("rec@10", "rec@600w", "thread_any@5")
+    ]
 
 
 def test_a_question_in_mid_conversation_gets_no_fact_that_is_learnt_later(tmp_path: Path) -> None:
@@ -366,7 +300,7 @@ def test_a_question_in_mid_conversation_gets_no_fact_that_is_learnt_later(tmp_pa
 def sheet_rows() -> list[sheet.SheetRow]:
     long = "x" * 400
     pages = [
-        page(said(1, "Vera", "Hello."), said(2, "Kit", f"{long}I live in Lyon.{long}"), said(3, "Vera", "Nice.", "t2")),
+        page(said(1, "Vera", "Hello."), said(2, "Kit", f"{long}I live in Lyon.{long}"), said(3, "Vera", "Nice.", "t2"))
     ]
     home = fact("Kit lives in Lyon", person="Kit", attribute="lives_in", value="Lyon", valid_from=AT)
     source = Source(seq=2, utterance_id=UtteranceId("u2"), start=400, end=414)
@@ -379,7 +313,7 @@ def fields_of(made: Fact) -> dict[str, Any]:
     return {name: getattr(made, name) for name in Fact.__dataclass_fields__}
 
 
-def test_a_row_has_the_source_words_in_their_context() -> None:
+def test_a_sheet_has_the_source_words_in_their_context_and_draws_the_same_for_a_seed() -> None:
     home, ended, kept = sheet_rows()
     around = "x" * sheet.AROUND
     assert home.source == f"Vera: Hello.\n#2 2026-03-01 Kit: …{around}«I live in Lyon»{('.' + around)[: sheet.AROUND]}…"
@@ -390,12 +324,10 @@ def test_a_row_has_the_source_words_in_their_context() -> None:
     assert first.startswith("#1 2026-03-01 Vera: «Hello.»\nKit: x")
     assert second == "#3 2026-03-01 Vera: «Nice.»"  # Kit's turn before it is in another thread
 
-
-def test_the_draw_is_the_same_for_a_seed_and_never_repeats() -> None:
     rows = sheet.rows_of("ours", [fact(f"likes {n}", 1) for n in range(50)], [page(said(1, "Vera", "x"))])
-    first, again, other = sheet.drawn(rows, 20, 1), sheet.drawn(rows, 20, 1), sheet.drawn(rows, 20, 2)
-    assert first == again != other
-    assert len({row.text for row in first}) == 20
+    one, again, other = sheet.drawn(rows, 20, 1), sheet.drawn(rows, 20, 1), sheet.drawn(rows, 20, 2)
+    assert one == again != other
+    assert len({row.text for row in one}) == 20
     assert len(sheet.drawn(rows, 99, 1)) == 50
 
 
@@ -411,21 +343,14 @@ def judged_as(file: Path, *verdicts: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "found"),
-    [
+def test_judgements_are_counted_and_a_sheet_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    for verdicts, found in [
         (("y", "n", " Yes"), sheet.Judged(judged=3, right=2, identity_judged=1, identity_right=1, not_judged=0)),
         (("no", "", "Y"), sheet.Judged(judged=2, right=1, identity_judged=1, identity_right=0, not_judged=1)),
         (("", "", ""), sheet.Judged(judged=0, right=0, identity_judged=0, identity_right=0, not_judged=3)),
-    ],
-)
-def test_judgements_are_counted_for_all_and_for_identity(
-    verdicts: tuple[str, ...], found: sheet.Judged, tmp_path: Path
-) -> None:
-    assert sheet.judged(judged_as(tmp_path / "sheet.csv", *verdicts)) == found
+    ]:
+        assert sheet.judged(judged_as(tmp_path / f"{len(verdicts[0])}-{found.judged}.csv", *verdicts)) == found
 
-
-def test_a_sheet_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     wrong = judged_as(tmp_path / "sheet.csv", "y", "perhaps", "n")
     with pytest.raises(InputError, match=r"line 2: right is 'perhaps'; write y or n"):
         sheet.judged(wrong)
@@ -459,14 +384,14 @@ def test_the_command_prints_each_file_writes_a_sheet_and_reads_it_back(tmp_path:
         Path(files[-1]).write_text(json.dumps(document), encoding="utf-8")
     drawn = tmp_path / "sheet.csv"
     done = command("understanding", *files, "--limit", "1", "--json", "--sample", "1", "--out", str(drawn))
-    assert [report["conversations"] for report in json.loads(done.stdout)] == [1, 1]
-    assert "sheet.csv: 1;" in "".join(done.stderr.split("\n"))
+    assert [report["conversations"] for report in json.loads(done.out)] == [1, 1]
+    assert "sheet.csv: 1;" in "".join(done.err.split("\n"))
     drawn.write_text(drawn.read_text(encoding="utf-8").replace("\n,", "\ny,", 1), encoding="utf-8")
-    found = json.loads(command("understanding", "--judged", str(drawn), "--json").stdout)
+    found = json.loads(command("understanding", "--judged", str(drawn), "--json").out)
     assert (found["judged"], found["facts_right"]) == (1, 1.0)
     shown = command("understanding", files[1])
-    assert all(row.heading in shown.stdout for row in ROWS)
-    assert "facts right" in command("understanding", "--judged", str(drawn)).stdout
+    assert all(row.heading in shown.out for row in ROWS)
+    assert "facts right" in command("understanding", "--judged", str(drawn)).out
 
 
 def test_segments_are_written_to_be_read_and_their_judgements_counted(tmp_path: Path) -> None:
@@ -486,23 +411,20 @@ def test_segments_are_written_to_be_read_and_their_judgements_counted(tmp_path: 
         writer = csv.DictWriter(out, list(drawn_rows[0]))
         writer.writeheader()
         writer.writerows([row | {"accept": "y" if n else "n"} for n, row in enumerate(drawn_rows)])
-    found = json.loads(command("understanding", "--judged", str(drawn), "--json").stdout)
+    found = json.loads(command("understanding", "--judged", str(drawn), "--json").out)
     assert found["judged"] == len(drawn_rows)
     assert found["accepted"] == len(drawn_rows) - 1
-    assert "segments accepted" in command("understanding", "--judged", str(drawn)).stdout
+    assert "segments accepted" in command("understanding", "--judged", str(drawn)).out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
+def test_options_that_do_not_go_together_are_refused() -> None:
+    for arguments, why in [
         ((), "no FILE is given"),
         (("a.json", "--sample", "5"), "--sample, --segments or --contexts and --out go"),
         (("a.json", "--judged", "s.csv"), "--judged only reads its sheet"),
         (("a.json", "--segments", "5"), "--contexts and --out go together"),
         (("a.json", "--segments", "5", "--sample", "5", "--out", "s.csv"), "--contexts write one sheet each"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...], why: str) -> None:
-    done = command("understanding", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert why in " ".join(done.stderr.split())
+    ]:
+        done = command("understanding", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert why in " ".join(done.err.replace("│", " ").split())

@@ -30,7 +30,7 @@ def asked(**expected: object) -> Question:
     return Question(id="q", kind="now", question="Where?", read="facts", **expected)  # type: ignore[arg-type]
 
 
-def test_the_year_goes_forward_and_over_two_zones_in_many_talks() -> None:
+def test_the_year_goes_forward_over_two_zones_is_forgotten_in_part_and_is_asked_about_in_every_way() -> None:
     assert all(a.at <= b.at for a, b in pairwise(STEPS))
     assert 120 <= len(SAID) <= 160
     assert len({one.thread for one in SAID}) >= 40
@@ -39,15 +39,11 @@ def test_the_year_goes_forward_and_over_two_zones_in_many_talks() -> None:
     assert 0.10 <= sum(unspaced(one.query) > 0 for one in SAID) / len(SAID) <= 0.16
     assert len({one.id for one in SAID}) == len(SAID)
 
-
-def test_what_is_forgotten_stands_in_the_pages_that_are_forgotten_and_in_no_other() -> None:
     gone = {exchange for step in STEPS if isinstance(step, Forget) for exchange in step.forget}
     for text in ASKING.forgotten:
         assert {one.id for one in SAID if text in one.query + one.response} <= gone
     assert all(any(text in one.query for one in SAID) for text in ASKING.forgotten)
 
-
-def test_the_questions_are_of_every_kind_and_most_need_no_model() -> None:
     assert len({one.id for one in ASKING.questions}) == len(ASKING.questions) >= 60
     needs = Counter(one.needs for one in ASKING.questions)
     assert needs[year.EXTRACTIVE] > 4 * needs[year.MODEL] > 0

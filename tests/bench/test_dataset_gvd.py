@@ -49,14 +49,12 @@ def written(folder: Path, bank: object, asked: list[Any] | str, end: str = "_en"
     return folder
 
 
-def test_a_folder_and_either_file_are_the_same_data_set(tmp_path: Path) -> None:
+def test_each_user_is_a_conversation_each_day_a_thread_and_questions_have_no_gold(tmp_path: Path) -> None:
     folder = written(tmp_path, bank(), ASKED)
     whole = load(folder)
     assert whole.name == "gvd_en"
     assert load(folder / "memory_bank_en.json") == load(folder / "probing_questions_en.jsonl") == whole
 
-
-def test_each_user_is_a_conversation_and_each_day_a_thread_in_order(tmp_path: Path) -> None:
     petra, otto = load(written(tmp_path, bank(), ASKED)).conversations
     assert (petra.id, otto.id) == ("Petra", "Otto")
     assert [thread.id for thread in otto.threads] == ["2024-05-01", "2024-05-03"]
@@ -71,8 +69,6 @@ def test_each_user_is_a_conversation_and_each_day_a_thread_in_order(tmp_path: Pa
     ]
     assert (last.text, last.at.day) == ("It rained all day.", 2)
 
-
-def test_questions_are_kept_without_gold_and_without_evidence(tmp_path: Path) -> None:
     petra, otto = load(written(tmp_path, bank(), ASKED)).conversations
     assert [(q.id, q.text) for q in petra.questions] == [
         ("Petra:Q1", "Where does my tree stand?"),
@@ -83,6 +79,9 @@ def test_questions_are_kept_without_gold_and_without_evidence(tmp_path: Path) ->
     }
     assert (petra.with_evidence, petra.skipped, otto.skipped) == ((), 2, 1)
 
+    report = recall.run(load(written(tmp_path, bank(), ASKED)), tmp_path, embedder="hashed").as_json()
+    assert (report["questions"], report["skipped"], report["utterances"]) == (0, 3, 9)
+
 
 def test_the_chinese_files_are_read_too(tmp_path: Path) -> None:
     talk = {"林夏": {"history": {"2024-05-01": [{"query": "我种了一棵无花果树。", "response": "种在哪里?"}]}}}
@@ -91,18 +90,12 @@ def test_the_chinese_files_are_read_too(tmp_path: Path) -> None:
     assert (only.id, only.speakers, only.questions[0].text) == ("林夏", ("林夏", "assistant"), "我的树是什么树?")
 
 
-def test_a_measure_of_retrieval_skips_all_its_questions(tmp_path: Path) -> None:
-    report = recall.run(load(written(tmp_path, bank(), ASKED)), tmp_path, embedder="hashed").as_json()
-    assert (report["questions"], report["skipped"], report["utterances"]) == (0, 3, 9)
-
-
 def changed(**days: object) -> dict[str, Any]:
     return {"Petra": {"history": {day.strip("_").replace("_", "-"): said for day, said in days.items()}}}
 
 
-@pytest.mark.parametrize(
-    ("talk", "asked", "wrong"),
-    [
+def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+    cases: list[tuple[object, list[Any] | str, str]] = [
         (bank(), [{"Nobody": ["Who?"]}], "probing_questions_en.jsonl: the user 'Nobody' is not in memory_bank_en.json"),
         (bank(), [*ASKED, {"Otto": []}], "probing_questions_en.jsonl, line 3: the user 'Otto' stands there twice"),
         (bank(), [{"Petra": "Who?"}], "line 1, Petra: expected a list, found a str"),
@@ -115,15 +108,14 @@ def changed(**days: object) -> dict[str, Any]:
         (changed(_2024_05_01={}), [], "Petra, 2024-05-01: expected a list, found a dict"),
         (changed(_2024_05_01=[{"query": "", "response": " "}]), [], "exchange 1: neither a query nor a response"),
         (changed(_2024_05_01=[{"query": ["a"]}]), [], "exchange 1: 'query' is missing or not a text"),
-    ],
-)
-def test_what_is_wrong_is_named(tmp_path: Path, talk: object, asked: list[Any] | str, wrong: str) -> None:
-    with pytest.raises(InputError) as caught:
-        load(written(tmp_path, talk, asked))
-    assert wrong in str(caught.value)
+    ]
+    for talk, asked, wrong in cases:
+        with pytest.raises(InputError) as caught:
+            load(written(tmp_path, talk, asked))
+        assert wrong in str(caught.value)
 
 
-def test_the_second_file_must_stand_beside_the_first(tmp_path: Path) -> None:
+def test_both_files_must_stand_in_the_folder_and_one_data_set_alone(tmp_path: Path) -> None:
     written(tmp_path, bank(), ASKED)
     (tmp_path / "probing_questions_en.jsonl").unlink()
     with pytest.raises(InputError, match=r"cannot read .*probing_questions_en\.jsonl"):
@@ -132,11 +124,11 @@ def test_the_second_file_must_stand_beside_the_first(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"other\.json: this is GVD's memory bank: name it memory_bank\*\.json"):
         load(tmp_path / "other.json")
 
-
-def test_a_folder_without_a_data_set_or_with_several_is_refused(tmp_path: Path) -> None:
+    several = tmp_path / "several"
+    several.mkdir()
     with pytest.raises(InputError, match=r"no memory_bank\*\.json is in this folder"):
-        load(tmp_path)
-    written(tmp_path, bank(), ASKED)
-    written(tmp_path, bank(), ASKED, end="_cn")
+        load(several)
+    written(several, bank(), ASKED)
+    written(several, bank(), ASKED, end="_cn")
     with pytest.raises(InputError, match=r"several .* \(memory_bank_cn\.json, memory_bank_en\.json\); give one file"):
-        load(tmp_path)
+        load(several)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,8 @@ from hypothesis import strategies as st
 
 from embermem.core.errors import InputError
 from embermem.memory import Memory, OwnerMemory
-from embermem_bench.datasets import Conversation, Turn, parse
+from embermem_bench.datasets import Conversation, parse
+from embermem_bench.load_conversation import add_conversation
 from proofs import bounded
 
 DATES = {2: "9:05 am on 3 March, 2024", 10: "6:00 pm on 20 Apr, 2024", 11: "6:00 pm on 21 April, 2024"}
@@ -75,29 +75,19 @@ def one(sample: object) -> Conversation:
     return conversation
 
 
-def added(owner: OwnerMemory, conversation: Conversation) -> dict[str, Turn]:
-    """Adds each session as the benches do; each utterance's turn."""
-    turn_of: dict[str, Turn] = {}
-    for thread in conversation.threads:
-        if thread.turns:
-            messages = [{"role": str(t.role), "content": t.text, "name": t.speaker, "at": t.at} for t in thread.turns]
-            ids = owner.add_messages(messages, thread=thread.id).utterance_ids
-            turn_of |= dict(zip(ids, thread.turns, strict=True))
-    return turn_of
-
-
 def check_pages(owner: OwnerMemory, conversation: Conversation) -> None:
-    """Each turn is in exactly one page, as it was said; no page crosses sessions."""
-    turn_of = added(owner, conversation)
+    """Each turn that says something is in exactly one page, as it was said; no page crosses sessions."""
+    turn_of = add_conversation(owner, conversation)
+    turns = {turn.id: turn for _, turn in conversation.turns()}
     session_of = {turn.id: thread.id for thread, turn in conversation.turns()}
     in_pages: Counter[str] = Counter()
     for page in owner.pages():
         for utterance in page.utterances:
-            turn = turn_of[utterance.id]
+            turn = turns[turn_of[utterance.id]]
             in_pages[turn.id] += 1
             assert session_of[turn.id] == page.thread
             assert (utterance.speaker, utterance.text, utterance.said_at) == (turn.speaker, turn.text, turn.at)
-    assert in_pages == dict.fromkeys(session_of, 1)
+    assert in_pages == {turn.id: 1 for turn in turns.values() if turn.text.strip()}
 
 
 def test_every_turn_of_a_difficult_file_is_in_exactly_one_page_of_its_session(memory: Memory) -> None:
@@ -111,7 +101,7 @@ def test_every_turn_of_a_difficult_file_is_in_exactly_one_page_of_its_session(me
     check_pages(memory.of("hard"), conversation)
 
 
-def test_sessions_stand_in_the_order_of_their_numbers_and_empty_ones_hold_nothing() -> None:
+def test_sessions_stand_in_their_order_with_their_dates_or_those_of_a_neighbour() -> None:
     sizes = {thread.id: len(thread.turns) for thread in one(difficult()).threads}
     assert list(sizes.items()) == [
         ("session_2", 5),
@@ -121,36 +111,33 @@ def test_sessions_stand_in_the_order_of_their_numbers_and_empty_ones_hold_nothin
         ("session_11", 1),
     ]
 
-
-def test_a_turn_has_the_date_of_its_own_session() -> None:
     at = {thread.id: {turn.at for turn in thread.turns} for thread in one(difficult()).threads}
     assert at["session_2"] == {datetime(2024, 3, 3, 9, 5, tzinfo=UTC)}
     assert at["session_10"] == {datetime(2024, 4, 20, 18, 0, tzinfo=UTC)}
     assert at["session_11"] == {datetime(2024, 4, 21, 18, 0, tzinfo=UTC)}
 
-
-def test_a_session_without_a_date_has_that_of_the_one_before_or_else_of_the_one_after() -> None:
     sample = difficult()
     after = datetime(2024, 3, 3, 9, 5, tzinfo=UTC)
     assert {turn.at for turn in one(sample).threads[1].turns} == {after}
     sample["conversation"]["session_1"] = [said("Odd", "D1:1", "The very first.")]
     assert one(sample).threads[0].turns[0].at == after
 
-
-def test_a_file_without_any_date_is_refused() -> None:
-    sample = difficult()
-    sample["conversation"] = {k: v for k, v in sample["conversation"].items() if not k.endswith("_date_time")}
+    dateless = difficult()
+    dateless["conversation"] = {k: v for k, v in dateless["conversation"].items() if not k.endswith("_date_time")}
     with pytest.raises(InputError, match=r"here, sample 1 \(hard-1\): no session has a date"):
-        one(sample)
+        one(dateless)
+
+    long, last = difficult(), "session_" + "9" * 5000
+    long["conversation"] |= {"session_02": [said("Odd", "D02:1", "Two.")], last: [said("Odd", "D9:1", "Bye.")]}
+    found = [thread.id for thread in one(long).threads]
+    assert (found[:3], found[-1]) == (["session_02", "session_2", "session_3"], last)
 
 
-def test_a_picture_is_told_by_its_caption_even_where_nothing_was_said() -> None:
+def test_pictures_answers_traps_and_malformed_evidence_are_read() -> None:
     texts = {turn.id: turn.text for _, turn in one(difficult()).turns()}
     assert texts["D2:2"] == "[photo: a small white lighthouse]"
     assert texts["D2:3"] == "Lovely."
 
-
-def test_answers_are_texts_and_what_lures_in_category_5_is_none() -> None:
     assert [(q.category, q.answer, q.trap, q.answerable) for q in one(difficult()).questions] == [
         ("1", "12", None, True),
         ("4", "the ferry", None, True),
@@ -160,17 +147,10 @@ def test_answers_are_texts_and_what_lures_in_category_5_is_none() -> None:
         ("2", None, "2024", False),
     ]
 
-
-def test_evidence_is_read_out_of_malformed_ids_and_what_is_missing_leaves_the_question() -> None:
     asked = one(difficult()).questions
     assert [sorted(q.evidence) for q in asked] == [["D10:2", "D2:1", "D2:3"], [], [], ["D2:1"], [], ["D10:3"]]
 
-
-def test_sessions_with_leading_zeros_or_very_long_numbers_are_sessions_too() -> None:
-    sample, last = difficult(), "session_" + "9" * 5000
-    sample["conversation"] |= {"session_02": [said("Odd", "D02:1", "Two.")], last: [said("Odd", "D9:1", "Bye.")]}
-    found = [thread.id for thread in one(sample).threads]
-    assert (found[:3], found[-1]) == (["session_02", "session_2", "session_3"], last)
+    assert [c.id for c in parse(difficult(), "name", "here").conversations] == ["hard-1"]
 
 
 TALKERS = st.sampled_from(["Ines", "Odd", "Third"])
@@ -196,7 +176,3 @@ def test_no_turn_is_lost_doubled_or_moved_whatever_the_order_of_speakers(
             assert turn.at == datetime(2024, 5, number, 13, 0, tzinfo=UTC)
     owner = memory.of(f"one of {len(memory.owners())}")
     check_pages(owner, conversation)
-
-
-def test_the_file_of_one_sample_is_read_as_a_list_of_one(tmp_path: Path) -> None:
-    assert [c.id for c in parse(difficult(), "name", "here").conversations] == ["hard-1"]

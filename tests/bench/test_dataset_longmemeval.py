@@ -51,7 +51,7 @@ def one(item: object) -> Conversation:
     return conversation
 
 
-def test_an_instance_is_a_conversation_of_its_own_with_one_question() -> None:
+def test_an_instance_is_a_conversation_with_sessions_in_the_order_of_their_dates_and_one_question() -> None:
     found = parse([instance(), abstention()], "ours", "here")
     assert found.name == "ours"
     assert [(c.id, len(c.questions), len(c.threads)) for c in found.conversations] == [
@@ -59,16 +59,12 @@ def test_an_instance_is_a_conversation_of_its_own_with_one_question() -> None:
         ("our_q2_abs", 1, 3),
     ]
 
-
-def test_sessions_stand_in_the_order_of_their_dates() -> None:
     threads = one(instance()).threads
     assert [thread.id for thread in threads] == ["answer_1", "noise_1", "noise_2"]
     turn = threads[0].turns[0]
     assert (turn.id, turn.role, turn.speaker) == ("answer_1:1", Role.USER, "user")
     assert turn.at == datetime(2024, 5, 10, 17, 15, tzinfo=UTC)
 
-
-def test_a_question_has_its_date_its_answer_and_where_that_stands() -> None:
     (question,) = one(instance()).questions
     assert (question.id, question.category, question.answer) == ("our_q1", "single-session-user", "the harmonium")
     assert question.at == datetime(2024, 5, 30, 23, 40, tzinfo=UTC)
@@ -76,12 +72,17 @@ def test_a_question_has_its_date_its_answer_and_where_that_stands() -> None:
     assert question.evidence_threads == frozenset({"answer_1"})
     assert question.answerable
 
+    assert one(instance(answer=4)).questions[0].answer == "4"
 
-def test_a_question_of_what_was_not_said_has_no_answer_and_a_category_of_its_own() -> None:
     found = parse([instance(), abstention()], "ours", "here")
-    (question,) = found.conversations[1].questions
-    assert (question.answer, question.answerable, question.category) == (None, False, "single-session-user_abs")
+    (unsaid,) = found.conversations[1].questions
+    assert (unsaid.answer, unsaid.answerable, unsaid.category) == (None, False, "single-session-user_abs")
     assert found.headline == frozenset({"single-session-user"})
+
+    assert is_longmemeval([instance()])
+    assert is_longmemeval(instance())
+    assert not is_longmemeval([])
+    assert parse(instance(), "name", "here").conversations == parse([instance()], "name", "here").conversations
 
 
 def test_a_session_that_stands_twice_becomes_two_threads_and_both_are_evidence() -> None:
@@ -99,17 +100,6 @@ def test_a_session_that_stands_twice_becomes_two_threads_and_both_are_evidence()
     assert len(conversation.questions[0].evidence) == 4
 
 
-def test_an_answer_that_is_a_number_is_a_text() -> None:
-    assert one(instance(answer=4)).questions[0].answer == "4"
-
-
-def test_it_is_recognised_by_its_sessions() -> None:
-    assert is_longmemeval([instance()])
-    assert is_longmemeval(instance())
-    assert not is_longmemeval([])
-    assert parse(instance(), "name", "here").conversations == parse([instance()], "name", "here").conversations
-
-
 def test_recall_is_measured_by_turns_and_by_sessions(tmp_path: Path) -> None:
     found = recall.run(parse([instance(), abstention()], "ours", "here"), tmp_path, embedder="hashed").as_json()
     assert (found["questions"], found["skipped"], found["utterances"]) == (1, 0, 8)
@@ -121,9 +111,8 @@ def _put(key: str, value: object) -> Callable[[dict[str, Any]], None]:
     return lambda item: item.update({key: value})
 
 
-@pytest.mark.parametrize(
-    ("change", "wrong"),
-    [
+def test_what_is_wrong_is_named() -> None:
+    for change, wrong in [
         (_put("question_id", None), "here, instance 1: 'question_id' is missing or not a text"),
         (_put("question_type", 0.0 * float("inf")), "(our_q1): 'question_type' is missing or not a text"),
         (_put("question", ""), "(our_q1): 'question' is missing or not a text"),
@@ -136,16 +125,12 @@ def _put(key: str, value: object) -> Callable[[dict[str, Any]], None]:
         (lambda item: item["haystack_sessions"][1][0].update(role="ghost"), "session 2, turn 1: role is 'ghost'"),
         (lambda item: item["haystack_sessions"][1][0].update(has_answer=1), "turn 1: 'has_answer' is 1; expected true"),
         (lambda item: item["haystack_sessions"][1][0].update(content="\x00"), "'content' has a NUL character at 0"),
-    ],
-)
-def test_what_is_wrong_is_named(change: Callable[[dict[str, Any]], None], wrong: str) -> None:
-    item = copy.deepcopy(instance())
-    change(item)
-    with pytest.raises(InputError) as caught:
-        one(item)
-    assert wrong in str(caught.value)
+    ]:
+        item = copy.deepcopy(instance())
+        change(item)
+        with pytest.raises(InputError) as caught:
+            one(item)
+        assert wrong in str(caught.value)
 
-
-def test_two_instances_of_one_id_are_refused() -> None:
     with pytest.raises(InputError, match="the conversation id 'our_q1' stands there twice"):
         parse([instance(), instance()], "name", "here")

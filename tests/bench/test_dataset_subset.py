@@ -25,23 +25,23 @@ WHOLE = Dataset(name="ours", conversations=tuple(talk(name, n) for n, name in en
 NUMBERS = st.none() | st.integers(1, 12)
 
 
-def test_without_a_seed_the_first_are_taken() -> None:
+def test_the_first_are_taken_or_those_that_a_seed_draws_on_every_machine() -> None:
     assert ids(subset(WHOLE, conversations=2, questions=3)) == {"a": ["Q0", "Q1", "Q2"], "b": ["Q0", "Q1", "Q2"]}
 
-
-def test_without_numbers_all_is_taken() -> None:
     assert subset(WHOLE) == subset(WHOLE, seed=3) == WHOLE
 
-
-def test_a_seed_draws_the_same_on_every_machine() -> None:
     assert ids(subset(WHOLE, conversations=2, questions=3, seed=0)) == {
         "d": ["Q0", "Q2", "Q6"],
         "f": ["Q0", "Q3", "Q4"],
     }
 
-
-def test_other_seeds_draw_others() -> None:
     assert len({str(ids(subset(WHOLE, questions=3, seed=seed))) for seed in range(20)}) == 20
+
+    for number in [0, -1]:
+        with pytest.raises(InputError, match="questions = "):
+            subset(WHOLE, questions=number)
+        with pytest.raises(InputError, match="conversations = "):
+            subset(WHOLE, conversations=number)
 
 
 @given(conversations=NUMBERS, questions=NUMBERS, seed=st.none() | st.integers())
@@ -70,11 +70,3 @@ def test_what_is_drawn_of_a_conversation_does_not_depend_on_the_others(seed: int
 def test_more_questions_hold_the_fewer(seed: int, questions: int) -> None:
     fewer, more = (ids(subset(WHOLE, questions=n, seed=seed)) for n in (questions, questions + 1))
     assert all(set(fewer[name]) <= set(more[name]) for name in fewer)
-
-
-@pytest.mark.parametrize("number", [0, -1])
-def test_a_part_of_nothing_is_refused(number: int) -> None:
-    with pytest.raises(InputError, match="questions = "):
-        subset(WHOLE, questions=number)
-    with pytest.raises(InputError, match="conversations = "):
-        subset(WHOLE, conversations=number)

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from small import locomo, recall_set
 
-from proofs import bounded
-
 ROOT = Path(__file__).parents[2]
 OWN = "ember,bm25,dense"
 EMBER = ["ember-paper", "ember-default"]
@@ -49,11 +47,12 @@ def test_each_own_system_finds_what_is_plain_and_says_what_it_costs(tmp_path: Pa
     assert [name for name, found in report["systems"].items() if "disk_bytes" in found] == EMBER
 
 
+@pytest.mark.proof
 def test_a_question_in_mid_conversation_sees_neither_its_thread_nor_what_comes_later(tmp_path: Path) -> None:
     document = recall_set()
     asked = document["conversations"][0]["questions"]
     asked[:] = [asked[0] | {"id": thread, "evidence_threads": [thread]} for thread in ("k1", "k2", "k3")]
-    done = run(written(tmp_path, document), "--only", bounded("bm25", proofs=OWN), "--json")
+    done = run(written(tmp_path, document), "--only", OWN, "--json")
     assert done.returncode == 0, done.stderr
     (report,) = json.loads(done.stdout)["data"]
     for found in report["systems"].values():
@@ -106,6 +105,7 @@ def test_the_footprint_of_ember_alone_is_measured_and_the_others_are_named(tmp_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.proof
 def test_a_connection_is_refused_and_noted() -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
@@ -126,7 +126,7 @@ def test_a_connection_is_refused_and_noted() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "usage:"),
+        pytest.param([], "usage:", marks=pytest.mark.proof),
         pytest.param(["nowhere.json"], "cannot read nowhere.json", marks=pytest.mark.proof),
         pytest.param([__file__], "not JSON", marks=pytest.mark.proof),
         pytest.param(["--footprint", "--items", "3"], "expected numbers of 100 and more", marks=pytest.mark.proof),
@@ -145,6 +145,7 @@ def test_a_wrong_call_says_what_is_wrong(arguments: list[str], said: str, tmp_pa
     assert done.stdout == ""
 
 
+@pytest.mark.proof
 def test_help_names_the_systems() -> None:
     done = run("--help")
     assert done.returncode == 0

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from embermem_bench.datasets import Conversation, load
 
 SETS = Path(__file__).parents[2] / "bench" / "sets"
 FILES = sorted(SETS.rglob("*.json"))
 
 
-def test_there_are_sets() -> None:
+def test_every_question_is_asked_once_and_names_evidence_that_was_said_before_it() -> None:
     assert FILES
 
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_question_names_evidence_that_was_said_before_it(file: Path) -> None:
-    for talk in load(file).conversations:
-        said = {turn.id: turn.at for thread in talk.threads for turn in thread.turns}
-        for question in talk.questions:
-            assert question.evidence, question.id
-            told = [said[turn] for turn in question.evidence]
-            assert question.at is None or max(told) <= question.at, question.id
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_no_question_is_asked_twice(file: Path) -> None:
-    for talk in load(file).conversations:
-        asked = [question.text for question in talk.questions]
-        assert len(set(asked)) == len(asked)
+    for file in FILES:
+        for talk in load(file).conversations:
+            said = {turn.id: turn.at for thread in talk.threads for turn in thread.turns}
+            asked = [question.text for question in talk.questions]
+            assert len(set(asked)) == len(asked)
+            for question in talk.questions:
+                assert question.evidence, question.id
+                told = [said[turn] for turn in question.evidence]
+                assert question.at is None or max(told) <= question.at, question.id
 
 
 def test_a_follow_up_is_asked_at_the_end_of_its_thread_and_answered_by_others() -> None:
@@ -57,14 +48,14 @@ def test_what_is_asked_of_a_long_answer_stands_in_its_middle() -> None:
             assert (begin + len(question.quote)) / len(text) <= 0.8, question.id
 
 
-@pytest.mark.parametrize("file", sorted((SETS / "languages").glob("*.json")), ids=lambda file: file.stem)
-def test_a_life_is_long_enough_and_says_nothing_twice(file: Path) -> None:
-    (talk,) = load(file).conversations
-    texts = [turn.text for thread in talk.threads for turn in thread.turns]
-    assert len(texts) >= 300
-    assert len(set(texts)) == len(texts)
-    assert _asked(talk, "own") >= 60
-    assert _asked(talk, "crossed-") >= 20
+def test_a_life_is_long_enough_and_says_nothing_twice() -> None:
+    for file in sorted((SETS / "languages").glob("*.json")):
+        (talk,) = load(file).conversations
+        texts = [turn.text for thread in talk.threads for turn in thread.turns]
+        assert len(texts) >= 300
+        assert len(set(texts)) == len(texts)
+        assert _asked(talk, "own") >= 60
+        assert _asked(talk, "crossed-") >= 20
 
 
 def _asked(talk: Conversation, category: str) -> int:

@@ -133,58 +133,48 @@ def test_meteor_is_nltk_s_without_synonyms(answer: str, gold: str) -> None:
 # --------------------------------------------------------------------------------------------------------- by hand
 
 
-def test_squad_f1_counts_repeats_and_drops_articles() -> None:
+def test_f1_of_squad_locomo_and_memoryos_by_hand() -> None:
     # cat cat sat · cat sat down: 2 in common of 3 and 3
     assert scoring.f1_squad("The cat, the cat sat!", "a cat sat down") == approx(2 / 3)
     assert scoring.f1_squad("cats and dogs", "cat") == 0.0
 
-
-def test_locomo_f1_stems_and_drops_and() -> None:
     # run dog · run dog
     assert scoring.f1_locomo("Running and dogs", "the dog runs") == approx(1.0)
     # 2 in common of 4 and 2
     assert scoring.f1_locomo("painted two old dogs", "painting dog") == approx(2 / 3)
 
-
-def test_locomo_f1_of_several_hops_takes_the_best_piece_of_the_answer_for_each_of_the_gold_answer() -> None:
     # red kite → 1 · tent → old tent: ½ and 1 → ⅔ · rope → 0
     assert scoring.f1_locomo("an old tent, a red kite", "red kite, tent, rope", MULTI_HOP) == approx((1 + 2 / 3) / 3)
     assert scoring.f1_locomo("an old tent, a red kite", "red kite, tent, rope", SINGLE_HOP) == approx(3 / 4)
     assert scoring.f1_locomo("里昂，巴黎", "巴黎、里昂", MULTI_HOP) == approx(1.0)
 
-
-def test_locomo_f1_of_open_questions_leaves_out_the_reason() -> None:
     gold = "Likely yes; she loves the sea"
     assert scoring.f1_locomo("likely yes", gold, OPEN_DOMAIN) == approx(1.0)
     assert scoring.f1_locomo("likely yes", gold, SINGLE_HOP) == approx(4 / 7)
 
-
-def test_locomo_s_category_5_has_no_f1() -> None:
     with pytest.raises(InputError, match="category 5"):
         scoring.f1_locomo("a trap", "a trap", ADVERSARIAL)
 
-
-def test_memoryos_f1_keeps_articles_and_counts_no_repeats() -> None:
     # {the, cat} · {the, cat, sat}
     assert scoring.f1_set("The cat, the cat", "the cat sat") == approx(4 / 5)
 
+    assert scoring.f1_squad("A", "A") == 0.0
+    assert scoring.f1_locomo("and", "and") == 0.0
+    assert scoring.f1_locomo("x", ",", MULTI_HOP) == 0.0
 
-def test_bleu_punishes_what_is_too_short() -> None:
+
+def test_bleu_rouge_meteor_and_similarity_by_hand() -> None:
     assert scoring.bleu_1("in May", "in May 2023 .") == approx(np.exp(1 - 4 / 2))
     assert scoring.bleu_1("in in in May", "in May") == approx(2 / 4)
 
-
-def test_rouge_looks_at_words_pairs_and_order() -> None:
-    answer, gold = "the black cat slept", "a cat slept in the black box"
-    assert scoring.rouge_1(answer, gold) == approx(8 / 11)
-    assert scoring.rouge_2(answer, gold) == approx(2 * 2 / (3 + 6))
-    assert scoring.rouge_l(answer, gold) == approx(4 / 11)
+    said, gold = "the black cat slept", "a cat slept in the black box"
+    assert scoring.rouge_1(said, gold) == approx(8 / 11)
+    assert scoring.rouge_2(said, gold) == approx(2 * 2 / (3 + 6))
+    assert scoring.rouge_l(said, gold) == approx(4 / 11)
     assert scoring.rouge_1("dogs", "dog") == approx(1.0)
     assert scoring.rouge_1("sos", "so") == 0.0, "words of three letters are not stemmed"
     assert scoring.rouge_2("Lyon", "Lyon") == 0.0
 
-
-def test_meteor_counts_chunks() -> None:
     assert scoring.meteor_exact_stem("Lyon", "Lyon") == approx(0.5)
     # 3 of 3 and 3 in one chunk
     assert scoring.meteor_exact_stem("she runs home", "she running home") == approx(1 - 0.5 / 27)
@@ -193,8 +183,6 @@ def test_meteor_counts_chunks() -> None:
     # 1 of 2 and 4: P ½, R ¼
     assert scoring.meteor_exact_stem("old cat", "a cat was here") == approx((1 / 8) / (0.45 + 0.025) * 0.5)
 
-
-def test_similarity_is_the_cosine() -> None:
     a, b = np.array([3.0, 4.0], dtype=np.float32), np.array([4.0, 3.0], dtype=np.float32)
     assert scoring.similarity(a, b) == pytest.approx(24 / 25)
     assert scoring.similarity(a, a * 0) == 0.0
@@ -203,7 +191,7 @@ def test_similarity_is_the_cosine() -> None:
 # ---------------------------------------------------------------------------------------- Chinese, empty, anything
 
 
-def test_each_chinese_character_is_a_word_and_its_punctuation_none() -> None:
+def test_chinese_wide_and_other_letters_are_words_as_they_should_be() -> None:
     assert scoring.f1_squad("她住在里昂。", "里昂") == approx(4 / 7)
     assert scoring.f1_locomo("她住在里昂。", "里昂") == approx(4 / 7)
     assert scoring.f1_set("她住在里昂。", "里昂") == approx(4 / 7)
@@ -213,32 +201,20 @@ def test_each_chinese_character_is_a_word_and_its_punctuation_none() -> None:
     assert scoring.bleu_1("她住在里昂。", "里昂") == approx(2 / 5)
     assert scoring.meteor_exact_stem("里昂！", "里昂") == approx(1 - 0.5 / 8)
 
-
-def test_what_is_written_wide_equals_what_is_written_narrow() -> None:
     assert scoring.f1_squad("她２０２３年去了Ｌｙｏｎ，和Anna", "她 2023 年去了 lyon 和 anna") == approx(1.0)
     assert scoring.f1_squad("Lyon。", "lyon") == approx(1.0)
 
-
-def test_letters_outside_ascii_are_letters_where_rouge_score_drops_them() -> None:
     assert tokenize.tokenize("café Zoë", None) == ["caf", "zo"]
     assert scoring.rouge_1("caf zo", "café Zoë") == 0.0
     assert scoring.rouge_1("CAFÉ Zoë", "café zoë") == approx(1.0)
 
-
-@pytest.mark.parametrize("metric", TOKEN_METRICS, ids=lambda one: one.__name__)
-@pytest.mark.parametrize(
-    ("answer", "gold"), [("", ""), ("", "Lyon"), ("Lyon", ""), ("  ", "\n"), ("", "里昂"), ("...", "😀")]
-)
-def test_where_there_is_no_word_in_common_it_is_nothing(
-    metric: Callable[[str, str], float], answer: str, gold: str
-) -> None:
-    assert metric(answer, gold) == 0.0
+    assert scoring.score("cat \ud800ing", "cat")["f1_squad"] > 0
 
 
-def test_a_gold_answer_of_articles_is_never_met() -> None:
-    assert scoring.f1_squad("A", "A") == 0.0
-    assert scoring.f1_locomo("and", "and") == 0.0
-    assert scoring.f1_locomo("x", ",", MULTI_HOP) == 0.0
+def test_where_there_is_no_word_in_common_it_is_nothing() -> None:
+    for metric in TOKEN_METRICS:
+        for answer, gold in [("", ""), ("", "Lyon"), ("Lyon", ""), ("  ", "\n"), ("", "里昂"), ("...", "😀")]:
+            assert metric(answer, gold) == 0.0
 
 
 @given(anything, anything, st.sampled_from(["", "1", "2", "3", "4"]))
@@ -261,26 +237,18 @@ def test_a_text_agrees_with_itself_wholly_or_has_no_words(text: str) -> None:
         assert metric(text, text) in (0.0, approx(1.0))
 
 
-def test_half_of_a_surrogate_pair_does_no_harm() -> None:
-    assert scoring.score("cat \ud800ing", "cat")["f1_squad"] > 0
-
-
 # ----------------------------------------------------------------------------------------------------------- score
 
 
-def test_all_figures_have_their_names_in_reports() -> None:
+def test_a_score_has_all_names_of_reports_and_none_without_a_gold_answer() -> None:
     vector = np.array([1.0, 0.0], dtype=np.float32)
     figures = scoring.score("Lyon", "Lyon", "4", answer_vector=vector, gold_vector=vector)
     assert tuple(figures) == scoring.NAMES
     assert figures == {**dict.fromkeys(scoring.NAMES, 1.0), "rouge2": 0.0, "meteor_es": 0.5}
 
-
-def test_a_question_without_a_gold_answer_has_no_figure() -> None:
     assert scoring.score("Lyon", None) == {}
     assert scoring.score("the trap", "the trap", ADVERSARIAL) == {}
 
-
-def test_locomo_s_categories_have_both_names() -> None:
     assert list(CATEGORIES) == ["1", "2", "3", "4", "5"]
     assert CATEGORIES["1"].label == "1 multi-hop (single-hop in papers' order)"
     assert CATEGORIES["5"].label == "5 adversarial"
@@ -301,26 +269,21 @@ def test_pystemmer_s_porter_is_nltk_s_original_but_for_rare_doubled_letters(word
         assert Stemmer.Stemmer("porter").stemWord(word) == PORTER.stem(word)
 
 
-@pytest.mark.parametrize(("word", "ours", "theirs"), [("trekking", "trekk", "trek"), ("revved", "revv", "rev")])
-def test_the_doubled_letters_in_which_they_differ(word: str, ours: str, theirs: str) -> None:
-    assert (Stemmer.Stemmer("porter").stemWord(word), PORTER.stem(word)) == (ours, theirs)
+def test_where_the_stemmers_differ() -> None:
+    for word, ours, theirs in [("trekking", "trekk", "trek"), ("revved", "revv", "rev")]:
+        assert (Stemmer.Stemmer("porter").stemWord(word), PORTER.stem(word)) == (ours, theirs)
 
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+    for one, other in [
         ("possibly", "possible"),
         ("carefully", "careful"),
         ("technology", "technological"),
         ("dying", "die"),
         ("skies", "sky"),
-    ],
-)
-def test_what_nltk_s_default_brings_together_and_the_original_does_not(one: str, other: str) -> None:
-    default = PorterStemmer()
-    assert default.stem(one) == default.stem(other)
-    assert PORTER.stem(one) != PORTER.stem(other)
-    assert scoring.f1_locomo(one, other) == 0.0
+    ]:
+        default = PorterStemmer()
+        assert default.stem(one) == default.stem(other)
+        assert PORTER.stem(one) != PORTER.stem(other)
+        assert scoring.f1_locomo(one, other) == 0.0
 
 
 # ---------------------------------------------------------------------------------------------------------- a choice

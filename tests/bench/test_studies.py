@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from running import run
+from test_bench_report import asked, header
 from test_dataset_gvd import ASKED, bank
 from test_dataset_gvd import written as gvd_written
 
@@ -26,7 +26,7 @@ from embermem.testing.model_server import ModelServer
 from embermem_bench import figures, scripted
 from embermem_bench.datasets import parse
 from embermem_bench.plan import SystemSpec
-from embermem_bench.results import Header, Result, Results, Spent
+from embermem_bench.results import Result, Results
 from embermem_bench.studies import COMPARISONS, Written, compare, comparison, draw_map
 from embermem_bench.studies.comparing import rows
 from embermem_bench.studies.comparisons import Comparison, Variant
@@ -104,12 +104,12 @@ def told(opened: Opener, without: str, preset: str, **settings: Any) -> OwnerMem
     return alice
 
 
-@pytest.mark.parametrize("preset", ["default", "paper"])
-def test_without_mid_term_memory_only_the_newest_pages_are_recalled_and_the_persona_is_still_told(
-    opened: Opener, preset: str
-) -> None:
-    whole, ablated = (told(opened, without, preset).recall("Who am I, in Lyon?") for without in WITHOUT[:2])
-    assert {hit.tier for hit in whole.hits} == {"short", "mid"}
+@pytest.mark.parametrize("preset", ["default", pytest.param("paper", marks=pytest.mark.proof)])
+def test_memory_without_a_tier_lacks_what_the_tier_brings_and_nothing_else(opened: Opener, preset: str) -> None:
+    whole, newest, no_facts, unchained = (told(opened, without, preset) for without in WITHOUT)
+
+    remembered, ablated = (one.recall("Who am I, in Lyon?") for one in (whole, newest))
+    assert {hit.tier for hit in remembered.hits} == {"short", "mid"}
     assert {hit.tier for hit in ablated.hits} == {"short"}
     assert {hit.utterance.text for hit in ablated.hits} == {
         "The bread number 1 in Lyon rose.",
@@ -118,28 +118,22 @@ def test_without_mid_term_memory_only_the_newest_pages_are_recalled_and_the_pers
         "Well done!",
     }
     assert {hit.utterance.id for hit in ablated.packed} <= {hit.utterance.id for hit in ablated.hits}
-    assert [fact.text for fact in ablated.facts] == [fact.text for fact in whole.facts] != []
-    assert [field.value for field in ablated.persona.profile] == [field.value for field in whole.persona.profile] != []
+    assert [fact.text for fact in ablated.facts] == [fact.text for fact in remembered.facts] != []
+    profiles = [[field.value for field in one.persona.profile] for one in (ablated, remembered)]
+    assert profiles[0] == profiles[1] != []
 
-
-@pytest.mark.parametrize("preset", ["default", pytest.param("paper", marks=pytest.mark.proof)])
-def test_without_long_term_memory_no_fact_is_told_and_none_speaks_for_an_utterance(opened: Opener, preset: str) -> None:
-    whole, ablated = (told(opened, without, preset).recall("Where do I live?") for without in ("nothing", "long_term"))
-    assert (whole.facts != (), ablated.facts) == (True, ())
+    remembered, ablated = (one.recall("Where do I live?") for one in (whole, no_facts))
+    assert (remembered.facts != (), ablated.facts) == (True, ())
     assert (ablated.persona.facts, ablated.persona.profile, ablated.persona.traits) == ((), (), ())
-    assert {hit.utterance.seq for hit in ablated.hits} == {hit.utterance.seq for hit in whole.hits}
+    assert {hit.utterance.seq for hit in ablated.hits} == {hit.utterance.seq for hit in remembered.hits}
     assert not [name for hit in ablated.hits for name, said in hit.channels.items() if name == "noted" and said.weight]
     assert "stands at every recall" not in " ".join(ablated.notes)
 
-
-@pytest.mark.parametrize("preset", ["default", pytest.param("paper", marks=pytest.mark.proof)])
-def test_without_chains_no_page_continues_another_and_all_else_is_learnt_alike(opened: Opener, preset: str) -> None:
-    whole, ablated = (told(opened, without, preset) for without in ("nothing", "chain"))
-    assert len(whole.chains()) < len(whole.pages()) == len(ablated.pages())
-    assert len({page.chain_id for page in ablated.pages()}) == len(ablated.pages())
-    assert not [chain for chain in ablated.chains() if len(chain.page_ids) > 1]
-    assert [fact.text for fact in ablated.facts()] == [fact.text for fact in whole.facts()]
-    assert [page.keywords for page in ablated.pages()] == [page.keywords for page in whole.pages()]
+    assert len(whole.chains()) < len(whole.pages()) == len(unchained.pages())
+    assert len({page.chain_id for page in unchained.pages()}) == len(unchained.pages())
+    assert not [chain for chain in unchained.chains() if len(chain.page_ids) > 1]
+    assert [fact.text for fact in unchained.facts()] == [fact.text for fact in whole.facts()]
+    assert [page.keywords for page in unchained.pages()] == [page.keywords for page in whole.pages()]
 
 
 def test_without_chains_a_model_is_shown_each_page_alone(opened: Opener) -> None:
@@ -161,41 +155,41 @@ def texts_of(request: Mapping[str, Any]) -> list[str]:
     return [str(message["content"]) for message in request["messages"] if message["role"] == "user"]
 
 
-def test_a_tier_that_there_is_not_cannot_be_left_out() -> None:
-    with pytest.raises(ConfigError, match="without = 'heat'"):
-        config.load(without="heat")
+def test_every_variant_of_a_study_opens_sweeps_go_through_their_ks_and_others_are_refused(tmp_path: Path) -> None:
+    for name in COMPARISONS:
+        study = comparison(name, preset="paper", ks=(1, 2))
+        labels = [variant.spec.label for variant in study.variants]
+        assert len(set(labels)) == len({variant.label for variant in study.variants}) == len(labels) > 1
+        for number, variant in enumerate(study.variants):
+            assert SystemSpec.parse(variant.spec.label) == variant.spec
+            open_system(
+                variant.spec.name, tmp_path / f"{name}-{number}.db", options=variant.spec.options, embedder="hashed"
+            ).close()
 
-
-# ------------------------------------------------------------------------------------------------- what is compared
-
-
-@pytest.mark.parametrize("name", COMPARISONS)
-def test_every_variant_of_a_study_is_a_system_that_opens_and_each_is_another(name: str, tmp_path: Path) -> None:
-    study = comparison(name, preset="paper", ks=(1, 2))
-    labels = [variant.spec.label for variant in study.variants]
-    assert len(set(labels)) == len({variant.label for variant in study.variants}) == len(labels) > 1
-    for number, variant in enumerate(study.variants):
-        assert SystemSpec.parse(variant.spec.label) == variant.spec
-        open_system(
-            variant.spec.name, tmp_path / f"{number}.db", options=variant.spec.options, embedder="hashed"
-        ).close()
-
-
-def test_a_sweep_goes_through_ks_of_the_systems_named() -> None:
-    study = comparison("k-sweep", systems=("mem0", "memoryos:preset=paper,top_m=3"), ks=(5, 7, 5))
-    assert [(v.series, v.x, v.spec.label) for v in study.variants] == [
+    named = comparison("k-sweep", systems=("mem0", "memoryos:preset=paper,top_m=3"), ks=(5, 7, 5))
+    assert [(v.series, v.x, v.spec.label) for v in named.variants] == [
         ("mem0", 5, "mem0:recall_k=5"),
         ("mem0", 7, "mem0:recall_k=7"),
         ("memoryos:preset=paper,top_m=3", 5, "memoryos:preset=paper,top_k=5,top_m=3"),
         ("memoryos:preset=paper,top_m=3", 7, "memoryos:preset=paper,top_k=7,top_m=3"),
     ]
 
+    own = comparison("k-sweep")
+    assert [v.x for v in own.variants if v.series == "memoryos:preset=paper"] == [5, 10, 20, 30, 40]
+    assert [v.x for v in own.variants if v.series == "amem"] == [10, 20, 30, 40, 50]
 
-def test_studies_that_there_are_not_and_systems_without_a_k_are_refused() -> None:
     with pytest.raises(ConfigError, match="no study 'x'; there are: ablation"):
         comparison("x")
     with pytest.raises(ConfigError, match="full_context has no k"):
         comparison("k-sweep", systems=("full_context",))
+
+    with pytest.raises(ConfigError, match="without = 'heat'"):
+        config.load(without="heat")
+
+    assert parse(talk(), "x", "x").conversations[0].with_evidence[0].answer == "blue"
+
+
+# ------------------------------------------------------------------------------------------------- what is compared
 
 
 def test_the_ablation_writes_its_files_and_shows_what_each_tier_is_worth(tmp_path: Path) -> None:
@@ -210,6 +204,8 @@ def test_the_ablation_writes_its_files_and_shows_what_each_tier_is_worth(tmp_pat
     assert by["MemoryOS"]["apart"] is None
     assert "command: embermem bench study ablation talk.json" in written.text
     assert str(tmp_path) not in written.text + json.dumps(written.content)
+    with pytest.raises(InputError, match=r"no question has the measure 'charm'; there are: .*packed"):
+        ran(comparison("ablation"), tmp_path, command="embermem bench study ablation talk.json", measure="charm")
 
 
 @pytest.mark.proof
@@ -244,11 +240,6 @@ def test_with_a_model_answers_are_what_is_drawn(tmp_path: Path) -> None:
     assert written.content["made"]["model"] == "scripted"
 
 
-def test_a_measure_that_no_question_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no question has the measure 'charm'; there are: .*packed"):
-        ran(comparison("presets"), tmp_path, measure="charm")
-
-
 def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_threads_only() -> None:
     study = Comparison(
         name="s",
@@ -261,11 +252,11 @@ def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_t
         headers=(header("amem", "tim"),),
         ingested=(),
         results=(
-            asked("amem", "q1", "a", 1.0),
-            asked("amem", "q2", "b", 0.5),
-            asked("amem", "q3", "b", 0.0, headline=False),
-            asked("tim", "q1", "a", 0.25),
-            asked("tim", "q2", "b", 0.25),
+            packed("amem", "q1", "a", 1.0),
+            packed("amem", "q2", "b", 0.5),
+            packed("amem", "q3", "b", 0.0, headline=False),
+            packed("tim", "q1", "a", 0.25),
+            packed("tim", "q2", "b", 0.25),
         ),
     )
     first, second = rows(study, found, "packed")
@@ -277,46 +268,9 @@ def test_figures_are_means_over_headline_questions_by_thread_where_evidence_is_t
     assert second.apart.low is None, "one conversation says nothing of others"
 
 
-def asked(system: str, question: str, category: str, packed: float, *, headline: bool = True) -> Result:
-    return Result(
-        system=system,
-        dataset="d",
-        conversation="c",
-        seed=0,
-        question=question,
-        category=category,
-        headline=headline,
-        answerable=True,
-        gold=None,
-        evidence=(),
-        evidence_threads=("t",),
-        ranking=(),
-        packed=(),
-        told=(),
-        confidence=0.5,
-        context_tokens=10,
-        answer=None,
-        values={"thread_packed": packed, "thread_mrr": packed},
-        verdicts=(),
-        recall=Spent(ms=1.0),
-        answering=Spent(),
-        judging=Spent(),
-    )
-
-
-def header(*systems: str) -> Header:
-    return Header(
-        data=(),
-        systems=systems,
-        seeds=(0,),
-        limit=None,
-        conversations=(),
-        budget=None,
-        judges=(),
-        model="",
-        embedder="hashed",
-        counter="words",
-    )
+def packed(system: str, question: str, category: str, share: float, *, headline: bool = True) -> Result:
+    values = {"thread_packed": share, "thread_mrr": share}
+    return asked(system, "c", question, values, category=category, headline=headline, evidence_threads=("t",))
 
 
 # ------------------------------------------------------------------------------------------------------- the memory map
@@ -335,6 +289,9 @@ def test_the_map_draws_notes_with_their_links_and_pages_in_their_segments(tmp_pa
     assert "<script>" not in written.text
     assert "\\|\\`x\\`" in written.text
 
+    with pytest.raises(InputError, match="no conversation 'nobody'; there are: mara"):
+        draw_map(write(tmp_path / "talk.json", talk()), tmp_path, conversation="nobody", embedder="hashed")
+
 
 @pytest.mark.proof
 def test_a_map_is_the_same_again(tmp_path: Path) -> None:
@@ -342,11 +299,6 @@ def test_a_map_is_the_same_again(tmp_path: Path) -> None:
     one, again = (draw_map(data, tmp_path / name, embedder="hashed", short_term_pages=2) for name in ("one", "again"))
     assert again.content == one.content
     assert [path.read_bytes() for path in again.figures] == [path.read_bytes() for path in one.figures]
-
-
-def test_a_map_of_a_conversation_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no conversation 'nobody'; there are: mara"):
-        draw_map(write(tmp_path / "talk.json", talk()), tmp_path, conversation="nobody", embedder="hashed")
 
 
 LINKS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=12)
@@ -383,7 +335,9 @@ def test_pages_are_together_in_one_segment_and_in_none_with_nobody() -> None:
 # ---------------------------------------------------------------------------------------------------- figures and files
 
 
-def test_names_in_figures_are_text_and_the_same_numbers_give_the_same_file(tmp_path: Path) -> None:
+def test_names_in_figures_are_text_the_same_numbers_give_the_same_file_and_a_line_leaves_out_what_was_not_measured(
+    tmp_path: Path,
+) -> None:
     series: dict[str, dict[str, float | None]] = {
         "$\\alpha$ <b>": {"a & b": 0.5, "none": None},
         "two": {"a & b": 0.25, "none": 0.0},
@@ -396,17 +350,17 @@ def test_names_in_figures_are_text_and_the_same_numbers_give_the_same_file(tmp_p
     assert {"$\\alpha$ <b>", "a & b", "]]> $x"} <= texts
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
-
-def test_a_line_leaves_out_what_was_not_measured(tmp_path: Path) -> None:
-    series: dict[str, list[tuple[float, float | None]]] = {"a": [(10, 0.1), (20, None)], "b": []}
-    svg, _ = figures.lines(tmp_path / "l", title="t", x_label="k", label="y", series=series)
+    measured: dict[str, list[tuple[float, float | None]]] = {"a": [(10, 0.1), (20, None)], "b": []}
+    svg, _ = figures.lines(tmp_path / "l", title="t", x_label="k", label="y", series=measured)
     assert ElementTree.parse(svg) is not None
 
 
-def test_without_matplotlib_it_is_told_what_to_install_before_anything_is_run() -> None:
-    script = "import sys; sys.modules['matplotlib'] = None\nfrom embermem_bench import figures\nfigures.check()"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    assert "ConfigError: figures need the package matplotlib: pip install 'embermem-bench[figures]'" in done.stderr
+def test_without_matplotlib_it_is_told_what_to_install_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(
+        ConfigError, match=r"figures need the package matplotlib: pip install 'embermem-bench\[figures\]'"
+    ):
+        figures.check()
 
 
 @given(st.text(max_size=40))
@@ -439,13 +393,16 @@ def test_the_command_writes_a_study_and_prints_its_table_or_its_numbers(tmp_path
     assert refused.code == 2
 
 
-def test_our_talk_is_a_data_set() -> None:
-    assert parse(talk(), "x", "x").conversations[0].with_evidence[0].answer == "blue"
-
-
 # ---------------------------------------------------------------------------------------------------- with a judge
 
 
+def test_gvd_without_a_model_has_no_figure_and_it_is_told_what_it_needs(tmp_path: Path) -> None:
+    gvd_written(tmp_path, bank(), ASKED)
+    with pytest.raises(InputError, match="as GVD, need a model and a judge"):
+        compare(comparison("presets"), [tmp_path], tmp_path / "out", embedder="hashed")
+
+
+@pytest.mark.proof
 def test_the_ablation_runs_on_gvd_with_a_judge_and_a_model_of_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "gvd"
     folder.mkdir()
@@ -474,17 +431,3 @@ def test_the_ablation_runs_on_gvd_with_a_judge_and_a_model_of_its_own(tmp_path: 
     ]
     assert [row["gvd.coherence"] for row in written.content["rows"]] == [1.0] * 5
     assert "gvd.correctness" in written.text
-
-
-def test_without_a_model_gvd_has_no_figure_and_it_is_told_what_it_needs(tmp_path: Path) -> None:
-    folder = tmp_path / "gvd"
-    folder.mkdir()
-    gvd_written(folder, bank(), ASKED)
-    with pytest.raises(InputError, match="as GVD, need a model and a judge"):
-        compare(comparison("presets"), [folder], tmp_path / "out", embedder="hashed")
-
-
-def test_each_sweep_goes_through_the_ks_of_its_own_paper() -> None:
-    study = comparison("k-sweep")
-    assert [v.x for v in study.variants if v.series == "memoryos:preset=paper"] == [5, 10, 20, 30, 40]
-    assert [v.x for v in study.variants if v.series == "amem"] == [10, 20, 30, 40, 50]

@@ -39,24 +39,41 @@ def test_the_conversation_runs_forward_over_several_weeks() -> None:
     assert all(one.query and one.response for one in said)
 
 
-def test_it_shows_the_tiers_the_answers_and_why(
+def test_it_shows_the_tiers_the_answers_and_why_and_leaves_nothing_else_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in {"COLUMNS": "80", **bounded({"EMBERMEM_EMBEDDER": "hashed"}, proofs={})}.items():
         monkeypatch.setenv(name, value)
-    assert main(["--store", str(tmp_path / "kept.db")]) == 0
+    made = [tmp_path / "temporary", tmp_path / "kept"]
+    for folder in made:
+        folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    assert main(["--store", str(made[1] / "kept.db")]) == 0
     printed = capsys.readouterr().out
+    assert sorted(tmp_path.glob("*")) == sorted(made)
+    assert not list(made[0].iterdir()), "it leaves nothing behind"
     for shown in ("Short-term memory", "Mid-term memory", "Long-term memory", "Recall", "lives in Nantes", "score"):
         assert shown in printed
     for shown in ("Mei, the user", "Lian, Mei's sister\n    Lian lives in Annecy", "Inès works as a first aider"):
         assert shown in printed
     assert printed.count("wants the assistant to use the 24-hour clock [#115]") == 1
-    with Memory(tmp_path / "kept.db", background=False) as memory:
+    with Memory(made[1] / "kept.db", background=False) as memory:
         owner = memory.of(USER, AGENT)
         assert all(one.title[:30] in printed for one in owner.segments() if len(one.page_ids) > 6)
         assert owner.stats().pages == len(conversation())
         assert "Grenoble" in next(fact.value for fact in owner.facts(person="user") if fact.attribute == "lives_in")
         assert "Nantes" in {fact.value for fact in owner.past_facts()}
+
+
+@pytest.mark.proof
+def test_without_a_store_it_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    assert main([]) == 0
+    assert list(tmp_path.rglob("*")) == [tmp_path / "temporary"]
 
 
 @pytest.mark.proof
@@ -75,15 +92,6 @@ def test_run_twice_on_one_store_it_stores_once(tmp_path: Path) -> None:
         assert run(tmp_path, "--store", "kept.db", EMBERMEM_EMBEDDER="hashed").returncode == 0
     with Memory(tmp_path / "kept.db", background=False) as memory:
         assert memory.of(USER, AGENT).stats().pages == len(conversation())
-
-
-def test_it_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    assert main([]) == 0
-    assert list(tmp_path.rglob("*")) == [tmp_path / "temporary"]
 
 
 @pytest.mark.proof

@@ -9,7 +9,6 @@ import shlex
 from fnmatch import fnmatch
 from pathlib import Path
 
-import pytest
 import yaml
 from typer.main import get_command
 
@@ -42,30 +41,28 @@ def copied() -> list[str]:
     return [source for line in lines for source in line.split()[:-1]]
 
 
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
-def test_a_command_of_the_deployment_exists_with_its_options(command: list[str]) -> None:
-    known = get_command(app)
-    with known.make_context("embermem", list(command), resilient_parsing=True) as context:
-        name, sub, rest = known.resolve_command(context, list(command))  # type: ignore[attr-defined]
-        assert sub is not None, name
-        sub.make_context(name, rest, parent=context, resilient_parsing=False).close()
+def test_a_command_of_the_deployment_exists_with_its_options() -> None:
+    for command in commands():
+        known = get_command(app)
+        with known.make_context("embermem", list(command), resilient_parsing=True) as context:
+            name, sub, rest = known.resolve_command(context, list(command))  # type: ignore[attr-defined]
+            assert sub is not None, name
+            sub.make_context(name, rest, parent=context, resilient_parsing=False).close()
 
 
-def test_the_image_copies_what_is_there_and_not_ignored() -> None:
+def test_the_image_copies_what_is_there_and_runs_without_root() -> None:
     kept = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     for source in copied():
         assert (ROOT / source).exists(), source
         assert any(fnmatch(source, one) or source.startswith(f"{one}/") for one in kept), f"{source} is ignored"
 
-
-def test_the_image_runs_without_root_and_is_looked_after() -> None:
     last = DOCKERFILE.split("\nFROM ")[-1]
     assert re.search(r"^USER [1-9]\d*$", last, re.MULTILINE)
     assert "HEALTHCHECK" in last
     assert re.search(r"^VOLUME /data$", last, re.MULTILINE)
 
 
-def test_compose_gives_both_services_the_same_store_and_settings() -> None:
+def test_the_services_of_compose_share_store_and_settings_and_each_has_a_check_of_its_own() -> None:
     services = COMPOSE["services"]
     assert {name: service["volumes"] for name, service in services.items()} == {
         name: ["ember:/data"] for name in services
@@ -73,18 +70,19 @@ def test_compose_gives_both_services_the_same_store_and_settings() -> None:
     assert services["server"]["environment"] == services["worker"]["environment"]
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
 
-
-def test_each_service_of_compose_has_a_check_of_its_own_that_asks_the_address_it_listens_on() -> None:
     worker = COMPOSE["services"]["worker"]
     address = worker["command"][worker["command"].index("--listen") + 1]
     assert f"http://{address}/health" in " ".join(worker["healthcheck"]["test"])
     assert "healthcheck" not in COMPOSE["services"]["server"]  # it has that of the image
 
 
-@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_each_unit_keeps_its_store_where_the_service_may_write(path: Path) -> None:
-    service = unit(path)
-    store = re.search(r"EMBERMEM_STORE=(\S+)", service["Environment"])
-    assert store is not None
-    assert store[1].startswith(f"/var/lib/{service['StateDirectory']}/")
-    assert (service["DynamicUser"], service["User"]) == ("yes", "embermem")  # the same, so that they share the store
+def test_each_unit_keeps_its_store_where_the_service_may_write() -> None:
+    for path in UNITS:
+        service = unit(path)
+        store = re.search(r"EMBERMEM_STORE=(\S+)", service["Environment"])
+        assert store is not None
+        assert store[1].startswith(f"/var/lib/{service['StateDirectory']}/")
+        assert (service["DynamicUser"], service["User"]) == (
+            "yes",
+            "embermem",
+        )  # the same, so that they share the store

@@ -66,9 +66,19 @@ def pytest_addoption(parser):
 @pytest.fixture(scope="module")
 def faults() -> Iterator[Any]:
     """The script."""
+    yield from script("faults")
+
+
+@pytest.fixture(scope="module")
+def mutants() -> Iterator[Any]:
+    """The script that draws them."""
+    yield from script("mutants")
+
+
+def script(name: str) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "scripts")
-        yield importlib.import_module("faults")
+        yield importlib.import_module(name)
 
 
 def fault(faults: Any, name: str, old: str, new: str) -> Any:
@@ -108,6 +118,27 @@ def test_a_probe_stands_in_the_innermost_function_behind_its_docstring(faults: A
     assert '    """Of all."""\n\n        __import__("fault_probe").reached("outer")\n        def plus' in made
     assert '            __import__("fault_probe").reached("inner")\n            return a + b' in made
     assert outside == {"module"}
+
+
+def test_one_seed_draws_the_same_mutants_each_of_which_stands_once_and_can_be_read(
+    faults: Any, mutants: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tree in ("one", "other"):
+        package = tmp_path / tree / "src" / "embermem" / "store"
+        package.mkdir(parents=True)
+        for name in ("sums.py", "more.py"):
+            (package / name).write_text(MODULE)
+    drawn = mutants.drawn(tmp_path / "one", 6)
+    assert drawn == mutants.drawn(tmp_path / "other", 6)
+    assert len({one.name for one in drawn}) == len(drawn) == 6
+    for site in faults.sites(tmp_path / "one", drawn):
+        text = (tmp_path / "one" / site.path).read_text()
+        assert text.count(site.fault.old) == 1
+        made = faults.planted(text, site.fault)
+        assert made != text
+        ast.parse(made)
+    monkeypatch.setattr(mutants, "SEED", "another")
+    assert mutants.drawn(tmp_path / "one", 6) != drawn
 
 
 @pytest.mark.proof

@@ -12,12 +12,12 @@ from embermem.testing.faults import KINDS
 from embermem.testing.model_server import ModelServer
 from scripted import Clock
 from soundness import assert_sound
-from unwell import QUESTION, assert_no_failure_became_memory, opened, talk
+from unwell import QUESTION, assert_no_failure_became_memory, opened, patience, talk
 
 HARMLESS = {"fence", "think", "http_400_format"}
 """What is read all the same."""
 WAITED_FOR = {"http_429"}
-QUICK = {"wrong_shape", "disconnect", "http_401"}
+QUICK = {"wrong_shape", "disconnect"}
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ QUICK = {"wrong_shape", "disconnect", "http_401"}
 )
 def test_a_model_with_any_habit_holds_no_page_up(tmp_path: Path, server: ModelServer, kind: str) -> None:
     file = tmp_path / "memory.db"
-    with opened(file, server, Clock(), model_breaker_failures=5) as memory:
+    with opened(file, server, Clock(), model_breaker_failures=5, model_timeout_s=patience(kind)) as memory:
         alice = memory.of("alice")
         talk(alice)
         server.fail_always(kind)

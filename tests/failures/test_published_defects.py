@@ -27,7 +27,7 @@ from embermem.testing.model_server import ModelServer
 from proofs import bounded
 from scripted import Clock
 from soundness import assert_sound, assert_tiers
-from unwell import SAID, STEPS, assert_no_failure_became_memory, opened, picture, settled, talk, texts
+from unwell import SAID, STEPS, assert_no_failure_became_memory, opened, patience, picture, settled, talk, texts
 
 Json = dict[str, Any]
 Making = Callable[["Question", Json], Json]
@@ -159,9 +159,8 @@ def test_a_sentence_of_failure_in_a_well_formed_answer_becomes_neither_profile_n
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "Error: Could not get response from LLM.",
-        *(pytest.param(one, marks=pytest.mark.proof) for one in (" ", "None", "N/A", "{}")),
+        *(pytest.param(one, marks=pytest.mark.proof) for one in ("", " ", "None", "N/A", "{}")),
     ],
 )
 def test_an_empty_summary_does_not_take_the_place_of_a_good_one(tmp_path: Path, server: ModelServer, text: str) -> None:
@@ -307,7 +306,9 @@ def test_a_page_without_an_answer_is_understood_like_any_other(tmp_path: Path, s
     clock = Clock()
     with opened(tmp_path / "memory.db", server, clock, **PROMPT) as memory:
         alice = memory.of("alice")
-        tell(alice, ("I live in Lyon.", ""), ("", "I am your tutor."), clock=clock)
+        alice.add("I live in Lyon.", "", at=clock.now, thread="without an answer")
+        alice.add("", "I am your tutor.", at=clock.now, thread="without a question")
+        tell(alice, clock=clock)
         assert len(alice.pages()) == 3
         assert len(alice.pages(Tier.MID)) == 2
         assert held(alice) == {("alice", "lives_in", "Lyon")}
@@ -448,35 +449,32 @@ def test_a_number_that_was_not_shown_changes_nothing(tmp_path: Path, server: Mod
         assert (old.value, old.superseded_by) == ("Lyon", new.id)
 
 
-@pytest.mark.parametrize(
-    ("said", "ending"),
-    [
+def test_a_fact_is_superseded_only_by_one_about_the_same(tmp_path: Path, server: ModelServer) -> None:
+    """Graphiti: of 3,950 facts 41 % were invalidated, by others that had nothing to do with them."""
+    clock = Clock()
+    unrelated: tuple[tuple[str, dict[str, str]], ...] = (
         ("My sister Ana moved to Nantes.", {"subject": "sister Ana", "attribute": "lives_in", "value": "Nantes"}),
         ("My sister Ana moved to Nantes.", {"who": "agent", "attribute": "lives_in", "value": "Nantes"}),
         ("I bought a red kayak in Nantes.", {"attribute": "owns", "value": "a red kayak"}),
-    ],
-)
-def test_a_fact_is_superseded_only_by_one_about_the_same(
-    tmp_path: Path, server: ModelServer, said: str, ending: dict[str, str]
-) -> None:
-    """Graphiti: of 3,950 facts 41 % were invalidated, by others that had nothing to do with them."""
-    clock = Clock()
-
-    def unrelated(question: Question, good: Json) -> Json:
-        more = {"text": f"{ending['attribute']} {ending['value']}"} | ending
-        ended = fact(question.said("Nantes"), action="supersede", fact=question.known("=Lyon"), **more)
-        return good | {"facts": [ended], "profile": []}
-
+    )
     with opened(tmp_path / "memory.db", server, clock, **PROMPT) as memory:
-        alice = memory.of("alice")
-        tell(alice, "I live in Lyon.", clock=clock)
-        server.reply_with(answers := AtPromotions(unrelated, "Nantes"))
-        alice.add(said, "I see.", at=clock.now)
-        alice.add("Bye.", "Bye.", at=clock.now)
-        settled(alice, clock)
-        assert answers.met > 0
-        assert ("alice", "lives_in", "Lyon") in held(alice)
-        assert alice.past_facts() == ()
+        for number, (said, ending) in enumerate(unrelated):
+            more = {"text": f"{ending['attribute']} {ending['value']}"} | ending
+
+            def ended(question: Question, good: Json, more: dict[str, str] = more) -> Json:
+                made = fact(question.said("Nantes"), action="supersede", fact=question.known("=Lyon"), **more)
+                return good | {"facts": [made], "profile": []}
+
+            alice = memory.of("alice", agent=f"{number}")
+            server.reply_with(answer)
+            tell(alice, "I live in Lyon.", clock=clock)
+            server.reply_with(answers := AtPromotions(ended, "Nantes"))
+            alice.add(said, "I see.", at=clock.now)
+            alice.add("Bye.", "Bye.", at=clock.now)
+            settled(alice, clock)
+            assert answers.met > 0
+            assert ("alice", "lives_in", "Lyon") in held(alice)
+            assert alice.past_facts() == ()
 
 
 def test_a_fact_may_be_superseded_by_another_attribute_where_its_value_is_spoken_of(
@@ -643,7 +641,7 @@ def test_a_batch_is_one_call_and_a_promotion_is_one_call_and_nothing_else_is(
     clock = Clock()
     with opened(tmp_path / "memory.db", server, clock, batch_pages=8, short_term_pages=7, min_new=5) as memory:
         alice = memory.of("alice")
-        pages = bounded(40, proofs=80)
+        pages = bounded(24, proofs=80)
         for n in range(pages):
             query, response = SAID[n % len(SAID)]
             alice.add(f"{query} ({n})", response, at=clock.now, thread=f"t{n // 5}")
@@ -653,7 +651,7 @@ def test_a_batch_is_one_call_and_a_promotion_is_one_call_and_nothing_else_is(
         causes = [change.cause for change in alice.changes()]
         batches, promoted = causes.count(Cause.CONSOLIDATION), causes.count(Cause.PROMOTION)
         assert len(alice.pages(Tier.MID)) == pages - 7
-        assert batches == bounded(5, proofs=10)
+        assert batches == bounded(3, proofs=10)
         assert promoted > 0
         assert server.calls == batches + promoted
         alice.settle()
@@ -663,9 +661,8 @@ def test_a_batch_is_one_call_and_a_promotion_is_one_call_and_nothing_else_is(
 @pytest.mark.parametrize(
     "kind",
     [
-        "wrong_shape",
         "http_500",
-        *(pytest.param(one, marks=pytest.mark.proof) for one in ("truncated", "empty", "prose")),
+        *(pytest.param(one, marks=pytest.mark.proof) for one in ("wrong_shape", "truncated", "empty", "prose")),
     ],
 )
 def test_a_model_that_always_fails_is_asked_a_bounded_number_of_times(
@@ -759,10 +756,9 @@ def settled_or_waiting(owner: OwnerMemory) -> None:
     "kind",
     [
         "http_401",
-        "disconnect",
         *(
             pytest.param(one, marks=pytest.mark.proof)
-            for one in (None, "http_500", "http_429", "garbage", "prose", "hang")
+            for one in (None, "disconnect", "http_500", "http_429", "garbage", "prose", "hang")
         ),
     ],
 )
@@ -774,7 +770,7 @@ def test_the_key_stands_in_no_error_no_log_and_no_table(
     secret, clock, file = "sk-a-key-that-nobody-may-see", Clock(), tmp_path / "memory.db"
     caplog.set_level(logging.DEBUG)
     said: Sequence[str] = ()
-    with opened(file, server, clock, model_key=secret, attempts=1) as memory:
+    with opened(file, server, clock, model_key=secret, attempts=1, model_timeout_s=patience(kind)) as memory:
         alice = memory.of("alice")
         talk(alice)
         if kind is not None:

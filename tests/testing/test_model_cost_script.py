@@ -60,6 +60,7 @@ def test_a_talk_too_short_to_ask_anything_is_told(tmp_path: Path) -> None:
     assert "the model was not asked" in done.stderr
 
 
+@pytest.mark.proof
 def test_a_file_that_is_none_of_the_known_formats_is_told(tmp_path: Path) -> None:
     path = tmp_path / "odd.json"
     path.write_text("{}", encoding="utf-8")

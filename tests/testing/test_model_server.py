@@ -106,15 +106,9 @@ def server() -> Iterator[ModelServer]:
 # ------------------------------------------------------------------------------------------------------ what it answers
 
 
-def test_it_answers_a_text_an_object_or_what_a_function_makes_of_the_request(server: ModelServer) -> None:
-    assert json.loads(ask(server).text) == ANSWER
-    server.reply_with("Bonjour.")
-    assert ask(server).text == "Bonjour."
-    server.reply_with(lambda request: {"said": request["messages"][0]["content"]})
-    assert json.loads(ask(server, question("你好")).text) == {"said": "你好"}
-
-
-def test_a_reply_has_the_form_of_openai_with_its_usage(server: ModelServer) -> None:
+def test_it_answers_in_openais_form_what_it_is_given_or_what_a_function_makes_of_the_request(
+    server: ModelServer,
+) -> None:
     reply = ask(server).document
     text = reply["choices"][0]["message"]["content"]
     assert (reply["object"], reply["model"], reply["choices"][0]["finish_reason"]) == (
@@ -129,16 +123,28 @@ def test_a_reply_has_the_form_of_openai_with_its_usage(server: ModelServer) -> N
         "total_tokens": asked + answered,
     }
 
+    assert json.loads(ask(server).text) == ANSWER
+    server.reply_with("Bonjour.")
+    assert ask(server).text == "Bonjour."
+    server.reply_with(lambda request: {"said": request["messages"][0]["content"]})
+    assert json.loads(ask(server, question("你好")).text) == {"said": "你好"}
 
-def test_it_lists_its_models_and_counts_no_call_for_that() -> None:
+
+def test_its_models_and_its_key_are_asked_for_as_openai_does() -> None:
     with ModelServer(models=("small", "large")) as server:
         assert [one["id"] for one in look(server, "/models").document["data"]] == ["small", "large"]
         assert look(server, "/models/large").document["id"] == "large"
         assert look(server, "/models/huge").status == 404
         assert server.calls == 0
 
+    with ModelServer(key="k") as locked:
+        assert ask(locked).status == 401
+        assert ask(locked, Authorization="Bearer other").status == 401
+        assert ask(locked, Authorization="Bearer k").status == 200
+        assert locked.authorizations == [None, "Bearer other", "Bearer k"]
 
-def test_a_stream_gives_the_same_text_in_pieces_and_then_the_usage(server: ModelServer) -> None:
+
+def test_a_stream_gives_the_same_text_in_pieces_and_the_usage_if_it_is_asked_for(server: ModelServer) -> None:
     seen = ask(server, question(stream=True, stream_options={"include_usage": True}))
     assert seen.headers["Content-Type"].startswith("text/event-stream")
     assert json.loads("".join(seen.pieces())) == ANSWER
@@ -148,23 +154,23 @@ def test_a_stream_gives_the_same_text_in_pieces_and_then_the_usage(server: Model
     assert usage["choices"] == []
     assert usage["usage"] == ask(server).document["usage"]
 
-
-def test_a_stream_has_no_usage_unless_asked(server: ModelServer) -> None:
     assert not any("usage" in event for event in ask(server, question(stream=True)).events())
 
-
-def test_one_connection_serves_many_requests(server: ModelServer) -> None:
+    before = server.calls
     connection = connect(server)
     for stream in (False, True, False):
         connection.request("POST", "/v1/chat/completions", json.dumps(question(stream=stream)))
         assert connection.getresponse().read()
     connection.close()
-    assert server.calls == 3
+    assert server.calls == before + 3
 
 
-@pytest.mark.parametrize(
-    ("request_body", "word"),
-    [
+def test_what_openai_would_refuse_is_refused(server: ModelServer) -> None:
+    assert ask(server, [1, 2]).status == 400
+    assert ask(server, question(), path="/completions").status == 404
+    assert server.calls == 0
+
+    for request_body, word in [
         ({"messages": [{"role": "user", "content": "x"}]}, "model"),
         ({"model": "m", "messages": []}, "messages"),
         ({"model": "m", "messages": [{"role": "wizard", "content": "x"}]}, "role"),
@@ -173,18 +179,12 @@ def test_one_connection_serves_many_requests(server: ModelServer) -> None:
         (question("no word of it", response_format={"type": "json_object"}), "json"),
         (question(response_format={"type": "json_schema", "json_schema": {"schema": SCHEMA}}), "name"),
         (question(response_format={"type": "json_schema", "json_schema": {"name": "n"}}), "schema"),
-    ],
-)
-def test_what_openai_would_refuse_is_refused(server: ModelServer, request_body: dict[str, Any], word: str) -> None:
-    seen = ask(server, request_body)
-    assert seen.status == 400
-    assert word in seen.document["error"]["message"]
-    assert server.calls == 1
+    ]:
+        seen = ask(server, request_body)
+        assert seen.status == 400
+        assert word in seen.document["error"]["message"]
 
-
-@pytest.mark.parametrize(
-    "schema",
-    [
+    for schema in [
         {"$ref": "#/$defs/A", "$defs": {"A": SCHEMA}},
         {**SCHEMA, "additionalProperties": True},
         {**SCHEMA, "required": []},
@@ -192,39 +192,18 @@ def test_what_openai_would_refuse_is_refused(server: ModelServer, request_body: 
             **SCHEMA,
             "properties": {"note": {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "object"}]}}},
         },
-    ],
-)
-def test_a_schema_said_to_be_strict_must_be(server: ModelServer, schema: dict[str, Any]) -> None:
-    for strict, status in ((True, 400), (False, 200)):
-        form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema, "strict": strict}}
-        assert ask(server, question(response_format=form)).status == status
+    ]:
+        for strict, status in ((True, 400), (False, 200)):
+            form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema, "strict": strict}}
+            assert ask(server, question(response_format=form)).status == status
 
 
-def test_a_body_that_cannot_be_read_and_a_path_that_is_not_there(server: ModelServer) -> None:
-    assert ask(server, [1, 2]).status == 400
-    assert ask(server, question(), path="/completions").status == 404
-    assert server.calls == 0
-
-
-def test_a_key_is_asked_for_where_one_is_set() -> None:
-    with ModelServer(key="k") as server:
-        assert ask(server).status == 401
-        assert ask(server, Authorization="Bearer other").status == 401
-        assert ask(server, Authorization="Bearer k").status == 200
-        assert server.authorizations == [None, "Bearer other", "Bearer k"]
-
-
-def test_an_error_of_the_answering_function_is_a_500_and_comes_up_at_the_end() -> None:
+def test_an_error_of_the_answering_function_comes_up_at_the_end_or_is_noted_on_the_error_that_it_led_to() -> None:
     def broken(request: dict[str, Any]) -> str:
         raise LookupError("no answer for this")
 
     with pytest.raises(LookupError, match="no answer"), ModelServer(broken) as server:
         assert ask(server).status == 500
-
-
-def test_an_error_of_the_answering_function_is_noted_on_the_error_that_it_led_to() -> None:
-    def broken(request: dict[str, Any]) -> str:
-        raise LookupError("no answer for this")
 
     with pytest.raises(AssertionError) as caught, ModelServer(broken) as server:
         raise AssertionError(ask(server).status)
@@ -239,7 +218,7 @@ def text_under(server: ModelServer, kind: str, **detail: Any) -> Any:
     return ask(server, formed()).text
 
 
-def test_wrong_shapes_are_valid_json_and_take_turns(server: ModelServer) -> None:
+def test_each_fault_of_an_answer_is_as_it_is_named(server: ModelServer) -> None:
     server.fail_next("wrong_shape", times=4)
     shapes = [json.loads(ask(server).text) for _ in range(4)]
     assert shapes[0] == shapes[3] == [ANSWER, ANSWER]
@@ -247,26 +226,20 @@ def test_wrong_shapes_are_valid_json_and_take_turns(server: ModelServer) -> None
     assert shapes[2] == {"pages": [{"page": 1, "summary": "湿地公园 walk", "keywords": None}], "note": "ok"}
     assert "summaries" in json.loads(text_under(server, "wrong_shape", variant="other"))
 
-
-def test_a_truncated_answer_says_so_and_cannot_be_parsed(server: ModelServer) -> None:
     server.fail_next("truncated", times=2)
-    seen = ask(server)
-    assert seen.finish == "length"
-    assert json.dumps(ANSWER, ensure_ascii=False).startswith(seen.text)
+    cut = ask(server)
+    assert cut.finish == "length"
+    assert json.dumps(ANSWER, ensure_ascii=False).startswith(cut.text)
     with pytest.raises(ValueError, match=r"delimiter|value|Unterminated"):
-        json.loads(seen.text)
+        json.loads(cut.text)
     assert ask(server, question(stream=True)).events()[-1]["choices"][0]["finish_reason"] == "length"
 
-
-def test_answers_with_nothing_in_them(server: ModelServer) -> None:
     assert text_under(server, "empty") == ""
     assert text_under(server, "null") is None
     server.fail_next("no_choices", times=2)
     assert ask(server).document["choices"] == []
     assert all(event["choices"] == [] for event in ask(server, question(stream=True)).events())
 
-
-def test_answers_that_are_not_the_json_alone(server: ModelServer) -> None:
     good = json.dumps(ANSWER, ensure_ascii=False)
     assert "{" not in text_under(server, "prose")
     around = text_under(server, "prose", around=True)
@@ -278,9 +251,6 @@ def test_answers_that_are_not_the_json_alone(server: ModelServer) -> None:
     server.fail_next("schema_echo")
     assert json.loads(ask(server).text) == {"type": "object", "properties": {}}
 
-
-def test_thinking_before_without_an_end_and_without_a_beginning(server: ModelServer) -> None:
-    good = json.dumps(ANSWER, ensure_ascii=False)
     whole = text_under(server, "think")
     assert whole.startswith("<think>")
     assert whole.partition("</think>")[2].strip() == good
@@ -291,26 +261,33 @@ def test_thinking_before_without_an_end_and_without_a_beginning(server: ModelSer
     assert "<think>" not in unopened
     assert unopened.partition("</think>")[2].strip() == good
 
+    server.fail_next("garbage", times=2)
+    rubbish = ask(server)
+    assert (rubbish.status, rubbish.body[:6]) == (200, b"<html>")
+    assert ask(server, question(stream=True)).body.startswith(b"data: <html>")
 
-@pytest.mark.parametrize(
-    ("kind", "status"), [("http_401", 401), ("http_429", 429), ("http_500", 500), ("http_503", 503)]
-)
-@pytest.mark.parametrize("stream", [False, True])
-def test_refusals_have_their_status_and_openais_body(server: ModelServer, kind: str, status: int, stream: bool) -> None:
-    server.fail_next(kind)
-    seen = ask(server, question(stream=stream))
-    assert (seen.status, set(seen.document["error"])) == (status, {"message", "type", "param", "code"})
-    assert seen.headers["Retry-After"] is None
-    assert ask(server).status == 200
+    server.fail_next("slow", seconds=0.05)
+    assert json.loads(ask(server).text) == ANSWER
 
 
-def test_a_server_may_say_when_to_come_again(server: ModelServer) -> None:
+def test_refusals_have_their_status_openais_body_and_may_say_when_to_come_again(server: ModelServer) -> None:
+    for kind, status in [("http_401", 401), ("http_429", 429), ("http_500", 500), ("http_503", 503)]:
+        for stream in [False, True]:
+            server.fail_next(kind)
+            seen = ask(server, question(stream=stream))
+            assert (seen.status, set(seen.document["error"])) == (status, {"message", "type", "param", "code"})
+            assert seen.headers["Retry-After"] is None
+            assert ask(server).status == 200
+
     server.fail_next("http_429", retry_after=7)
     server.fail_next("http_503", retry_after=0.5)
     assert [ask(server).headers["Retry-After"] for _ in range(3)] == ["7", "0.5", None]
 
 
 def test_a_server_that_refuses_formats_answers_all_other_requests(server: ModelServer) -> None:
+    server.fail_next("http_400_format")
+    assert [ask(server, one).status for one in (question(), formed(), formed())] == [200, 400, 200]
+
     server.fail_always("http_400_format")
     assert [ask(server, one).status for one in (formed(), formed("json_object"), question())] == [400, 200, 200]
     server.fail_always("http_400_format", json_object=True)
@@ -318,19 +295,12 @@ def test_a_server_that_refuses_formats_answers_all_other_requests(server: ModelS
     assert ask(server, formed()).document["error"]["param"] == "response_format"
 
 
-def test_a_queued_refusal_of_formats_waits_for_a_request_that_has_one(server: ModelServer) -> None:
-    server.fail_next("http_400_format")
-    assert [ask(server, one).status for one in (question(), formed(), formed())] == [200, 400, 200]
+def test_a_connection_that_is_cut_leaves_half_of_a_reply_or_nothing(server: ModelServer) -> None:
+    server.fail_next("disconnect", before=True)
+    with pytest.raises(http.client.RemoteDisconnected):
+        ask(server)
+    assert server.calls == 1
 
-
-def test_a_body_that_is_no_json(server: ModelServer) -> None:
-    server.fail_next("garbage", times=2)
-    seen = ask(server)
-    assert (seen.status, seen.body[:6]) == (200, b"<html>")
-    assert ask(server, question(stream=True)).body.startswith(b"data: <html>")
-
-
-def test_a_connection_cut_in_a_reply_leaves_half_of_it(server: ModelServer) -> None:
     server.fail_next("disconnect", times=2)
     with pytest.raises(http.client.IncompleteRead) as whole:
         ask(server)
@@ -341,37 +311,35 @@ def test_a_connection_cut_in_a_reply_leaves_half_of_it(server: ModelServer) -> N
     assert b"[DONE]" not in stream.value.partial
 
 
-def test_a_connection_cut_before_a_reply_leaves_nothing(server: ModelServer) -> None:
-    server.fail_next("disconnect", before=True)
-    with pytest.raises(http.client.RemoteDisconnected):
-        ask(server)
-    assert server.calls == 1
+def test_closing_ends_what_hangs_or_is_slow_and_frees_the_port() -> None:
+    for midway in [False, True]:
+        for stream in [False, True]:
+            with ModelServer(ANSWER) as server, ThreadPoolExecutor(3) as pool:
+                server.fail_always("hang", midway=midway)
+                hanging = [pool.submit(ask, server, question(stream=stream)) for _ in range(3)]
+                server.wait_for_calls(3)
+                server.close()
+                for one in hanging:
+                    assert isinstance(one.exception(20), (http.client.HTTPException, ConnectionError))
 
-
-def test_a_slow_answer_comes_whole(server: ModelServer) -> None:
-    server.fail_next("slow", seconds=0.05)
-    assert json.loads(ask(server).text) == ANSWER
-
-
-@pytest.mark.parametrize("midway", [False, True])
-@pytest.mark.parametrize("stream", [False, True])
-def test_closing_ends_what_hangs(midway: bool, stream: bool) -> None:
-    with ModelServer(ANSWER) as server, ThreadPoolExecutor(3) as pool:
-        server.fail_always("hang", midway=midway)
-        hanging = [pool.submit(ask, server, question(stream=stream)) for _ in range(3)]
-        server.wait_for_calls(3)
-        server.close()
-        for one in hanging:
-            assert isinstance(one.exception(20), (http.client.HTTPException, ConnectionError))
-
-
-def test_closing_ends_a_slow_answer_too() -> None:
     with ModelServer() as server, ThreadPoolExecutor(1) as pool:
         server.fail_next("slow", seconds=600)
         waiting = pool.submit(ask, server)
         server.wait_for_calls(1)
         server.close()
         assert isinstance(waiting.exception(20), (http.client.HTTPException, ConnectionError))
+
+    with ModelServer() as first:
+        connection = connect(first)
+        connection.request("POST", "/v1/chat/completions", json.dumps(question()))
+        connection.getresponse().read()
+    connection.close()
+    with pytest.raises(ConnectionRefusedError):
+        ask(first)
+    with ModelServer("again", port=first.port) as second:
+        assert ask(second).text == "again"
+
+    ModelServer().close()
 
 
 def test_a_hang_ends_when_the_client_leaves(server: ModelServer) -> None:
@@ -388,23 +356,22 @@ def test_a_hang_ends_when_the_client_leaves(server: ModelServer) -> None:
     assert ask(server).status == 200
 
 
-def test_a_closed_server_refuses_connections_and_its_port_can_be_taken_again() -> None:
-    with ModelServer() as first:
-        connection = connect(first)
-        connection.request("POST", "/v1/chat/completions", json.dumps(question()))
-        connection.getresponse().read()
-    connection.close()
-    with pytest.raises(ConnectionRefusedError):
-        ask(first)
-    with ModelServer("again", port=first.port) as second:
-        assert ask(second).text == "again"
+def test_faults_come_in_their_order_and_standing_ones_behind_them_until_recovery(server: ModelServer) -> None:
+    server.fail_next("empty", times=2, after=1)
+    server.fail_next("http_500", after=2)
+    assert [outcome(server) for _ in range(7)] == ["good", "empty", "empty", "good", "good", "500", "good"]
 
+    server.fail_always("http_503")
+    server.fail_next("empty")
+    assert [outcome(server) for _ in range(3)] == ["empty", "503", "503"]
+    assert look(server, "/models").status == 503
+    server.fail_next("http_500", times=5)
+    server.recover()
+    assert [outcome(server), look(server, "/models").status] == ["good", 200]
 
-def test_a_server_never_entered_can_be_closed() -> None:
-    ModelServer().close()
+    server.fail_always("null")
+    assert look(server, "/models").status == 200
 
-
-def test_unknown_kinds_and_details_are_told(server: ModelServer) -> None:
     with pytest.raises(InputError, match="http_418"):
         server.fail_next("http_418")
     with pytest.raises(InputError, match="seconds"):
@@ -423,28 +390,7 @@ def outcome(server: ModelServer) -> str:
     return "good" if seen.text else "empty"
 
 
-def test_faults_come_in_their_order_each_after_its_good_answers(server: ModelServer) -> None:
-    server.fail_next("empty", times=2, after=1)
-    server.fail_next("http_500", after=2)
-    assert [outcome(server) for _ in range(7)] == ["good", "empty", "empty", "good", "good", "500", "good"]
-
-
-def test_a_standing_fault_stands_behind_the_queue_until_recovery(server: ModelServer) -> None:
-    server.fail_always("http_503")
-    server.fail_next("empty")
-    assert [outcome(server) for _ in range(3)] == ["empty", "503", "503"]
-    assert look(server, "/models").status == 503
-    server.fail_next("http_500", times=5)
-    server.recover()
-    assert [outcome(server), look(server, "/models").status] == ["good", 200]
-
-
-def test_a_standing_fault_of_the_answers_text_leaves_the_list_of_models_alone(server: ModelServer) -> None:
-    server.fail_always("null")
-    assert look(server, "/models").status == 200
-
-
-def test_requests_are_kept_in_order_those_that_failed_too(server: ModelServer) -> None:
+def test_requests_are_kept_in_order_and_their_tokens_are_those_of_all_text_sent(server: ModelServer) -> None:
     server.fail_next("http_500", after=1)
     sent = [question(f"number {n}") for n in range(3)]
     for one in sent:
@@ -452,19 +398,17 @@ def test_requests_are_kept_in_order_those_that_failed_too(server: ModelServer) -
     assert server.requests == sent
     assert server.calls == 3
 
-
-def test_prompt_tokens_are_those_of_all_text_sent() -> None:
     parts = [{"type": "text", "text": "one two"}, {"type": "text", "text": "三"}]
     messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": parts}]
     plain: dict[str, Any] = {"model": "m", "messages": messages}
-    with ModelServer("yes") as server:
-        ask(server, plain)
-        assert server.prompt_tokens == COUNT("Be brief.") + COUNT("one two") + COUNT("三")
-        assert server.completion_tokens == COUNT("yes")
-        before = server.prompt_tokens
-        asked = ask(server, {**plain, "response_format": formed()["response_format"]}).document["usage"]
+    with ModelServer("yes") as counting:
+        ask(counting, plain)
+        assert counting.prompt_tokens == COUNT("Be brief.") + COUNT("one two") + COUNT("三")
+        assert counting.completion_tokens == COUNT("yes")
+        before = counting.prompt_tokens
+        asked = ask(counting, {**plain, "response_format": formed()["response_format"]}).document["usage"]
         schema = COUNT(json.dumps(formed()["response_format"]["json_schema"]))
-        assert server.prompt_tokens - before == before + schema == asked["prompt_tokens"]
+        assert counting.prompt_tokens - before == before + schema == asked["prompt_tokens"]
 
 
 def test_many_clients_at_once_are_all_counted_and_each_fault_is_met_once() -> None:
@@ -526,7 +470,9 @@ def talking_to(server: ModelServer) -> Any:
     return OpenAI(base_url=server.url, api_key="k", max_retries=0, timeout=20)
 
 
-def test_openais_client_reads_replies_streams_and_models(server: ModelServer) -> None:
+def test_openais_client_reads_replies_streams_and_models_and_raises_its_own_error_for_each_refusal(
+    server: ModelServer,
+) -> None:
     client = talking_to(server)
     request = formed()
     whole = client.chat.completions.create(**request)
@@ -538,27 +484,20 @@ def test_openais_client_reads_replies_streams_and_models(server: ModelServer) ->
     assert [one.id for one in client.models.list()] == ["scripted"]
     assert server.authorizations == ["Bearer k"] * 2
 
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
+    for kind, name in [
         ("http_401", "AuthenticationError"),
         ("http_429", "RateLimitError"),
         ("http_500", "InternalServerError"),
         ("http_503", "InternalServerError"),
         ("http_400_format", "BadRequestError"),
-    ],
-)
-def test_openais_client_raises_its_own_error_for_each_refusal(server: ModelServer, kind: str, name: str) -> None:
-    import openai
+    ]:
+        import openai
 
-    server.fail_next(kind)
-    wanted: Callable[..., Any] = getattr(openai, name)
-    with pytest.raises(wanted):  # type: ignore[call-overload]
-        talking_to(server).chat.completions.create(**formed())
+        server.fail_next(kind)
+        wanted: Callable[..., Any] = getattr(openai, name)
+        with pytest.raises(wanted):  # type: ignore[call-overload]
+            talking_to(server).chat.completions.create(**formed())
 
-
-def test_openais_client_does_not_take_a_stream_that_is_cut_for_a_whole_one(server: ModelServer) -> None:
     server.fail_next("disconnect")
     stream = talking_to(server).chat.completions.create(**question(stream=True))
     with pytest.raises(Exception, match=r"(?i)peer closed|incomplete|connection error"):

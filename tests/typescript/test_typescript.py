@@ -32,11 +32,11 @@ def test_the_types_of_the_client_are_those_that_the_service_describes() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ai-sdk-tools", "ai-sdk-middleware", "openai-chat"])
-def test_the_guide_shows_the_examples_as_they_are(name: str) -> None:
-    guide = (ROOT / "docs" / "guides" / "typescript.md").read_text(encoding="utf-8")
-    example = (ROOT / "examples" / "typescript" / "src" / f"{name}.ts").read_text(encoding="utf-8")
-    assert f"```ts {name}\n{example}```\n" in guide
+def test_the_guide_shows_the_examples_as_they_are() -> None:
+    for name in ["ai-sdk-tools", "ai-sdk-middleware", "openai-chat"]:
+        guide = (ROOT / "docs" / "guides" / "typescript.md").read_text(encoding="utf-8")
+        example = (ROOT / "examples" / "typescript" / "src" / f"{name}.ts").read_text(encoding="utf-8")
+        assert f"```ts {name}\n{example}```\n" in guide
 
 
 @pytest.mark.proof

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,9 +27,9 @@ class Stored:
 
     @classmethod
     def of(cls, conversation: Conversation, turn_of: Mapping[UtteranceId, str], seq_of: Mapping[str, int]) -> Stored:
-        """Raises EmberError if a turn of the conversation is not there."""
+        """Raises EmberError if a turn of the conversation that says something is not there."""
         turns = list(conversation.turns())
-        if missing := [turn.id for _, turn in turns if turn.id not in seq_of]:
+        if missing := [turn.id for _, turn in turns if turn.text.strip() and turn.id not in seq_of]:
             raise EmberError(f"{conversation.id}: {len(missing)} turns are in no page, first {missing[0]}")
         return cls(
             turn_of=turn_of,
@@ -67,10 +67,11 @@ def look_up(owner: OwnerMemory, conversation: Conversation, turn_of: Mapping[Utt
 
 
 def messages_of(conversation: Conversation) -> Iterator[tuple[Thread, list[dict[str, object]]]]:
-    """The messages of each thread in file order, as `add_messages` takes them; empty threads are left out."""
+    """The messages of each thread in file order, as `add_messages` takes them, and the thread with their turns. Turns
+    that say nothing are left out, and so are threads without any other."""
     for thread in conversation.threads:
-        if thread.turns:
-            yield thread, [message(turn) for turn in thread.turns]
+        if said := tuple(turn for turn in thread.turns if turn.text.strip()):
+            yield replace(thread, turns=said), [message(turn) for turn in said]
 
 
 def message(turn: Turn) -> dict[str, object]:

@@ -195,12 +195,16 @@ class OpenAIChat:
 
     def _client(self, sent: Callable[[Any], None]) -> openai.OpenAI:
         """The package's client, which hands each request to `sent` before it goes."""
+        import ssl
+
         import openai
 
         read_s = (FIRST_FACTOR + 1) * self._timeout_s  # the flight's own limits come before
         http = openai.DefaultHttpxClient(
             trust_env=False,
             follow_redirects=False,
+            # Over http no certificate is asked for, and reading the known ones takes longer than most requests.
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if self._url.startswith("http://") else True,
             timeout=openai.Timeout(read_s, connect=min(CONNECT_S, self._timeout_s)),
             event_hooks={"request": [sent]},
         )
