@@ -317,9 +317,8 @@ def test_no_secret_is_in_the_file(hooks: Hooks, tmp_path: Path) -> None:
     assert at.hook.secret.removeprefix("whsec_").encode() not in (tmp_path / "copy.db").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_addresses_that_are_not_public_are_refused(memory: Memory) -> None:
+    for url in (
         *("http://example.com/", "ftp://example.com/", "https://", "https://me:pw@example.com/", "example.com", ""),
         *("https://127.0.0.1/", "https://10.1.2.3/", "https://169.254.169.254/", "https://[::1]/", "https://0.0.0.0/"),
         *(
@@ -329,11 +328,9 @@ def test_no_secret_is_in_the_file(hooks: Hooks, tmp_path: Path) -> None:
             "https://[fd00::1]/",
         ),
         *("https://224.0.0.1/", "https://100.64.0.1/", "https://example.com:0/", "https://example.com/#a"),
-    ],
-)
-def test_addresses_that_are_not_public_are_refused(memory: Memory, url: str) -> None:
-    with pytest.raises(InputError, match="url"):
-        memory.of("alice").add_webhook(url)
+    ):
+        with pytest.raises(InputError, match="url"):
+            memory.of("alice").add_webhook(url)
 
 
 def test_an_address_is_public_outside_the_special_purpose_registries() -> None:
@@ -356,13 +353,13 @@ def test_an_address_is_public_outside_the_special_purpose_registries() -> None:
     assert taken == public.split()
 
 
-@pytest.mark.parametrize("host", ["localhost", "2130706433", "0x7f.1", "127.1"])
-def test_a_name_that_leads_to_a_private_address_is_not_connected_to(host: str) -> None:
-    with answering(lambda request, number: TAKEN) as receiver:
-        port = receiver.url.rpartition(":")[2]
-        with pytest.raises(NotSent, match=r"refused|resolved"):
-            send(f"https://{host}:{port}/", {}, b"", allowed=Allowed.parsed(""), timeout_s=1.0)
-        assert receiver.requests == []
+def test_a_name_that_leads_to_a_private_address_is_not_connected_to() -> None:
+    for host in ("localhost", "2130706433", "0x7f.1", "127.1"):
+        with answering(lambda request, number: TAKEN) as receiver:
+            port = receiver.url.rpartition(":")[2]
+            with pytest.raises(NotSent, match=r"refused|resolved"):
+                send(f"https://{host}:{port}/", {}, b"", allowed=Allowed.parsed(""), timeout_s=1.0)
+            assert receiver.requests == [], host
 
 
 def test_hosts_that_the_operator_names_may_be_reached() -> None:

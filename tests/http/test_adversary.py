@@ -68,39 +68,39 @@ NEARLY = [
 ]
 
 
-@pytest.mark.parametrize("name", NEARLY[:: bounded(9, proofs=1)])
-def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener, name: str) -> None:
-    memory = opened(proxy_url=NOBODY)
-    for near in ("bob", *NEARLY):
-        if "\0" not in near and len(near) <= 512:
-            memory.of(near).add(f"My word is {SECRET}.", "Noted.")
-    told = []
-    with running(memory, require_keys=True) as url, client(url, key_for(memory, "alice/default")[1]) as c:
-        for user, agent in ((name, "default"), ("alice", name)):
-            owner = {"user_id": user, "agent_id": agent}
-            said = {"messages": "I was never said."}
-            told += [
-                c.get("/v1/pages", params=owner),
-                c.delete("/v1/memories", params={**owner, "confirm": "true"}),
-                c.post("/v1/memories", json={**owner, **said}),
-                c.post("/v1/search", json={"query": "word", "filters": owner}),
-                c.post("/v1/memories/batch", json={"items": [{**owner, **said}, {**said, "user_id": "alice"}]}),
-                c.get("/v1/operations/o1", params=owner),
-                c.get("/v1/events", params=owner),
-                c.get("/pages", params={"user": user, "agent": agent}),
-                c.get("/forget", params={"user": user, "agent": agent, "kind": "thread", "id": "main"}),
-            ]
-            body = {"messages": [{"role": "user", "content": "hi"}], "user": user}
-            plain = name.isascii() and name.isprintable() and name == name.strip()
-            if plain or user == name:
-                headers = {"X-Ember-Agent": agent}
-                told.append(c.post("/v1/chat/completions", json=body, headers=headers))
-            if plain:
-                called = {**ACCEPT, "X-Ember-User": user, "X-Ember-Agent": agent}
-                told.append(c.post("/mcp", json=tool("search_memory", query="word"), headers=called))
-    assert {one.status_code for one in told} <= {403, 422}, [(one.url, one.status_code) for one in told]
-    assert not [one for one in told if SECRET in one.text]
-    assert memory.of("alice").stats().utterances == 0
+def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener) -> None:
+    for name in NEARLY[:: bounded(9, proofs=1)]:
+        memory = opened(proxy_url=NOBODY)
+        for near in ("bob", *NEARLY):
+            if "\0" not in near and len(near) <= 512:
+                memory.of(near).add(f"My word is {SECRET}.", "Noted.")
+        told = []
+        with running(memory, require_keys=True) as url, client(url, key_for(memory, "alice/default")[1]) as c:
+            for user, agent in ((name, "default"), ("alice", name)):
+                owner = {"user_id": user, "agent_id": agent}
+                said = {"messages": "I was never said."}
+                told += [
+                    c.get("/v1/pages", params=owner),
+                    c.delete("/v1/memories", params={**owner, "confirm": "true"}),
+                    c.post("/v1/memories", json={**owner, **said}),
+                    c.post("/v1/search", json={"query": "word", "filters": owner}),
+                    c.post("/v1/memories/batch", json={"items": [{**owner, **said}, {**said, "user_id": "alice"}]}),
+                    c.get("/v1/operations/o1", params=owner),
+                    c.get("/v1/events", params=owner),
+                    c.get("/pages", params={"user": user, "agent": agent}),
+                    c.get("/forget", params={"user": user, "agent": agent, "kind": "thread", "id": "main"}),
+                ]
+                body = {"messages": [{"role": "user", "content": "hi"}], "user": user}
+                plain = name.isascii() and name.isprintable() and name == name.strip()
+                if plain or user == name:
+                    headers = {"X-Ember-Agent": agent}
+                    told.append(c.post("/v1/chat/completions", json=body, headers=headers))
+                if plain:
+                    called = {**ACCEPT, "X-Ember-User": user, "X-Ember-Agent": agent}
+                    told.append(c.post("/mcp", json=tool("search_memory", query="word"), headers=called))
+        assert {one.status_code for one in told} <= {403, 422}, [(one.url, one.status_code) for one in told]
+        assert not [one for one in told if SECRET in one.text], name
+        assert memory.of("alice").stats().utterances == 0, name
 
 
 def test_a_key_of_ours_bounds_a_request_wherever_it_stands_beside_another(memory: Memory) -> None:
@@ -254,20 +254,18 @@ def forging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield Server(url=url, memory=memory)
 
 
-@pytest.mark.parametrize(
-    "letter", bounded(["a", "中", "\x01"], proofs=["a", "é", "中", "\U0001f600", '"', "\x01", "\\"])
-)
-def test_a_list_of_owners_goes_on_after_the_longest_names(server: Server, letter: str) -> None:
-    for number in range(3):
-        server.memory.of(letter * 511 + str(number), letter * 512).add("hello")
-    found, cursor = [], None
-    with client(server.url) as c:
-        for _ in range(3):
-            got = c.get("/v1/owners", params={"limit": 1, **({} if cursor is None else {"cursor": cursor})}).json()
-            found += [one["user_id"] for one in got["results"]]
-            cursor = got["next_cursor"]
-    assert found == [letter * 511 + str(number) for number in range(3)]
-    assert cursor is None
+def test_a_list_of_owners_goes_on_after_the_longest_names(server: Server) -> None:
+    for letter in bounded(["a", "中", "\x01"], proofs=["a", "é", "中", "\U0001f600", '"', "\x01", "\\"]):
+        for number in range(3):
+            server.memory.of(letter * 511 + str(number), letter * 512).add("hello")
+        found, cursor = [], None
+        with client(server.url) as c:
+            for _ in range(3):
+                got = c.get("/v1/owners", params={"limit": 1, **({} if cursor is None else {"cursor": cursor})}).json()
+                found += [one["user_id"] for one in got["results"]]
+                cursor = got["next_cursor"]
+        assert found == [letter * 511 + str(number) for number in range(3)], letter
+        assert cursor is None, letter
 
 
 # ------------------------------------------------------------------------------------------------------- bodies
@@ -299,27 +297,29 @@ def test_a_stranger_s_body_in_chunks_is_read_no_further_than_that(memory: Memory
 DEEP = (50, 250, 450, 500, 600, 900, 2000, 50_000)
 
 
-@pytest.mark.parametrize("depth", bounded((50, 500, 900, 50_000), proofs=DEEP))
-def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Opener, depth: int) -> None:
-    lists, maps = "[" * depth + "1" + "]" * depth, '{"a":' * depth + "1" + "}" * depth
-    with running(opened(proxy_url=NOBODY)) as url, client(url) as c:
-        for path, body in (
-            ("/v1/memories", f'{{"messages": [{{"role": "user", "content": [{{"type": "x", "a": {maps}}}]}}]}}'),
-            ("/v1/memories", f'{{"messages": [{{"role": "assistant", "tool_calls": {lists}}}]}}'),
-            ("/v1/memories/batch", f'{{"items": {lists}}}'),
-            ("/v1/search", lists),
-            ("/v1/search", maps),
-            ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": {lists}}}]}}'),
-            ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": "a", "tool_calls": {lists}}}]}}'),
-            ("/mcp", f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {maps}}}'),
-        ):
-            got = c.post(path, content=body, headers=ACCEPT)
-            assert got.status_code != 500, (path, got.text)
+def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Opener) -> None:
+    for depth in bounded((50, 500, 900, 50_000), proofs=DEEP):
+        lists, maps = "[" * depth + "1" + "]" * depth, '{"a":' * depth + "1" + "}" * depth
+        with running(opened(proxy_url=NOBODY)) as url, client(url) as c:
+            for path, body in (
+                ("/v1/memories", f'{{"messages": [{{"role": "user", "content": [{{"type": "x", "a": {maps}}}]}}]}}'),
+                ("/v1/memories", f'{{"messages": [{{"role": "assistant", "tool_calls": {lists}}}]}}'),
+                ("/v1/memories/batch", f'{{"items": {lists}}}'),
+                ("/v1/search", lists),
+                ("/v1/search", maps),
+                ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": {lists}}}]}}'),
+                (
+                    "/v1/chat/completions",
+                    f'{{"messages": [{{"role": "user", "content": "a", "tool_calls": {lists}}}]}}',
+                ),
+                ("/mcp", f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {maps}}}'),
+            ):
+                got = c.post(path, content=body, headers=ACCEPT)
+                assert got.status_code != 500, (path, got.text)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_a_body_that_is_not_what_it_should_be_is_told_so(server: Server) -> None:
+    for body in (
         '{"query": "a", "top_k": 1e400}',
         '{"query": "a", "top_k": ' + "9" * 5000 + "}",
         '{"query": NaN}',
@@ -331,26 +331,27 @@ def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Ope
         '""',
         "",
         "{",
-    ],
-)
-def test_a_body_that_is_not_what_it_should_be_is_told_so(server: Server, body: str) -> None:
-    with client(server.url) as c:
-        for path in ("/v1/search", "/v1/context", "/v1/memories", "/v1/settle", "/mcp"):
-            got = c.post(path, content=body.encode("latin-1"), headers=ACCEPT)
-            assert 400 <= got.status_code < 500 or (path == "/v1/settle" and got.status_code == 202), (path, got.text)
-            assert "Traceback" not in got.text
+    ):
+        with client(server.url) as c:
+            for path in ("/v1/search", "/v1/context", "/v1/memories", "/v1/settle", "/mcp"):
+                got = c.post(path, content=body.encode("latin-1"), headers=ACCEPT)
+                assert 400 <= got.status_code < 500 or (path == "/v1/settle" and got.status_code == 202), (
+                    path,
+                    got.text,
+                )
+                assert "Traceback" not in got.text, body
 
 
 # ------------------------------------------------------------------------------------------------- foreign pages
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-@pytest.mark.parametrize("mode", ["no-cors", "cors", "same-origin"])
-def test_a_foreign_page_cannot_even_time_an_answer(server: Server, site: str, mode: str) -> None:
-    with client(server.url) as c:
-        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
-        for path in ("/v1/pages", "/search?q=a", "/v1/events", "/metrics", "/"):
-            assert c.get(path, headers=headers).status_code == 403, path
+def test_a_foreign_page_cannot_even_time_an_answer(server: Server) -> None:
+    for site in ("cross-site", "same-site"):
+        for mode in ("no-cors", "cors", "same-origin"):
+            with client(server.url) as c:
+                headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+                for path in ("/v1/pages", "/search?q=a", "/v1/events", "/metrics", "/"):
+                    assert c.get(path, headers=headers).status_code == 403, path
 
 
 def test_a_link_from_elsewhere_a_page_of_ours_and_a_program_may_read(server: Server) -> None:
@@ -431,20 +432,18 @@ def test_a_revoked_key_ends_a_stream_though_there_is_always_something_new(memory
 # --------------------------------------------------------------------------------------- addresses, times, errors
 
 
-@pytest.mark.parametrize(
-    "path", ["../files", "%2e%2e/files", "..%2ffiles", "x/../../files", "..%5cfiles", ".", "a/./b"]
-)
-def test_a_model_s_name_leads_to_no_other_address_of_the_upstream(opened: Opener, path: str) -> None:
-    with ModelServer() as model, running(opened(proxy_url=model.url, proxy_key="sk-operator")) as url:
-        address = urlsplit(url)
-        raw = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
-        raw.request("GET", f"/v1/models/{path}")
-        got = raw.getresponse()
-        content = got.read()
-        raw.close()
-        assert got.status == 404
-        assert b"upstream" not in content
-        assert len(model.requests) == 0
+def test_a_model_s_name_leads_to_no_other_address_of_the_upstream(opened: Opener) -> None:
+    for path in ("../files", "%2e%2e/files", "..%2ffiles", "x/../../files", "..%5cfiles", ".", "a/./b"):
+        with ModelServer() as model, running(opened(proxy_url=model.url, proxy_key="sk-operator")) as url:
+            address = urlsplit(url)
+            raw = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
+            raw.request("GET", f"/v1/models/{path}")
+            got = raw.getresponse()
+            content = got.read()
+            raw.close()
+            assert got.status == 404, path
+            assert b"upstream" not in content, path
+            assert len(model.requests) == 0, path
 
 
 @pytest.mark.parametrize(

@@ -322,8 +322,8 @@ def test_messages_of_other_tools_are_taken_as_they_are(http: httpx2.Client) -> N
     assert "see({})" in kept[2]["memory"]
 
 
-@pytest.mark.parametrize("file", ["\x9f", "no base64", "A", "é"])
-def test_a_document_s_file_that_is_no_base64_is_refused(http: httpx2.Client, file: str) -> None:
-    answer = http.post("/v1/documents", json={"file": file, "title": "Notes", **ALICE})
-    assert answer.status_code == 422, answer.text
-    assert "base64" in answer.json()["detail"]
+def test_a_document_s_file_that_is_no_base64_is_refused(http: httpx2.Client) -> None:
+    for file in ("\x9f", "no base64", "A", "é"):
+        answer = http.post("/v1/documents", json={"file": file, "title": "Notes", **ALICE})
+        assert answer.status_code == 422, answer.text
+        assert "base64" in answer.json()["detail"], file

@@ -288,19 +288,19 @@ def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service
         assert template not in text or template in shown
 
 
-@pytest.mark.parametrize("path", ["/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"])
-def test_a_failure_echoes_a_hostile_address_as_text(service: Service, path: str) -> None:
-    for text in ATTACKS[:: bounded(5, proofs=1)]:
-        for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):
-            address = f"{path}/{quote(text, safe='')}{query}"
-            for headers in ({}, {"HX-Request": "true"}):
-                got = service.http.get(address, headers=headers)
-                assert got.status_code < 500, (address, got.text)
-                if not got.headers.get("content-type", "").startswith("text/html"):
-                    assert got.headers["x-content-type-options"] == "nosniff"
-                    continue
-                for tag, attributes in Elements(got.text).found:
-                    assert set(attributes) <= VOCABULARY[tag], (address, tag)
+def test_a_failure_echoes_a_hostile_address_as_text(service: Service) -> None:
+    for path in ("/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"):
+        for text in ATTACKS[:: bounded(5, proofs=1)]:
+            for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):
+                address = f"{path}/{quote(text, safe='')}{query}"
+                for headers in ({}, {"HX-Request": "true"}):
+                    got = service.http.get(address, headers=headers)
+                    assert got.status_code < 500, (address, got.text)
+                    if not got.headers.get("content-type", "").startswith("text/html"):
+                        assert got.headers["x-content-type-options"] == "nosniff", path
+                        continue
+                    for tag, attributes in Elements(got.text).found:
+                        assert set(attributes) <= VOCABULARY[tag], (address, tag)
 
 
 def test_a_login_leads_nowhere_but_here(service: Service) -> None:
@@ -396,17 +396,17 @@ def test_events_hold_no_word_of_what_was_said_nor_of_whom(service: Service) -> N
 # ------------------------------------------------------------------------------------------- what is not taken
 
 
-@pytest.mark.parametrize("bad", ["\\ud800", "\\udc00 x", "a\\u0000b"])
-@pytest.mark.parametrize("field", ["content", "name", "user_id", "agent_id", "run_id"])
-def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Service, bad: str, field: str) -> None:
-    before = service.memory.stats().utterances
-    given = {"content": "hello", "name": "Al", "user_id": "u", "agent_id": "a", "run_id": "r", field: "BAD"}
-    message = {"role": "user", "content": given["content"], "name": given["name"]}
-    body = {**{name: given[name] for name in ("user_id", "agent_id", "run_id")}, "messages": [message]}
-    got = service.http.post("/v1/memories", content=json.dumps(body).replace("BAD", bad), headers=JSON)
-    assert got.status_code == 422, got.text
-    assert got.headers["content-type"] == "application/problem+json"
-    assert service.memory.stats().utterances == before
+def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Service) -> None:
+    for bad in ("\\ud800", "\\udc00 x", "a\\u0000b"):
+        for field in ("content", "name", "user_id", "agent_id", "run_id"):
+            before = service.memory.stats().utterances
+            given = {"content": "hello", "name": "Al", "user_id": "u", "agent_id": "a", "run_id": "r", field: "BAD"}
+            message = {"role": "user", "content": given["content"], "name": given["name"]}
+            body = {**{name: given[name] for name in ("user_id", "agent_id", "run_id")}, "messages": [message]}
+            got = service.http.post("/v1/memories", content=json.dumps(body).replace("BAD", bad), headers=JSON)
+            assert got.status_code == 422, got.text
+            assert got.headers["content-type"] == "application/problem+json", (bad, field)
+            assert service.memory.stats().utterances == before, (bad, field)
 
 
 def test_a_line_of_a_megabyte_is_kept_whole_and_shown_in_part(service: Service) -> None:

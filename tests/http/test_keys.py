@@ -125,10 +125,10 @@ def test_an_owner_that_is_written_out_is_read_as_the_same(user: str, agent: str)
     assert api_keys.grant_of(api_keys.shown(grant)) == grant
 
 
-@pytest.mark.parametrize("owner", ["", " ", "/x", "alice/", "/"])
-def test_an_owner_without_a_name_is_refused(owner: str) -> None:
-    with pytest.raises(InputError):
-        api_keys.make("test", [owner], read_only=False, now=NOW)
+def test_an_owner_without_a_name_is_refused() -> None:
+    for owner in ("", " ", "/x", "alice/", "/"):
+        with pytest.raises(InputError):
+            api_keys.make("test", [owner], read_only=False, now=NOW)
 
 
 # --------------------------------------------------------------------------------------------- what they hold

@@ -119,19 +119,19 @@ def test_a_length_that_lies_does_not_let_more_in(small: str) -> None:
 # -------------------------------------------------------------------------------------------------- foreign pages
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8765", "localhost.evil.example", "", "[::", "10.0.0.1"])
-def test_a_name_that_was_pointed_at_this_machine_is_not_answered(server: Server, host: str) -> None:
-    with client(server.url) as c:
-        for path in ("/v1/stats", "/", "/openapi.json", "/metrics", "/nowhere"):
-            got = c.get(path, headers={"Host": host})
-            assert got.status_code in (400, 403), path
-            assert "results" not in got.text
+def test_a_name_that_was_pointed_at_this_machine_is_not_answered(server: Server) -> None:
+    for host in ("evil.example", "evil.example:8765", "localhost.evil.example", "", "[::", "10.0.0.1"):
+        with client(server.url) as c:
+            for path in ("/v1/stats", "/", "/openapi.json", "/metrics", "/nowhere"):
+                got = c.get(path, headers={"Host": host})
+                assert got.status_code in (400, 403), path
+                assert "results" not in got.text, host
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:99", "127.9.9.9", "[::1]:8765"])
-def test_names_of_loopback_are_answered(server: Server, host: str) -> None:
-    with client(server.url) as c:
-        assert c.get("/v1/stats", headers={"Host": host}).status_code == 200
+def test_names_of_loopback_are_answered(server: Server) -> None:
+    for host in ("localhost", "LOCALHOST:1", "127.0.0.1:99", "127.9.9.9", "[::1]:8765"):
+        with client(server.url) as c:
+            assert c.get("/v1/stats", headers={"Host": host}).status_code == 200, host
 
 
 FOREIGN = [
@@ -144,15 +144,15 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("headers", FOREIGN)
-def test_a_foreign_page_changes_nothing(server: Server, headers: dict[str, str]) -> None:
-    _, text = key_for(server.memory, "*")
-    for cookie in ({}, {"Cookie": f"ember_key={text}"}, {"Authorization": "Basic eDp5"}):
-        with client(server.url) as c:
-            got = c.post("/v1/memories", json={"messages": "I was never said."}, headers={**headers, **cookie})
-            assert got.status_code == 403
-            assert c.delete("/v1/memories", params={"confirm": "true"}, headers=headers).status_code == 403
-    assert server.memory.owners() == ()
+def test_a_foreign_page_changes_nothing(server: Server) -> None:
+    for headers in FOREIGN:
+        _, text = key_for(server.memory, "*")
+        for cookie in ({}, {"Cookie": f"ember_key={text}"}, {"Authorization": "Basic eDp5"}):
+            with client(server.url) as c:
+                got = c.post("/v1/memories", json={"messages": "I was never said."}, headers={**headers, **cookie})
+                assert got.status_code == 403, headers
+                assert c.delete("/v1/memories", params={"confirm": "true"}, headers=headers).status_code == 403, headers
+        assert server.memory.owners() == (), headers
 
 
 def test_a_page_of_our_own_and_a_program_change_what_they_like(server: Server) -> None:

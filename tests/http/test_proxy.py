@@ -83,14 +83,15 @@ def test_a_scope_limits_what_the_model_is_told_and_metadata_are_kept(proxy: Prox
     assert "plums" not in told
 
 
-@pytest.mark.parametrize(
-    ("scope", "said"),
-    [("{", "X-Ember-Scope is not JSON"), ('{"tiers": ["x"]}', "scope.tiers holds"), ("3", "scope is int")],
-)
-def test_a_wrong_scope_is_refused_before_the_model_is_asked(proxy: Proxied, scope: str, said: str) -> None:
-    answer = post(proxy, {"model": "m", "messages": [user("Hi")]}, **{"x-ember-scope": scope})
-    assert (answer.status_code, said in answer.json()["error"]["message"]) == (422, True)
-    assert proxy.model.requests == []
+def test_a_wrong_scope_is_refused_before_the_model_is_asked(proxy: Proxied) -> None:
+    for scope, said in (
+        ("{", "X-Ember-Scope is not JSON"),
+        ('{"tiers": ["x"]}', "scope.tiers holds"),
+        ("3", "scope is int"),
+    ):
+        answer = post(proxy, {"model": "m", "messages": [user("Hi")]}, **{"x-ember-scope": scope})
+        assert (answer.status_code, said in answer.json()["error"]["message"]) == (422, True), (scope, said)
+        assert proxy.model.requests == [], (scope, said)
 
 
 def test_metadata_that_are_none_of_ours_are_passed_on_and_not_kept(proxy: Proxied) -> None:
@@ -343,28 +344,23 @@ def test_upstreams_break_in_mid_stream_is_an_error_and_what_came_is_kept(proxy: 
 # --------------------------------------------------------------------------------------------- upstream's own failures
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [
+def test_upstreams_refusals_come_back_as_they_are(proxy: Proxied) -> None:
+    for kind, error in (
         ("http_401", openai.AuthenticationError),
         ("http_429", openai.RateLimitError),
         ("http_500", openai.InternalServerError),
-    ],
-)
-@pytest.mark.parametrize("stream", [False, True])
-def test_upstreams_refusals_come_back_as_they_are(
-    proxy: Proxied, kind: str, error: type[openai.APIStatusError], stream: bool
-) -> None:
-    detail = {"retry_after": 7} if kind == "http_429" else {}
-    proxy.model.fail_next(kind, **detail)
-    with pytest.raises(error) as raised:
-        list(streamed(proxy.client(), [user("Hello.")])) if stream else ask(proxy.client(), [user("Hello.")])
-    from embermem.testing.faults import STATUSES
+    ):
+        for stream in (False, True):
+            detail = {"retry_after": 7} if kind == "http_429" else {}
+            proxy.model.fail_next(kind, **detail)
+            with pytest.raises(error) as raised:
+                list(streamed(proxy.client(), [user("Hello.")])) if stream else ask(proxy.client(), [user("Hello.")])
+            from embermem.testing.faults import STATUSES
 
-    assert raised.value.body == STATUSES[kind][1]["error"]
-    if detail:
-        assert raised.value.response.headers["retry-after"] == "7"
-    assert texts(proxy.owner()) == [["Hello."]]
+            assert raised.value.body == STATUSES[kind][1]["error"], (kind, error, stream)
+            if detail:
+                assert raised.value.response.headers["retry-after"] == "7", (kind, error, stream)
+            assert texts(proxy.owner()) == [["Hello."]], (kind, error, stream)
 
 
 def test_a_request_that_upstream_refuses_is_refused_in_its_words(proxy: Proxied) -> None:
@@ -484,23 +480,19 @@ def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_asks_no_upstre
     assert memory.of("alice").stats().utterances == 1
 
 
-@pytest.mark.parametrize(
-    ("authorization", "passes"), [("Bearer sk-mine", True), ("", False), ("Bearer ember_x", False)]
-)
-def test_who_pays_is_said_to_upstream_only_with_the_client_s_own_key(
-    authorization: str, passes: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    given = {"authorization": authorization}
-    target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), given, Server.OPENAI, require_keys=False)
-    sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
-    assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes)
-    assert sent["openai-beta"] == "x"
+def test_who_pays_is_said_to_upstream_only_with_the_client_s_own_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for authorization, passes in (("Bearer sk-mine", True), ("", False), ("Bearer ember_x", False)):
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        given = {"authorization": authorization}
+        target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), given, Server.OPENAI, require_keys=False)
+        sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
+        assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes), (authorization, passes)
+        assert sent["openai-beta"] == "x", (authorization, passes)
 
 
-@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "image/svg+xml", "application/javascript", ""])
-def test_what_a_browser_would_run_comes_back_as_plain_text(kind: str) -> None:
-    assert returned({"content-type": kind})["content-type"] == "text/plain; charset=utf-8"
+def test_what_a_browser_would_run_comes_back_as_plain_text() -> None:
+    for kind in ("text/html; charset=utf-8", "image/svg+xml", "application/javascript", ""):
+        assert returned({"content-type": kind})["content-type"] == "text/plain; charset=utf-8", kind
 
 
 def test_a_clients_own_key_is_passed_on_where_none_is_set(proxy: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:

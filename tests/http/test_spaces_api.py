@@ -77,10 +77,10 @@ def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone(memory: Memory) -> 
     assert [api_keys.covers(reader, team, one) for one in right] == [True, False, False]
 
 
-@pytest.mark.parametrize("text", ["", "a b", "team:", "team:all", "team:write:x", ":read", " ", "*"])
-def test_a_right_to_no_space_is_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        api_keys.make("test", [], spaces=[text], read_only=False, now=NOW)
+def test_a_right_to_no_space_is_refused() -> None:
+    for text in ("", "a b", "team:", "team:all", "team:write:x", ":read", " ", "*"):
+        with pytest.raises(InputError):
+            api_keys.make("test", [], spaces=[text], read_only=False, now=NOW)
 
 
 def test_a_grant_of_before_is_read_as_it_was() -> None:
