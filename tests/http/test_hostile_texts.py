@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from serving import NO_TLS, running
 
@@ -79,6 +79,7 @@ hostile = (
     .filter(lambda text: bool(text.strip()))
 )
 numbers = itertools.count()
+PHASES = bounded([Phase.explicit], proofs=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,10 +258,9 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
 # --------------------------------------------------------------------------------------------------------- pages
 
 
-@settings(max_examples=bounded(1, proofs=40))
+@settings(max_examples=bounded(1, proofs=40), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
-@example(text='"><script>alert(1)</script>')
 @example(
     text='\\u003cb\\u003e \\" \\\u202eevil\u202c\u2066x\u206900\U0001f600\U0001f469\u200d\U0001f52c e\u0301 \U000e0041'
 )
@@ -275,10 +275,9 @@ def test_a_page_has_the_elements_that_it_has_with_a_harmless_text(service: Servi
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=bounded(1, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
-@example(text="</textarea><script>alert(1)</script>")
 def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service, text: str) -> None:
     owner, kept = said(service, text, settled=True)
     shown = ""
@@ -290,7 +289,7 @@ def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service
 
 def test_a_failure_echoes_a_hostile_address_as_text(service: Service) -> None:
     for path in ("/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"):
-        for text in ATTACKS[:: bounded(5, proofs=1)]:
+        for text in ATTACKS[:: bounded(9, proofs=1)]:
             for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):
                 address = f"{path}/{quote(text, safe='')}{query}"
                 for headers in ({}, {"HX-Request": "true"}):
@@ -315,7 +314,7 @@ def test_a_login_leads_nowhere_but_here(service: Service) -> None:
 # ----------------------------------------------------------------------------------------------------- the routes
 
 
-@settings(max_examples=bounded(1, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_every_route_gives_back_what_was_said_to_the_character(service: Service, text: str) -> None:
@@ -347,7 +346,7 @@ def test_every_route_gives_back_what_was_said_to_the_character(service: Service,
         assert got.headers["x-content-type-options"] == "nosniff"
 
 
-@settings(max_examples=bounded(3, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close(service: Service, text: str) -> None:
@@ -409,9 +408,9 @@ def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Ser
             assert service.memory.stats().utterances == before, (bad, field)
 
 
-def test_a_line_of_a_megabyte_is_kept_whole_and_shown_in_part(service: Service) -> None:
+def test_a_line_of_hundreds_of_thousands_of_characters_is_kept_whole_and_shown_in_part(service: Service) -> None:
     owner = {"user_id": f"long {next(numbers)}", "agent_id": "default"}
-    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[:1_000_000]
+    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[: bounded(320_000, proofs=1_000_000)]
     got = service.http.post("/v1/memories", json={**owner, "messages": text})
     assert got.status_code == 201
     kept = got.json()["results"][0]

@@ -149,7 +149,7 @@ def test_an_encoding_that_nobody_asked_for_is_refused(opened: Opener) -> None:
         for one in encoding.split(", "):
             body = gzip.compress(body) if one == "gzip" else zlib.compress(body) if one == "deflate" else body
 
-        def handle(request: bytes, connection: socket.socket) -> None:
+        def handle(request: bytes, connection: socket.socket, body: bytes = body, encoding: str = encoding) -> None:
             kind = "text/event-stream" if b'"stream"' in request else "application/json"
             connection.sendall(whole(body, f"Content-Encoding: {encoding}", kind=kind))
 
@@ -275,7 +275,7 @@ def test_a_body_that_comes_by_drops_is_late_too(opened: Opener) -> None:
 def test_an_upstream_that_breaks_off_or_speaks_nonsense_is_unreachable(opened: Opener) -> None:
     for said in (b"", HALF_A_HEAD, b"\x00\xff" * 50, b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 100_000):
 
-        def handle(request: bytes, connection: socket.socket) -> None:
+        def handle(request: bytes, connection: socket.socket, said: bytes = said) -> None:
             connection.sendall(said)
             raise OSError  # the connection is closed
 
