@@ -488,7 +488,9 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
 # ------------------------------------------------------------------------------------------ opening, and awaiting
 
 
-def test_a_configuration_of_mem0_says_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_of_mem0_says_where_the_store_lies_and_which_models_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
     places: dict[str, dict[str, Any]] = {
         "q": {"vector_store": {"provider": "qdrant", "config": {"path": str(tmp_path / "q")}}},
@@ -502,15 +504,13 @@ def test_a_configuration_of_mem0_says_where_the_store_lies(tmp_path: Path, monke
     with Memory() as memory:
         assert (tmp_path / "home" / "ember.db").is_file()
 
-
-def test_models_and_embedders_are_those_of_the_configuration() -> None:
     local = {"openai_base_url": "http://127.0.0.1:9/v1", "api_key": "k", "model": "tiny"}
-    config = {
+    whole = {
         "llm": {"provider": "openai", "config": local},
         "embedder": {"provider": "huggingface", "config": {"model": "x"}},
         "ember": {"place": ":memory:", "background": False, "embedder": "hashed"},
     }
-    with Memory.from_config(config) as memory:
+    with Memory.from_config(whole) as memory:
         settings = memory.ember.settings
         assert (settings.model, settings.model_url, settings.embedder) == ("tiny", local["openai_base_url"], "hashed")
         made = memory.add("I like figs.", user_id="alice")

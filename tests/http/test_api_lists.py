@@ -145,34 +145,24 @@ def test_a_part_ends_before_it_is_too_large_and_holds_one_thing_at_least(
     assert seen == texts
 
 
-@given(name=st.text(), place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_a_cursor_gives_its_position_back_to_its_own_list_only(name: str, place: str) -> None:
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(name=st.text(), place=TEXT, where=st.integers(0), char=st.characters(), text=st.text())
+@example(name="pages", place="²", where=0, char="²", text="²")
+def test_a_cursor_gives_its_position_back_to_its_own_list_only_and_an_edited_or_made_up_one_is_refused(
+    name: str, place: str, where: int, char: str, text: str
+) -> None:
     made = cursors.cursor(name, place)
     assert cursors.position(name, made) == place
-    with pytest.raises(InputError, match="cursor"):
-        cursors.position(name + "x", made)
-
-
-@given(place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), where=st.integers(0), char=st.characters())
-def test_a_cursor_that_was_edited_is_refused(place: str, where: int, char: str) -> None:
-    made = cursors.cursor("list", place)
     where %= len(made)
     edited = made[:where] + char + made[where + 1 :]
-    if edited != made:
-        with pytest.raises(InputError, match="cursor"):
-            cursors.position("list", edited)
-
-
-@given(st.text())
-def test_any_text_as_a_cursor_is_refused(text: str) -> None:
+    for of, wrong in ((name + "x", made), (name, edited), (name, text)):
+        if (of, wrong) != (name, made):
+            with pytest.raises(InputError, match="cursor"):
+                cursors.position(of, wrong)
     with pytest.raises(InputError, match="cursor"):
-        cursors.position("list", text)
-
-
-def test_a_cursor_made_by_hand_with_a_position_that_is_no_number_is_refused() -> None:
-    made = cursors.cursor("pages", "²")
-    with pytest.raises(InputError, match="cursor"):
-        cursors.number("pages", made)
+        cursors.number("pages", cursors.cursor("pages", "²"))
 
 
 def talk(alice: OwnerMemory, pages: int = 12) -> None:

@@ -198,8 +198,9 @@ def process(place: Path, *arguments: str, files: int) -> Iterator[str]:
     settings = {"EMBERMEM_HTTP_REQUEST_S": "2", "EMBERMEM_HTTP_CONNECTIONS": "30"}
 
     def with_few_files() -> None:
-        os.closerange(3, 4096)  # what the parent has open takes no place
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        first_free = os.open(os.devnull, os.O_RDONLY)  # what the parent has open takes no place
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (first_free + files, most))
         os.environ.update(environment(place, settings))
         app([*arguments, "--port", "0"])
 

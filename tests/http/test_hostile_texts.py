@@ -302,13 +302,23 @@ def test_a_failure_echoes_a_hostile_address_as_text(service: Service) -> None:
                         assert set(attributes) <= VOCABULARY[tag], (address, tag)
 
 
-def test_a_login_leads_nowhere_but_here(service: Service) -> None:
+def test_a_login_leads_nowhere_but_here_and_events_hold_no_word_of_what_was_said_nor_of_whom(service: Service) -> None:
     for text in (*ATTACKS, "//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "\\\\evil"):
         page = service.http.get("/login", params={"next": text})
         for tag, attributes in Elements(page.text).found:
             assert set(attributes) <= VOCABULARY[tag]
             if tag == "input" and attributes.get("name") == "next":
                 assert re.match(r"/(?![/\\])", attributes["value"] or "")
+
+    for text in ("data: x\n\nevent: page\nid: 9.9\n\n", "\r\revent: change", "<script>alert(1)</script>"):
+        owner, _ = said(service, text, settled=False)
+        with service.http.stream("GET", "/v1/events", params=owner) as stream:
+            lines = stream.iter_lines()
+            told = list(itertools.islice(lines, 6))
+        assert told[:2] == ["retry: 2000", ""]
+        fields = dict(line.split(": ", 1) for line in told[2:5])
+        assert set(fields) == {"id", "event", "data"}
+        assert set(json.loads(fields["data"])) == {"seq", "revision", "pages", "due_at", "failures"}
 
 
 # ----------------------------------------------------------------------------------------------------- the routes
@@ -363,6 +373,8 @@ def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close
 
     stored = call("add_memory", user_input=f"I live in Lyon. {text}", agent_response=text, thread=text[:200])
     page_id = stored["structuredContent"]["page_id"]
+    mine = service.memory.of(f"tools {number}")
+    mine.set_profile(note=text[:500])  # an answer that holds nothing has no markers
     for result in (
         call("retrieve_memory", query=text),
         call("retrieve_memory", query="Lyon", thread=text[:200]),
@@ -376,20 +388,7 @@ def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close
         assert opening is not None
         assert told.count(f"</{opening[1]}>") == 1
         assert opening[1] not in text
-    mine = service.memory.of(f"tools {number}")
     assert [one.text for one in mine.page(page_id).utterances] == [f"I live in Lyon. {text}", text]
-
-
-def test_events_hold_no_word_of_what_was_said_nor_of_whom(service: Service) -> None:
-    for text in ("data: x\n\nevent: page\nid: 9.9\n\n", "\r\revent: change", "<script>alert(1)</script>"):
-        owner, _ = said(service, text, settled=False)
-        with service.http.stream("GET", "/v1/events", params=owner) as stream:
-            lines = stream.iter_lines()
-            told = list(itertools.islice(lines, 6))
-        assert told[:2] == ["retry: 2000", ""]
-        fields = dict(line.split(": ", 1) for line in told[2:5])
-        assert set(fields) == {"id", "event", "data"}
-        assert set(json.loads(fields["data"])) == {"seq", "revision", "pages", "due_at", "failures"}
 
 
 # ------------------------------------------------------------------------------------------- what is not taken
@@ -410,7 +409,7 @@ def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Ser
 
 def test_a_line_of_hundreds_of_thousands_of_characters_is_kept_whole_and_shown_in_part(service: Service) -> None:
     owner = {"user_id": f"long {next(numbers)}", "agent_id": "default"}
-    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[: bounded(320_000, proofs=1_000_000)]
+    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[: bounded(200_000, proofs=1_000_000)]
     got = service.http.post("/v1/memories", json={**owner, "messages": text})
     assert got.status_code == 201
     kept = got.json()["results"][0]
@@ -418,7 +417,7 @@ def test_a_line_of_hundreds_of_thousands_of_characters_is_kept_whole_and_shown_i
     for path in ("/overview", "/pages", f"/pages/{kept['page_id']}", "/search?q=alert", "/playground?q=alert"):
         page = service.http.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), **names})
         assert_ours(page)
-        assert len(page.content) < 300_000
+        assert len(page.content) < 150_000
     whole = service.http.get(f"/utterances/{kept['id']}/text", params=names)
     assert whole.text == text
     assert whole.headers["content-type"].startswith("text/plain")

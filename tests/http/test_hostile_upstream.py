@@ -129,7 +129,7 @@ def test_an_answer_without_an_end_is_read_no_further_than_the_bound(opened: Open
             assert sent[0] < FLOOD, (announced, path)
 
 
-def test_a_gzipped_answer_counts_as_what_it_becomes(opened: Opener) -> None:
+def test_a_gzipped_answer_counts_as_what_it_becomes_and_a_refusal_is_bounded_too(opened: Opener) -> None:
     bomb = gzip.compress(b" " * 4 * MIB)
     assert len(bomb) < BOUND
 
@@ -141,6 +141,10 @@ def test_a_gzipped_answer_counts_as_what_it_becomes(opened: Opener) -> None:
     with proxied(opened, handle) as (c, _, _):
         assert told(ask(c, "big")) == (502, "upstream_too_large")
         assert ask(c, "small").json()["choices"][0]["message"] == HELLO
+
+    refuses, _ = flooding(b"HTTP/1.1 500 Oh\r\nContent-Type: text/plain\r\n\r\n", b"no " * 20_000)
+    with proxied(opened, refuses) as (c, _, _):
+        assert told(ask(c)) == (502, "upstream_too_large")
 
 
 def test_an_encoding_that_nobody_asked_for_is_refused(opened: Opener) -> None:
@@ -156,12 +160,6 @@ def test_an_encoding_that_nobody_asked_for_is_refused(opened: Opener) -> None:
         with proxied(opened, handle) as (c, _, _):
             assert told(ask(c)) == (502, "upstream_unreadable"), encoding
             assert told(ask(c, stream=True)) == (502, "upstream_unreadable"), encoding
-
-
-def test_a_refusal_of_upstream_s_is_bounded_too(opened: Opener) -> None:
-    handle, _ = flooding(b"HTTP/1.1 500 Oh\r\nContent-Type: text/plain\r\n\r\n", b"no " * 20_000)
-    with proxied(opened, handle) as (c, _, _):
-        assert told(ask(c)) == (502, "upstream_too_large")
 
 
 def test_a_stream_without_an_end_is_passed_on_and_not_kept(opened: Opener) -> None:
@@ -191,7 +189,7 @@ LINES = {
 }
 
 
-def test_a_reply_is_put_together_within_the_bound() -> None:
+def test_a_reply_is_put_together_within_the_bound_after_which_the_end_of_a_stream_is_seen_too() -> None:
     for what in (*LINES, "a tool call more in each event"):
         reply, most = chat_stream(), 0
         for number in range(20_000):
@@ -204,18 +202,16 @@ def test_a_reply_is_put_together_within_the_bound() -> None:
         if what != "empty pieces":
             assert reply.reply() is None, what
 
+    ended = chat_stream()
+    ended.feed(b"data: " + b"a" * 2 * BOUND + b"\n\nda")
+    assert ended.feed(b"ta: [DO") is None
+    assert ended.feed(b"NE]\n\n") == 0
+
 
 def chat_stream() -> StreamedReply:
     """The reader of a stream of chat completions."""
     dialect = ChatCompletions()
     return StreamedReply(BOUND, dialect.line, dialect.event)
-
-
-def test_the_end_of_a_stream_is_seen_after_the_bound_and_in_halves() -> None:
-    reply = chat_stream()
-    reply.feed(b"data: " + b"a" * 2 * BOUND + b"\n\nda")
-    assert reply.feed(b"ta: [DO") is None
-    assert reply.feed(b"NE]\n\n") == 0
 
 
 # ------------------------------------------------------------------------------------------- late, half, or never
@@ -284,7 +280,7 @@ def test_an_upstream_that_breaks_off_or_speaks_nonsense_is_unreachable(opened: O
             assert told(ask(c, stream=True)) == (502, "upstream_unreachable"), said
 
 
-def test_a_stream_that_falls_silent_ends_with_an_error_and_what_came_is_kept(opened: Opener) -> None:
+def test_a_stream_that_falls_silent_ends_with_an_error_and_one_that_is_closed_is_not_used_again(opened: Opener) -> None:
     def handle(request: bytes, connection: socket.socket) -> None:
         part = event("Good ")
         connection.sendall(CHUNKED % b"text/event-stream" + b"%x\r\n%s\r\n" % (len(part), part))
@@ -295,10 +291,6 @@ def test_a_stream_that_falls_silent_ends_with_an_error_and_what_came_is_kept(ope
         assert got.status_code == 200
         assert json.loads(got.text.split("data: ")[-1])["error"]["code"] == "upstream_late"
         assert replies(memory) == ["Good \n[broken off]"]
-
-
-def test_a_connection_that_upstream_closes_after_a_stream_is_not_used_again(opened: Opener) -> None:
-    """As llama.cpp's server does, which does not say that it will."""
 
     def once(request: bytes, connection: socket.socket) -> None:
         body = event("Hello.", finish_reason="stop") + b"data: [DONE]\n\n"

@@ -150,7 +150,7 @@ def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
         one, other = alice.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
         return {"fact_id": one.id, "other_id": other.id}
     if path in ("/v1/facts/pin", "/v1/facts/retire", "/v1/facts/merge"):
-        one, other = alice.facts()[-2:]
+        one, other = alice.learn([{"text": f"wants to {path[10:]} {what}"} for what in ("this", "that")])
         return {"keep": one.id, "others": [other.id]} if path.endswith("merge") else {"fact_ids": [one.id, other.id]}
     return {}
 
@@ -166,7 +166,8 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
     }
     ordered = sorted(operations(http), key=lambda one: one[:2] == ("DELETE", "/v1/memories"))
     for number, (method, path, said) in enumerate(ordered):
-        (fact,) = alice.learn([{"text": f"has a sister called {chr(ord('A') + number)}na"}])
+        if not number or "{item_id}" in path or "{change_no}" in path:
+            (fact,) = alice.learn([{"text": f"has a sister called {chr(ord('A') + number)}na"}])
         if path.startswith("/v1/webhooks/"):
             ids["/v1/webhooks/"] = alice.add_webhook("https://receiver.invalid/").id
         if path == "/v1/links/{item_id}":
