@@ -205,7 +205,8 @@ def test_two_adds_of_the_same_words_are_two(memory: Memory, url: str) -> None:
 
 
 def test_reads_and_writes_with_a_key_are_sent_again_and_what_is_not_safe_to_repeat_is_sent_once() -> None:
-    for write in (lambda alice: alice.forget_owner(), lambda alice: alice.recall("heron")):
+    once: list[Callable[[OwnerClient], object]] = [lambda alice: alice.forget_owner(), lambda alice: alice.recall("x")]
+    for write in once:
         with saying(DROPPED) as server, Client(server.url) as client:
             with pytest.raises(ServerUnreachable):
                 write(client.of("alice"))

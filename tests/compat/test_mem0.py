@@ -114,7 +114,8 @@ def test_wrong_arguments_are_value_errors_in_the_words_of_mem0_and_nothing_said_
     assert (missing.value.error_code, missing.value.details["provided_ids"]["user_id"]) == ("VALIDATION_001", None)
     assert missing.value.suggestion
 
-    for wrong in (3, {"ember": 3}, {"llm": "gpt"}, {"llm": {"provider": "openai", "config": 3}}):
+    forms: list[Any] = [3, {"ember": 3}, {"llm": "gpt"}, {"llm": {"provider": "openai", "config": 3}}]
+    for wrong in forms:
         with pytest.raises(ConfigError, match="give a dict"):
             Memory.from_config(wrong)
 

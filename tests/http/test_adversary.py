@@ -252,7 +252,7 @@ def test_a_list_of_owners_goes_on_after_the_longest_names(server: Server) -> Non
     names = [letter * 511 + str(number) for letter in letters for number in range(3)]
     for name in names:
         server.memory.of(name, name[:1] * 512).add("hello")
-    found, more = [], {}
+    found, more = list[str](), dict[str, str]()
     with client(server.url) as c:
         for _ in names:
             got = c.get("/v1/owners", params={"limit": 1, **more}).json()

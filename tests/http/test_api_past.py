@@ -124,18 +124,18 @@ def test_conflicts_links_and_ends_are_set_and_refused_where_they_say_nothing(htt
     assert get(http, "/v1/links")["results"] == []
     assert http.delete(f"/v1/links/{link['id']}", params=ALICE).status_code == 422
 
-    ends = (clock.now + timedelta(days=2)).isoformat()
+    end = (clock.now + timedelta(days=2)).isoformat()
     messages = [{"role": "user", "content": "I have a visitor."}]
-    (page_id,) = post(http, "/v1/memories", 201, messages=messages, expires_at=ends)["page_ids"]
+    (page_id,) = post(http, "/v1/memories", 201, messages=messages, expires_at=end)["page_ids"]
     assert get(http, f"/v1/pages/{page_id}")["metadata"]["expires_at"] is not None
     assert post(http, f"/v1/pages/{page_id}/expire", at=None)["metadata"]["expires_at"] is None
-    (fact,) = post(http, "/v1/facts", 201, facts=[{"text": "has a visitor", "expires_at": ends}])["results"]
+    (fact,) = post(http, "/v1/facts", 201, facts=[{"text": "has a visitor", "expires_at": end}])["results"]
     assert fact["metadata"]["expires_at"] is not None
     assert post(http, f"/v1/facts/{fact['id']}/expire", at=None)["metadata"]["expires_at"] is None
     post(http, f"/v1/facts/{fact['id']}/expire", 422)  # nothing is said: it is not taken back by mistake
     post(http, f"/v1/facts/{fact['id']}/expire", 422, at="2020-01-01")
-    post(http, "/v1/facts/f99-000/expire", 404, at=ends)
-    post(http, f"/v1/pages/{page_id}/expire", at=ends)
+    post(http, "/v1/facts/f99-000/expire", 404, at=end)
+    post(http, f"/v1/pages/{page_id}/expire", at=end)
     clock.go(3 * DAY)
     assert get(http, "/v1/pages")["results"] == []
 

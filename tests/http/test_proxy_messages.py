@@ -179,7 +179,7 @@ def test_headers_name_user_and_key_and_what_cannot_be_read_is_upstreams_to_refus
             client.post("/v1/messages", content=raw)
             assert proxy.model.last.raw == raw
 
-    for wrong in (None, 5, "x", []):
+    for wrong in (None, 5, "x", [3]):
         block = {"messages": [user([text("Hello"), wrong])], "cache_control": MARK}
         sent = json.loads(asked(json.dumps(block).encode(), {}, Messages()).body("a block"))
         assert sent["messages"][0]["content"] == [text("Hello"), wrong, text("a block")], wrong

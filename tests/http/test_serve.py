@@ -184,13 +184,13 @@ def test_a_host_a_port_or_an_option_that_cannot_be_and_a_store_without_a_key_are
     assert run(store, "serve", "--log-format", "xml").code == 2
     assert run(store, "serve", "--port", "70000").code == 2
 
-    for arguments in (("--host", "0.0.0.0"), ("--require-keys",)):
+    for reached in (["--host", "0.0.0.0"], ["--require-keys"]):
         keyless = tmp_path / "memory.db"
         key = run(keyless, "keys", "add", "old", "--owner", "*", "--json").json
         run(keyless, "keys", "revoke", key["id"])
-        done = run(keyless, "serve", "--port", "0", *arguments)
-        assert done.code == 1, arguments
-        assert "embermem keys add" in done.err, arguments
+        done = run(keyless, "serve", "--port", "0", *reached)
+        assert done.code == 1, reached
+        assert "embermem keys add" in done.err, reached
 
 
 def test_loopback_alone_needs_no_keys_and_an_address_without_a_socket_is_refused() -> None:
