@@ -74,31 +74,29 @@ def public(kind: type) -> dict[str, Any]:
     return {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
-def test_both_faces_have_the_same_methods_and_cannot_drift_apart(ours: type, theirs: type) -> None:
-    there = {RENAMED.get(name, name) for name in public(theirs)} - LEFT_OUT
-    assert there <= {name for name in dir(ours) if not name.startswith("_")}
-    assert set(public(ours)) - there <= OURS | INSTANCE
-    for name, method in public(theirs).items():
-        if name in LEFT_OUT:
-            continue
-        twin = inspect.getattr_static(ours, RENAMED.get(name, name))
-        if isinstance(method, property):
-            assert isinstance(twin, property), name
-        else:
-            assert parameters(twin) == parameters(method), name
-            assert inspect.iscoroutinefunction(twin) or name in AT_ONCE, name
-            assert twin.__doc__, name
+def test_both_faces_have_the_same_methods_and_arguments_and_cannot_drift_apart() -> None:
+    for ours, theirs in PAIRS:
+        there = {RENAMED.get(name, name) for name in public(theirs)} - LEFT_OUT
+        assert there <= {name for name in dir(ours) if not name.startswith("_")}, (ours, theirs)
+        assert set(public(ours)) - there <= OURS | INSTANCE, (ours, theirs)
+        for name, method in public(theirs).items():
+            if name in LEFT_OUT:
+                continue
+            twin = inspect.getattr_static(ours, RENAMED.get(name, name))
+            if isinstance(method, property):
+                assert isinstance(twin, property), name
+            else:
+                assert parameters(twin) == parameters(method), name
+                assert inspect.iscoroutinefunction(twin) or name in AT_ONCE, name
+                assert twin.__doc__, name
+
+    arguments = [p for p in parameters(AsyncMemory.__init__) if p[0] not in ("threads", "long_threads")]
+    assert arguments == parameters(Memory.__init__)
 
 
 def parameters(method: Callable[..., Any]) -> list[tuple[str, Any, Any]]:
     """Names, kinds and defaults."""
     return [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
-
-
-def test_it_is_opened_with_the_same_arguments_and_two_of_its_own() -> None:
-    ours = [p for p in parameters(AsyncMemory.__init__) if p[0] not in ("threads", "long_threads")]
-    assert ours == parameters(Memory.__init__)
 
 
 def test_answers_are_those_of_the_sync_face(place: Place) -> None:
@@ -184,13 +182,11 @@ def test_it_is_used_between_open_and_aclose_only(place: Place) -> None:
     assert kept(place) == ["Hello"]
 
 
-def test_no_store_is_made_before_it_is_opened(tmp_path: Path) -> None:
+def test_no_store_is_made_before_it_is_opened_and_one_that_cannot_be_raises_there(tmp_path: Path) -> None:
     memory = AsyncMemory(tmp_path / "memory.db", **SMALL)
     assert not (tmp_path / "memory.db").exists()
     asyncio.run(memory.aclose())
 
-
-def test_a_store_that_cannot_be_opened_raises_where_it_is_opened(tmp_path: Path) -> None:
     async def use(place: Path, **settings: Any) -> None:
         async with AsyncMemory(place, **settings):
             raise AssertionError("opened")

@@ -17,8 +17,9 @@ from embermem import AsyncMemory, Memory, OwnerMemory
 from embermem.client import AsyncClient, Client
 from scripted import SMALL, Clock
 
-CALLED, AWAITED = ["Memory", "Client"], ["AsyncMemory", "AsyncClient"]
-"""The second hand each method on to the first or to the same code, so a few tests of them are enough in `make test`."""
+ELSEWHERE = ["Memory", "AsyncMemory", "AsyncClient"]
+"""The client asks a memory through a server, which is every layer there is; the async faces hand each method on to the
+same code. So a few tests through the others are enough in `make test`."""
 
 Of = Callable[..., OwnerMemory]
 """Gives an owner's memory as one of the faces. What only Memory has is not used in the tests of them all."""
@@ -50,7 +51,7 @@ def url(memory: Memory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=[*CALLED, *(pytest.param(face, marks=pytest.mark.proof) for face in AWAITED)])
+@pytest.fixture(params=["Client", *(pytest.param(face, marks=pytest.mark.proof) for face in ELSEWHERE)])
 def of(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Of]:
     """Owners' memories in one store, through each face in turn."""
     place, settings = tmp_path / "memory.db", {**SMALL, "clock": clock}

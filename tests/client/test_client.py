@@ -57,7 +57,7 @@ def public(kind: type) -> dict[str, Callable[..., Any]]:
     return {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
 
 
-def test_methods_are_those_of_a_memory_with_the_same_parameters_and_defaults() -> None:
+def test_methods_and_parameters_are_those_of_a_memory_but_for_what_the_api_does_not_offer() -> None:
     theirs = public(OwnerMemory)
     for name, method in public(OwnerClient).items():
         ours, there = parameters(method), parameters(theirs[name])
@@ -65,8 +65,6 @@ def test_methods_are_those_of_a_memory_with_the_same_parameters_and_defaults() -
         assert list(ours) == [one for one in there if one in ours], name
         assert method.__doc__, name
 
-
-def test_what_the_api_does_not_offer_is_this() -> None:
     left_out = {
         "chains",
         "chat",
@@ -206,33 +204,27 @@ def test_two_adds_of_the_same_words_are_two(memory: Memory, url: str) -> None:
     assert pages_of(memory) == ["Good morning.", "Good morning."]
 
 
-@pytest.mark.parametrize("write", [lambda alice: alice.forget_owner(), lambda alice: alice.recall("heron")])
-def test_what_is_not_safe_to_repeat_is_sent_once(write: Callable[[OwnerClient], object]) -> None:
-    with saying(DROPPED) as server, Client(server.url) as client:
-        with pytest.raises(ServerUnreachable):
-            write(client.of("alice"))
-        assert len(server.asked) == 1
+def test_reads_and_writes_with_a_key_are_sent_again_and_what_is_not_safe_to_repeat_is_sent_once() -> None:
+    once: list[Callable[[OwnerClient], object]] = [lambda alice: alice.forget_owner(), lambda alice: alice.recall("x")]
+    for write in once:
+        with saying(DROPPED) as server, Client(server.url) as client:
+            with pytest.raises(ServerUnreachable):
+                write(client.of("alice"))
+            assert len(server.asked) == 1, write
 
-
-@pytest.mark.parametrize(
-    "write",
-    [
+    for write in (
         lambda alice: alice.set_profile(name="Alice"),
         lambda alice: alice.undo(1),
         lambda alice: alice.retire("f1-000"),
         lambda alice: alice.forget(thread="main"),
-    ],
-)
-def test_what_changes_something_is_sent_again_with_the_same_key(write: Callable[[OwnerClient], object]) -> None:
-    with saying(DROPPED) as server, Client(server.url) as client:
-        with pytest.raises(ServerUnreachable):
-            write(client.of("alice"))
-        assert len(server.asked) > 1
-        keys = {re.findall(rb"(?i)idempotency-key: (\S+)", request)[0] for request in server.requests}
-        assert len(keys) == 1
+    ):
+        with saying(DROPPED) as server, Client(server.url, retries=1) as client:
+            with pytest.raises(ServerUnreachable):
+                write(client.of("alice"))
+            assert len(server.asked) > 1, write
+            keys = {re.findall(rb"(?i)idempotency-key: (\S+)", request)[0] for request in server.requests}
+            assert len(keys) == 1, write
 
-
-def test_reads_are_sent_again_so_often_and_no_more() -> None:
     with saying(DROPPED, reply("200 OK", NO_PAGES)) as server, Client(server.url) as client:
         assert client.of("alice").pages() == ()
         assert len(server.asked) == 2
@@ -241,15 +233,23 @@ def test_reads_are_sent_again_so_often_and_no_more() -> None:
             client.of("alice").pages()
         assert len(server.asked) == 2
 
+    with saying(DROPPED, reply("500 Internal Server Error")) as server, Client(server.url) as client:
+        for _ in range(2):
+            with pytest.raises(ServerError):
+                client.of("alice").add("Hello")
+        named = [
+            line for request in server.requests for line in request.lower().split(b"\r\n") if b"idempotency-key" in line
+        ]
+        assert len(named) == 3
+        assert named[0] == named[1] != named[2]
 
-def test_where_nobody_listens_the_error_names_the_address() -> None:
+
+def test_who_is_not_there_or_late_is_an_error_and_who_asks_to_wait_is_asked_again_if_that_is_soon() -> None:
     with saying(DROPPED) as server:
         pass
     with Client(server.url, retries=0) as client, pytest.raises(ServerUnreachable, match=r"127\.0\.0\.1.*cannot be"):
         client.owners()
 
-
-def test_who_never_answers_is_not_waited_for_longer_than_was_said() -> None:
     with (
         saying(NEVER) as server,
         Client(server.url, timeout_s=0.05, retries=0) as client,
@@ -257,27 +257,22 @@ def test_who_never_answers_is_not_waited_for_longer_than_was_said() -> None:
     ):
         client.of("alice").pages()
 
-
-# ------------------------------------------------------------------------------------------------ failures as errors
-
-
-def test_a_server_that_asks_to_wait_is_asked_again_then() -> None:
     busy = reply("503 Service Unavailable", BUSY, headers=["Retry-After: 0"])
     with saying(busy, busy, reply("200 OK", NO_PAGES)) as server, Client(server.url) as client:
         assert client.of("alice").pages() == ()
         assert len(server.asked) == 3
 
-
-def test_who_is_asked_to_wait_for_long_is_told_so_at_once() -> None:
     with saying(reply("429 Too Many Requests", headers=["Retry-After: 3600"])) as server, Client(server.url) as client:
         with pytest.raises(ServerBusy) as caught:
             client.of("alice").add("Hello")
         assert (caught.value.status, caught.value.retry_after_s, len(server.asked)) == (429, 3600.0, 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "said"),
-    [
+# ------------------------------------------------------------------------------------------------ failures as errors
+
+
+def test_a_failure_is_one_of_our_errors() -> None:
+    for answer, kind, said in (
         (reply("404 Not Found", PAGE_GONE, kind="application/problem+json"), NotFound, "no page 'p1' of a/b"),
         (reply("507 Insufficient Storage", FULL), StoreFull, "disk is full"),
         (reply("401 Unauthorized", "{}"), AccessRefused, "401"),
@@ -288,13 +283,11 @@ def test_who_is_asked_to_wait_for_long_is_told_so_at_once() -> None:
         (reply("200 OK", "{}"), ServerError, "cannot be read"),
         (reply("200 OK", '{"results": [{}], "next_cursor": null}'), ServerError, "cannot be read"),
         (b"SSH-2.0-OpenSSH_9.2\r\n", ServerUnreachable, "broke off"),
-    ],
-)
-def test_a_failure_is_one_of_our_errors(answer: bytes, kind: type[Exception], said: str) -> None:
-    with saying(answer) as server, Client(server.url, retries=0) as client:
-        with pytest.raises(kind, match=said) as caught:
-            client.of("alice").pages()
-        assert type(caught.value) is kind
+    ):
+        with saying(answer) as server, Client(server.url, retries=0) as client:
+            with pytest.raises(kind, match=said) as caught:
+                client.of("alice").pages()
+            assert type(caught.value) is kind, (answer, kind, said)
 
 
 def test_work_that_fails_behind_raises_its_error() -> None:
@@ -337,7 +330,11 @@ def test_a_key_reaches_its_owners_alone_and_none_reaches_nobody(memory: Memory) 
             assert caught.value.status == 401
 
 
-def test_a_key_is_not_taken_elsewhere_by_a_redirect() -> None:
+def test_a_key_is_sent_below_the_path_of_a_server_and_not_taken_elsewhere_by_a_redirect() -> None:
+    with saying(reply("200 OK", NO_PAGES)) as server, Client(f"{server.url}/ember/") as client:
+        client.of("alice").pages()
+        assert server.asked[0].startswith("GET /ember/v1/pages?user_id=alice&agent_id=default")
+
     with saying(reply("200 OK", NO_PAGES)) as elsewhere:
         away = reply("307 Temporary Redirect", headers=[f"Location: {elsewhere.url}/v1/pages"])
         with saying(away) as server, Client(server.url, key="ember_secret") as client:
@@ -347,37 +344,23 @@ def test_a_key_is_not_taken_elsewhere_by_a_redirect() -> None:
         assert elsewhere.asked == []
 
 
-def test_a_server_may_stand_below_a_path() -> None:
-    with saying(reply("200 OK", NO_PAGES)) as server, Client(f"{server.url}/ember/") as client:
-        client.of("alice").pages()
-        assert server.asked[0].startswith("GET /ember/v1/pages?user_id=alice&agent_id=default")
+def test_what_is_no_address_or_no_key_is_refused_and_the_key_not_shown() -> None:
+    for url in (
+        "127.0.0.1:8765",
+        "ftp://a",
+        "http://",
+        "http://user:pass@127.0.0.1:8765",
+        "",
+        "http://[",
+        "http://a:b",
+    ):
+        with pytest.raises(ConfigError):
+            Client(url)
 
-
-def test_each_add_has_a_key_of_its_own_and_keeps_it_when_sent_again() -> None:
-    with saying(DROPPED, reply("500 Internal Server Error")) as server, Client(server.url) as client:
-        for _ in range(2):
-            with pytest.raises(ServerError):
-                client.of("alice").add("Hello")
-        named = [
-            line for request in server.requests for line in request.lower().split(b"\r\n") if b"idempotency-key" in line
-        ]
-        assert len(named) == 3
-        assert named[0] == named[1] != named[2]
-
-
-@pytest.mark.parametrize(
-    "url", ["127.0.0.1:8765", "ftp://a", "http://", "http://user:pass@127.0.0.1:8765", "", "http://[", "http://a:b"]
-)
-def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError):
-        Client(url)
-
-
-@pytest.mark.parametrize("key", ["", "a\nb", "schlüssel"])
-def test_what_is_no_key_is_refused_and_not_shown(key: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        Client("http://127.0.0.1:8765", key=key)
-    assert not key or key not in str(caught.value)
+    for key in ("", "a\nb", "schlüssel"):
+        with pytest.raises(ConfigError) as caught:
+            Client("http://127.0.0.1:8765", key=key)
+        assert not key or key not in str(caught.value), key
 
 
 WITHOUT = """

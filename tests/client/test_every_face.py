@@ -23,7 +23,7 @@ Of = Callable[..., OwnerMemory]
 """Gives an owner's memory, as one of the faces."""
 DAY = 86_400.0
 every_face = pytest.mark.parametrize("of", ["Memory", "AsyncMemory", "Client", "AsyncClient"], indirect=True)
-"""For a test that runs through the faces that are awaited in `make test` too."""
+"""For a test that runs through all of them in `make test` too."""
 
 
 def test_a_method_of_the_async_face_hands_on_to_the_one_of_its_name() -> None:
@@ -50,7 +50,6 @@ def told(alice: OwnerMemory) -> None:
 # ----------------------------------------------------------------------------------------------------------- in
 
 
-@every_face
 def test_analyse_settles_and_promotes_whatever_is_in_mid_term_memory(of: Of) -> None:
     alice, steps = of("alice"), []
     for food in ("figs", "plums", "pears", "nuts", "beans"):  # two of them leave the three pages of short-term memory
@@ -62,23 +61,58 @@ def test_analyse_settles_and_promotes_whatever_is_in_mid_term_memory(of: Of) -> 
         alice.analyse("soon")  # type: ignore[arg-type]
 
 
-@every_face
-def test_an_exchange_comes_back_as_it_was_said(of: Of) -> None:
-    alice = of("alice", "tutor")
-    page_id = alice.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00", thread="s1")
-    page = alice.page(page_id)
+def test_what_is_added_comes_back_as_it_was_said_in_its_pages_and_threads(of: Of) -> None:
+    anna = of("anna", "tutor")
+    page_id = anna.add("I went to the wetland park.", "How was it?", at="2026-05-02T10:00:00+02:00", thread="s1")
+    page = anna.page(page_id)
     assert (page.id, page.no, page.thread, page.tier) == (page_id, 1, "s1", Tier.SHORT)
     assert (page.query, page.response) == ("I went to the wetland park.", "How was it?")
     assert [(u.seq, u.role, u.speaker) for u in page.utterances] == [
-        (1, Role.USER, "alice"),
+        (1, Role.USER, "anna"),
         (2, Role.ASSISTANT, "tutor"),
     ]
     assert page.said_at.isoformat() == "2026-05-02T10:00:00+02:00"
-    assert alice.pages() == (page,)
-    assert alice.utterance(page.utterances[0].id) == page.utterances[0]
+    assert anna.pages() == (page,)
+    assert anna.utterance(page.utterances[0].id) == page.utterances[0]
+
+    bob = of("bob")
+    added = bob.add_messages(
+        [
+            {"role": "user", "content": "Hello", "name": "Ana", "at": "2026-05-01T10:00:00+00:00"},
+            {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
+            {"role": "user", "content": "Again", "at": datetime(2026, 5, 1, 12, tzinfo=UTC)},
+        ],
+        thread="s1",
+        at="2026-05-01T11:00:00+00:00",
+    )
+    pages = bob.pages()
+    assert added.page_ids == tuple(page.id for page in pages)
+    said = [utterance for page in pages for utterance in page.utterances]
+    assert added.utterance_ids == tuple(utterance.id for utterance in said)
+    assert [(u.speaker, u.text, u.said_at.hour) for u in said] == [
+        ("Ana", "Hello", 10),
+        ("assistant", "Hi", 11),
+        ("bob", "Again", 12),
+    ]
+
+    carl = of("carl")
+    first, second = carl.add("I live in Lyon."), carl.add("I like tea.")
+    assert carl.add(None, "I see.") == second != first
+    carl.add_messages([{"role": "user", "content": "And you?"}])
+    carl.add_messages([{"role": "user", "content": "Are you there?"}])
+    carl.add_messages([{"role": "user", "content": "Hello!"}], fresh=True)
+    paged = [[one.text for one in page.utterances] for page in carl.pages()]
+    assert paged == [["I live in Lyon."], ["I like tea.", "I see."], ["And you?", "Are you there?"], ["Hello!"]]
+
+    dora = of("dora")
+    for number in range(5):
+        dora.add(f"{number}", "I see.", thread="ab"[number % 2])
+    assert [page.no for page in dora.pages(thread="a")] == [1, 3, 5]
+    assert [page.no for page in dora.pages(thread="a", limit=2)] == [3, 5]
+    assert [page.no for page in dora.pages("short", thread="b")] == [4]
+    assert dora.pages(thread="c") == ()
 
 
-@every_face
 def test_metadata_come_back_as_they_were_given_and_with_what_rests_on_them(of: Of) -> None:
     alice = of("alice")
     labels = {"ticket": "T-7", "n": 2**40, "x": 1.5, "late": False, "tags": ["a", "b"], "none": []}
@@ -97,7 +131,6 @@ def test_metadata_come_back_as_they_were_given_and_with_what_rests_on_them(of: O
     assert alice.fact(fact.id).metadata == {"crm": ("x",)}
 
 
-@every_face
 def test_a_scope_limits_what_is_found_listed_and_forgotten(of: Of) -> None:
     alice = of("alice")
     for food, desk in (("figs", "a"), ("plums", "b")):
@@ -118,31 +151,6 @@ def test_a_scope_limits_what_is_found_listed_and_forgotten(of: Of) -> None:
     assert [page.thread for page in alice.pages()] == ["b", "c"]
 
 
-@every_face
-def test_a_wrong_scope_is_refused_and_the_error_says_where(of: Of) -> None:
-    alice = of("alice")
-    alice.add("Hello")
-    with pytest.raises(InputError, match="scope is dict"):
-        alice.search("Hello", scope={"threads": ["a"]})  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"scope\.since .* is after scope\.until"):
-        alice.pages(scope=Scope(since="2026-03-02", until="2026-03-01"))
-    alice.add("And?", "Yes.")
-    with pytest.raises(InputError, match="only a part of 1 page"):
-        alice.forget(scope=Scope(speakers=["assistant"]))
-
-
-@every_face
-def test_wrong_metadata_are_refused_and_the_error_says_where(of: Of) -> None:
-    alice = of("alice")
-    with pytest.raises(InputError, match=r"metadata\.a"):
-        alice.add("Hello", metadata={"a": {"b": 1}})
-    with pytest.raises(InputError, match=r"metadata\.tags\[1\]"):
-        alice.add_messages([{"role": "user", "content": "Hello", "metadata": {"tags": ["x", 1]}}])
-    with pytest.raises(InputError, match=r"metadata\.a"):
-        alice.learn([{"text": "sings", "metadata": {"a": None}}])
-    assert alice.pages() == ()
-
-
 TEXTS = [
     "我昨天去了湿地公园，看见一只紫色的鹭。",
     "🦩👩‍👩‍👧‍👦🇫🇷\u202eשלום\u202c",
@@ -153,67 +161,63 @@ TEXTS = [
 ]
 
 
-def test_what_says_nothing_is_refused_and_an_empty_side_counts_as_left_out(alice: OwnerMemory) -> None:
+def test_what_says_nothing_and_a_wrong_scope_metadata_or_name_are_refused_and_the_error_says_where(of: Of) -> None:
+    anna = of("anna")
     for query, response in (("", None), (" \n", ""), (None, None)):
         with pytest.raises(InputError, match="query and response are empty: there is nothing to add"):
-            alice.add(query, response)
+            anna.add(query, response)
     with pytest.raises(InputError, match=r"messages\[1\] is empty: give it a content, or leave it out"):
-        alice.add_messages([{"role": "user", "content": "I row."}, {"role": "assistant", "content": ""}])
-    assert alice.pages() == ()
-    alice.add("I row.", "")
-    alice.add(" ", "Where?")
-    (page,) = alice.pages()
+        anna.add_messages([{"role": "user", "content": "I row."}, {"role": "assistant", "content": ""}])
+    assert anna.pages() == ()
+    anna.add("I row.", "")
+    anna.add(" ", "Where?")
+    (page,) = anna.pages()
     assert [one.text for one in page.utterances] == ["I row.", "Where?"]
 
+    bob = of("bob")
+    bob.add("Hello")
+    with pytest.raises(InputError, match="scope is dict"):
+        bob.search("Hello", scope={"threads": ["a"]})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"scope\.since .* is after scope\.until"):
+        bob.pages(scope=Scope(since="2026-03-02", until="2026-03-01"))
+    bob.add("And?", "Yes.")
+    with pytest.raises(InputError, match="only a part of 1 page"):
+        bob.forget(scope=Scope(speakers=["assistant"]))
 
-def test_any_text_comes_back_as_it_was(alice: OwnerMemory) -> None:
+    carl = of("carl")
+    with pytest.raises(InputError, match=r"metadata\.a"):
+        carl.add("Hello", metadata={"a": {"b": 1}})
+    with pytest.raises(InputError, match=r"metadata\.tags\[1\]"):
+        carl.add_messages([{"role": "user", "content": "Hello", "metadata": {"tags": ["x", 1]}}])
+    with pytest.raises(InputError, match=r"metadata\.a"):
+        carl.learn([{"text": "sings", "metadata": {"a": None}}])
+    assert carl.pages() == ()
+
+    for user in ("", "  ", None, 7, "\ud800"):
+        with pytest.raises(InputError):
+            of(user)
+
+
+def test_any_text_and_a_time_in_every_form_come_back_and_a_user_may_have_any_name(of: Of) -> None:
+    anna = of("anna")
     for text in TEXTS:
-        page = alice.page(alice.add(text, text))
+        page = anna.page(anna.add(text, text))
         assert (page.query, page.response) == (text, text)
-        alice.search(text)
-        assert alice.recall(text, budget=100).tokens <= 100
+        anna.search(text)
+        assert anna.recall(text, budget=100).tokens <= 100
 
-
-def test_times_may_be_given_in_every_form(alice: OwnerMemory) -> None:
+    bob = of("bob")
     for at in (datetime(2026, 5, 1, 10, tzinfo=UTC), datetime(2026, 5, 1, 10), date(2026, 5, 1), "2026-05-01"):
-        alice.add("Hello", at=at, thread=repr(at))
-    said = [page.said_at for page in alice.pages()]
+        bob.add("Hello", at=at, thread=repr(at))
+    said = [page.said_at for page in bob.pages()]
     assert [at.day for at in said] == [1, 1, 1, 1]
     assert [at.hour for at in said] == [10, 10, 0, 0]
     assert all(at.utcoffset() is not None for at in said)
 
-
-@every_face
-def test_messages_are_added_in_one_go_with_names_and_times_of_their_own(alice: OwnerMemory) -> None:
-    added = alice.add_messages(
-        [
-            {"role": "user", "content": "Hello", "name": "Ana", "at": "2026-05-01T10:00:00+00:00"},
-            {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
-            {"role": "user", "content": "Again", "at": datetime(2026, 5, 1, 12, tzinfo=UTC)},
-        ],
-        thread="s1",
-        at="2026-05-01T11:00:00+00:00",
-    )
-    pages = alice.pages()
-    assert added.page_ids == tuple(page.id for page in pages)
-    said = [utterance for page in pages for utterance in page.utterances]
-    assert added.utterance_ids == tuple(utterance.id for utterance in said)
-    assert [(u.speaker, u.text, u.said_at.hour) for u in said] == [
-        ("Ana", "Hello", 10),
-        ("assistant", "Hi", 11),
-        ("alice", "Again", 12),
-    ]
-
-
-def test_the_same_key_stores_once_and_with_other_words_is_refused(alice: OwnerMemory) -> None:
-    first = alice.add("I keep a heron.", "Since when?", key="k1")
-    assert alice.add("I keep a heron.", "Since when?", key="k1") == first
-    with pytest.raises(KeyReused):
-        alice.add("I keep a stork.", "Since when?", key="k1")
-    assert alice.add_messages([{"role": "user", "content": "Hello"}], key="k2") == alice.add_messages(
-        [{"role": "user", "content": "Hello"}], key="k2"
-    )
-    assert len(alice.pages()) == 2
+    for user in NAMES:
+        of(user).add("Hello", "Hi")
+        assert [page.query for page in of(user).pages()] == ["Hello"]
+    assert of("other").pages() == ()
 
 
 # ---------------------------------------------------------------------------------------------------------- out
@@ -237,7 +241,6 @@ def test_what_was_said_is_recalled_and_found(alice: OwnerMemory) -> None:
     assert hits[0].utterance.text == "I keep a heron called Bartholomew."
 
 
-@every_face
 def test_an_overview_tells_who_somebody_is_and_what_it_rests_on(alice: OwnerMemory) -> None:
     alice.add("My name is Vera and I live in Nantes.", "Hello Vera.", at="2026-05-02T10:00:00+00:00")
     alice.add("I adopted a heron yesterday.", "Really?", at="2026-06-02T10:00:00+00:00")
@@ -263,25 +266,6 @@ def test_pages_are_listed_by_tier_and_the_newest_first_to_be_cut(alice: OwnerMem
     assert [page.no for page in alice.pages(Tier.MID)] == [1, 2, 3]
 
 
-def test_what_is_added_alone_begins_a_page_of_its_own_and_a_response_joins_it(alice: OwnerMemory) -> None:
-    first, second = alice.add("I live in Lyon."), alice.add("I like tea.")
-    assert alice.add(None, "I see.") == second != first
-    alice.add_messages([{"role": "user", "content": "And you?"}])
-    alice.add_messages([{"role": "user", "content": "Are you there?"}])
-    alice.add_messages([{"role": "user", "content": "Hello!"}], fresh=True)
-    said = [[one.text for one in page.utterances] for page in alice.pages()]
-    assert said == [["I live in Lyon."], ["I like tea.", "I see."], ["And you?", "Are you there?"], ["Hello!"]]
-
-
-def test_pages_of_one_thread_are_listed(alice: OwnerMemory) -> None:
-    for number in range(5):
-        alice.add(f"{number}", "I see.", thread="ab"[number % 2])
-    assert [page.no for page in alice.pages(thread="a")] == [1, 3, 5]
-    assert [page.no for page in alice.pages(thread="a", limit=2)] == [3, 5]
-    assert [page.no for page in alice.pages("short", thread="b")] == [4]
-    assert alice.pages(thread="c") == ()
-
-
 def test_a_long_list_comes_whole(alice: OwnerMemory) -> None:
     messages = [{"role": role, "content": f"{n}"} for n in range(450) for role in ("user", "assistant")]
     alice.add_messages(messages)
@@ -289,7 +273,9 @@ def test_a_long_list_comes_whole(alice: OwnerMemory) -> None:
     assert [page.no for page in alice.pages(limit=201)] == list(range(250, 451))
 
 
-def test_segments_have_pages_words_and_heat(alice: OwnerMemory) -> None:
+def test_what_was_understood_is_told_with_its_segments_counts_and_changes_one_of_which_is_undone(
+    alice: OwnerMemory,
+) -> None:
     told(alice)
     segments = alice.segments()
     assert segments
@@ -299,9 +285,9 @@ def test_segments_have_pages_words_and_heat(alice: OwnerMemory) -> None:
     assert alice.heat(one) > 0
     assert alice.segments(archived=True) == ()
 
+    stats = alice.stats()
+    assert (stats.utterances, stats.pages, stats.short, stats.mid) == (12, 6, 3, 3)
 
-def test_the_log_says_what_was_derived_and_why(alice: OwnerMemory) -> None:
-    told(alice)
     changes = alice.changes()
     assert [change.no for change in changes] == list(range(1, len(changes) + 1))
     assert alice.changes(since=2) == changes[2:]
@@ -313,26 +299,16 @@ def test_the_log_says_what_was_derived_and_why(alice: OwnerMemory) -> None:
     (first, *_) = alice.history(fact.id)
     assert any(isinstance(one, FactAdded) and one.value == "Lyon" for one in first.decisions)
 
-
-def test_counts_are_told(alice: OwnerMemory) -> None:
-    told(alice)
-    stats = alice.stats()
-    assert (stats.utterances, stats.pages, stats.short, stats.mid) == (12, 6, 3, 3)
+    alice.set_profile(name="Alice")
+    no = alice.changes()[-1].no
+    undone = alice.undo(no)
+    assert "name" not in [line.name for line in alice.profile()]
+    assert alice.changes()[-1].cause is Cause.UNDO
+    alice.undo(undone)
+    assert "name" in [line.name for line in alice.profile()]
 
 
 # ------------------------------------------------------------------------------------------------------- persona
-
-
-@every_face
-def test_a_fact_that_held_until_a_time_is_learnt_as_a_past_one(of: Of) -> None:
-    alice = of("alice")
-    times = {"valid_from": "2019-01-01T00:00:00+00:00", "valid_to": "2020-01-01T00:00:00+00:00"}
-    (fact,) = alice.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", **times}])
-    assert (fact.valid_from, fact.valid_to) == tuple(datetime.fromisoformat(one) for one in times.values())
-    assert [one.id for one in alice.past_facts()] == [fact.id]
-    assert alice.facts() == ()
-    with pytest.raises(InputError, match="valid_to"):
-        alice.learn([{"text": "sails", "valid_to": "2999-01-01T00:00:00+00:00"}])
 
 
 @every_face
@@ -354,31 +330,39 @@ def test_facts_are_learnt_corrected_pinned_and_retired(alice: OwnerMemory) -> No
         alice.retire(moved.id)
 
 
-@every_face
-def test_several_facts_are_pinned_and_retired_in_one_change_that_is_undone(alice: OwnerMemory) -> None:
-    one, other, third = alice.learn([{"text": f"likes {thing}"} for thing in ("figs", "plums", "pears")])
+def test_several_facts_are_pinned_and_retired_in_one_change_and_a_past_one_is_learnt_as_such(of: Of) -> None:
+    anna = of("anna")
+    one, other, third = anna.learn([{"text": f"likes {thing}"} for thing in ("figs", "plums", "pears")])
     both = [one.id, other.id]
-    pinned = alice.pin_facts(both)
-    assert [fact.pinned for fact in alice.facts()] == [True, True, False]
-    assert alice.pin_facts(both) == 0
-    alice.undo(pinned)
-    assert not any(fact.pinned for fact in alice.facts())
-    retired = alice.retire_facts(both)
-    assert [fact.id for fact in alice.facts()] == [third.id]
-    alice.undo(retired)
-    assert len(alice.facts()) == 3
-    for refused in (alice.pin_facts, alice.retire_facts):
+    pinned = anna.pin_facts(both)
+    assert [fact.pinned for fact in anna.facts()] == [True, True, False]
+    assert anna.pin_facts(both) == 0
+    anna.undo(pinned)
+    assert not any(fact.pinned for fact in anna.facts())
+    retired = anna.retire_facts(both)
+    assert [fact.id for fact in anna.facts()] == [third.id]
+    anna.undo(retired)
+    assert len(anna.facts()) == 3
+    for refused in (anna.pin_facts, anna.retire_facts):
         with pytest.raises(InputError):
             refused([])
         with pytest.raises(NotFound):
             refused([one.id, "f98-000"])
-    alice.retire(one.id)
+    anna.retire(one.id)
     with pytest.raises(InputError):
-        alice.retire_facts(both)
-    assert alice.fact(other.id).current, "all of them, or none"
+        anna.retire_facts(both)
+    assert anna.fact(other.id).current, "all of them, or none"
+
+    bob = of("bob")
+    times = {"valid_from": "2019-01-01T00:00:00+00:00", "valid_to": "2020-01-01T00:00:00+00:00"}
+    (fact,) = bob.learn([{"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", **times}])
+    assert (fact.valid_from, fact.valid_to) == tuple(datetime.fromisoformat(one) for one in times.values())
+    assert [one.id for one in bob.past_facts()] == [fact.id]
+    assert bob.facts() == ()
+    with pytest.raises(InputError, match="valid_to"):
+        bob.learn([{"text": "sails", "valid_to": "2999-01-01T00:00:00+00:00"}])
 
 
-@every_face
 def test_facts_that_say_the_same_become_one_until_that_is_undone(alice: OwnerMemory) -> None:
     told(alice)
     (said,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
@@ -403,21 +387,6 @@ def test_facts_that_say_the_same_become_one_until_that_is_undone(alice: OwnerMem
         alice.merge_facts(said.id, [ana.id])
 
 
-@every_face
-def test_of_two_facts_in_conflict_one_is_said_to_be_wrong(alice: OwnerMemory) -> None:
-    lyon, nantes = alice.learn([LYON, NANTES])
-    with pytest.raises(InputError):
-        alice.settle_conflict(lyon.id, nantes.id, wrong="f98-000")
-    made = alice.settle_conflict(lyon.id, nantes.id, wrong=lyon.id)
-    assert [fact.id for fact in alice.facts()] == [nantes.id]
-    (past,) = alice.past_facts()
-    assert (past.id, past.superseded_by, past.valid_to) == (lyon.id, nantes.id, lyon.valid_from)
-    assert alice.conflicts() == ()
-    alice.undo(made)
-    assert len(alice.conflicts()) == 1
-
-
-@every_face
 def test_instructions_are_found_added_listed_and_ended(alice: OwnerMemory) -> None:
     alice.add("Always answer in metric units.", "I will.")
     alice.settle()
@@ -450,35 +419,7 @@ def talked(group: OwnerMemory) -> None:
     group.settle()
 
 
-@every_face
-def test_everybody_has_names_facts_and_a_profile_of_their_own(of: Of) -> None:
-    group = of("group")
-    talked(group)
-    people = {person.name: person for person in group.people()}
-    assert people.keys() == {"Vera", "Kit", "Ana", "Vera's brother"}
-    assert (people["Ana"].names, people["Ana"].roles) == (("Ana", "Vera's sister"), ())
-    assert people["Kit"].roles == (Role.USER,)
-    assert {name: person.facts for name, person in people.items()} == {
-        name: len(group.facts(person=name)) for name in people
-    }
-    assert {fact.person for fact in group.facts()} == people.keys()
-    assert [fact.value for fact in group.facts(person="Kit") if fact.attribute == "allergic_to"] == ["nuts"]
-    assert group.facts(person="Vera's sister") == group.facts(person="ana")
-    assert [(line.name, line.value) for line in group.profile("Vera's brother")] == [("home", "Rome")]
-    (home,) = (fact for fact in group.facts(person="Kit") if fact.attribute == "lives_in")
-    group.retire(home.id)
-    assert [fact.id for fact in group.past_facts(person="Kit")] == [home.id]
-    assert group.past_facts(person="Vera") == ()
-    assert group.people(as_of="2020-01-01") == ()
-    for read in (group.facts, group.past_facts, group.profile):
-        with pytest.raises(NotFound):
-            read(person="Zoe")
-        with pytest.raises(InputError):
-            read(person="")
-
-
-@every_face
-def test_who_is_who_is_said_and_taken_back(of: Of) -> None:
+def test_who_is_who_is_said_and_taken_back_and_everybody_has_facts_and_a_profile(of: Of) -> None:
     group = of("group")
     talked(group)
     assert not any(person.id == "user" for person in group.people())
@@ -505,45 +446,56 @@ def test_who_is_who_is_said_and_taken_back(of: Of) -> None:
     with pytest.raises(NotFound):
         group.set_user("Zoe")
 
+    people = {person.name: person for person in group.people()}
+    assert people.keys() == {"Vera", "Kit", "Ana", "Vera's brother"}
+    assert (people["Ana"].names, people["Ana"].roles) == (("Ana", "Vera's sister"), ())
+    assert people["Kit"].roles == (Role.USER,)
+    assert {name: person.facts for name, person in people.items()} == {
+        name: len(group.facts(person=name)) for name in people
+    }
+    assert {fact.person for fact in group.facts()} == people.keys()
+    assert [fact.value for fact in group.facts(person="Kit") if fact.attribute == "allergic_to"] == ["nuts"]
+    assert group.facts(person="Vera's sister") == group.facts(person="ana")
+    assert [(line.name, line.value) for line in group.profile("Vera's brother")] == [("home", "Rome")]
+    (home,) = (fact for fact in group.facts(person="Kit") if fact.attribute == "lives_in")
+    group.retire(home.id)
+    assert [fact.id for fact in group.past_facts(person="Kit")] == [home.id]
+    assert group.past_facts(person="Vera") == ()
+    assert group.people(as_of="2020-01-01") == ()
+    for read in (group.facts, group.past_facts, group.profile):
+        with pytest.raises(NotFound):
+            read(person="Zoe")
+        with pytest.raises(InputError):
+            read(person="")
 
-def test_profiles_are_set_and_taken_away(alice: OwnerMemory) -> None:
-    alice.set_profile(name="Alice", birth_year=1994)
-    alice.set_agent_profile("a patient tutor of French", voice="calm")
-    alice.set_profile(name=None)
-    assert [(line.name, line.value, line.set_by, line.whose) for line in alice.profile()] == [
+
+def test_profiles_are_set_in_one_change_or_not_at_all_and_taken_away(of: Of) -> None:
+    anna = of("anna")
+    anna.set_profile(name="Alice", birth_year=1994)
+    anna.set_agent_profile("a patient tutor of French", voice="calm")
+    anna.set_profile(name=None)
+    assert [(line.name, line.value, line.set_by, line.whose) for line in anna.profile()] == [
         ("birth_year", "1994", "caller", About.USER)
     ]
-    assert {line.name: line.value for line in alice.agent_profile()} == {
+    assert {line.name: line.value for line in anna.agent_profile()} == {
         "description": "a patient tutor of French",
         "voice": "calm",
     }
-    assert [trait.dimension for trait in alice.traits()] == ["age_group"]
-    persona = alice.persona()
-    assert persona.profile == alice.profile()
-    assert persona.agent_profile == alice.agent_profile()
+    assert [trait.dimension for trait in anna.traits()] == ["age_group"]
+    persona = anna.persona()
+    assert persona.profile == anna.profile()
+    assert persona.agent_profile == anna.agent_profile()
 
-
-def test_both_profiles_are_set_in_one_change_or_not_at_all(alice: OwnerMemory) -> None:
-    alice.set_profiles(user={"name": "Alice"}, agent={"description": "a tutor"})
-    (change,) = alice.changes()
+    bob = of("bob")
+    bob.set_profiles(user={"name": "Alice"}, agent={"description": "a tutor"})
+    (change,) = bob.changes()
     assert (change.cause, len(change.decisions)) == (Cause.PROFILE, 2)
     with pytest.raises(InputError):
-        alice.set_profiles(user={"name": "Bob"}, agent={"no field": "x"})
+        bob.set_profiles(user={"name": "Bob"}, agent={"no field": "x"})
     with pytest.raises(InputError):
-        alice.set_profiles()
-    assert [line.value for line in alice.profile()] == ["Alice"]
-    assert alice.changes() == (change,)
-
-
-def test_a_change_is_undone_and_restored(alice: OwnerMemory) -> None:
-    told(alice)
-    alice.set_profile(name="Alice")
-    no = alice.changes()[-1].no
-    undone = alice.undo(no)
-    assert "name" not in [line.name for line in alice.profile()]
-    assert alice.changes()[-1].cause is Cause.UNDO
-    alice.undo(undone)
-    assert "name" in [line.name for line in alice.profile()]
+        bob.set_profiles()
+    assert [line.value for line in bob.profile()] == ["Alice"]
+    assert bob.changes() == (change,)
 
 
 # ------------------------------------------------------------------------------------------------------ the past
@@ -566,26 +518,33 @@ def moved(alice: OwnerMemory, clock: Clock) -> datetime:
     return between
 
 
-@pytest.mark.parametrize("name", ["as_of", "valid_at"])
-def test_every_read_looks_back(of: Of, clock: Clock, name: str) -> None:
-    alice = of("alice")
-    between = moved(alice, clock)
-    for given in (between, between.isoformat(), between.date() + timedelta(days=1)):
-        then: dict[str, Any] = {name: given}
-        assert [fact.value for fact in alice.facts(**then)] == ["Lyon"]
-        assert [fact.value for fact in alice.persona(**then).facts] == ["Lyon"]
-        assert [line.value for line in alice.profile(**then)] == ["Lyon"]
-        assert [page.query for page in alice.pages(**then)] == ["I live in Lyon."]
-    then = {name: between}
-    assert alice.agent_profile(**then) == ()
-    assert alice.traits(**then) == ()
-    assert "Nantes" not in alice.recall("Where do I live?", **then).text
-    assert [hit.utterance.text for hit in alice.search("live", **then)][:1] == ["I live in Lyon."]
-    late, early = alice.pages()[1], alice.pages()[0]
-    assert alice.page(early.id, **then).query == "I live in Lyon."
-    with pytest.raises(NotFound):
-        alice.page(late.id, **then)
-    assert [fact.value for fact in alice.facts()] == ["Nantes"]
+def test_every_read_looks_back_and_why_tells_the_words_and_what_they_replaced(of: Of, clock: Clock) -> None:
+    for name in ("as_of", "valid_at"):
+        alice = of(name)
+        between = moved(alice, clock)
+        for given in (between, between.isoformat(), between.date() + timedelta(days=1)):
+            then: dict[str, Any] = {name: given}
+            assert [fact.value for fact in alice.facts(**then)] == ["Lyon"], name
+            assert [fact.value for fact in alice.persona(**then).facts] == ["Lyon"], name
+            assert [line.value for line in alice.profile(**then)] == ["Lyon"], name
+            assert [page.query for page in alice.pages(**then)] == ["I live in Lyon."], name
+        then = {name: between}
+        assert alice.agent_profile(**then) == (), name
+        assert alice.traits(**then) == (), name
+        assert "Nantes" not in alice.recall("Where do I live?", **then).text, name
+        assert [hit.utterance.text for hit in alice.search("live", **then)][:1] == ["I live in Lyon."], name
+        late, early = alice.pages()[1], alice.pages()[0]
+        assert alice.page(early.id, **then).query == "I live in Lyon.", name
+        with pytest.raises(NotFound):
+            alice.page(late.id, **then)
+        assert [fact.value for fact in alice.facts()] == ["Nantes"], name
+
+    (fact,) = alice.facts()
+    found = alice.why(fact.id)
+    assert (found.kind, found.item_id, found.held) == ("fact", fact.id, True)
+    assert [quote.utterance.text for quote in found.quotes] == ["I moved to Nantes."]
+    assert [one.text for one in found.replaced] == [one.text for one in alice.past_facts()]
+    assert "I moved to Nantes" in str(alice.why("user.home"))
 
 
 def test_what_stood_then_is_told_without_counters(of: Of, clock: Clock) -> None:
@@ -606,101 +565,98 @@ def test_what_stood_then_is_told_without_counters(of: Of, clock: Clock) -> None:
     assert alice.changes(clock.now + timedelta(days=1)) == ()
 
 
-def test_why_tells_the_words_and_what_they_replaced(of: Of, clock: Clock) -> None:
-    alice = of("alice")
-    moved(alice, clock)
-    (fact,) = alice.facts()
-    found = alice.why(fact.id)
-    assert (found.kind, found.item_id, found.held) == ("fact", fact.id, True)
-    assert [quote.utterance.text for quote in found.quotes] == ["I moved to Nantes."]
-    assert [one.text for one in found.replaced] == [one.text for one in alice.past_facts()]
-    assert "I moved to Nantes" in str(alice.why("user.home"))
-
-
-def test_facts_are_brought_and_conflict_until_both_are_let_stand(of: Of, clock: Clock) -> None:
-    alice = of("alice")
+def test_facts_conflict_until_both_stand_or_one_is_said_to_be_wrong(of: Of, clock: Clock) -> None:
+    anna = of("anna")
     ends = clock.now + timedelta(days=3)
-    lyon, nantes, visitor = alice.learn([LYON, NANTES, {"text": "has a visitor", "expires_at": ends}])
+    lyon, nantes, visitor = anna.learn([LYON, NANTES, {"text": "has a visitor", "expires_at": ends}])
     assert (lyon.value, nantes.value, visitor.expires_at) == ("Lyon", "Nantes", ends)
-    assert [fact.value for fact in alice.facts()][:2] == ["Lyon", "Nantes"]
-    (one,) = alice.conflicts()
+    assert [fact.value for fact in anna.facts()][:2] == ["Lyon", "Nantes"]
+    (one,) = anna.conflicts()
     assert (one.older.id, one.newer.id) == (lyon.id, nantes.id)
     assert one.older.conflicts == (nantes.id,)
     then = clock.now
     clock.go(60)
-    alice.settle_conflict(lyon.id, nantes.id)
-    assert alice.conflicts() == ()
-    assert [again.change_no for again in alice.conflicts(then)] == [one.change_no]
+    anna.settle_conflict(lyon.id, nantes.id)
+    assert anna.conflicts() == ()
+    assert [again.change_no for again in anna.conflicts(then)] == [one.change_no]
     with pytest.raises(InputError):
-        alice.settle_conflict(lyon.id, nantes.id)
+        anna.settle_conflict(lyon.id, nantes.id)
+
+    bob = of("bob")
+    old, new = bob.learn([LYON, NANTES])
+    with pytest.raises(InputError):
+        bob.settle_conflict(old.id, new.id, wrong="f98-000")
+    made = bob.settle_conflict(old.id, new.id, wrong=old.id)
+    assert [fact.id for fact in bob.facts()] == [new.id]
+    (past,) = bob.past_facts()
+    assert (past.id, past.superseded_by, past.valid_to) == (old.id, new.id, old.valid_from)
+    assert bob.conflicts() == ()
+    bob.undo(made)
+    assert len(bob.conflicts()) == 1
 
 
-def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
-    alice = of("alice")
-    one, two, three = alice.learn([{"text": text} for text in ("likes tea", "has a teapot", "sails")])
-    link = alice.link(one.id, two.id, "both are of tea")
+def test_links_and_cases_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
+    anna = of("anna")
+    one, two, three = anna.learn([{"text": text} for text in ("likes tea", "has a teapot", "sails")])
+    link = anna.link(one.id, two.id, "both are of tea")
     assert (link.from_id, link.to_id, link.reason) == (one.id, two.id, "both are of tea")
-    assert alice.links() == alice.links(two.id) == (link,)
-    assert alice.links(three.id) == ()
+    assert anna.links() == anna.links(two.id) == (link,)
+    assert anna.links(three.id) == ()
     then = clock.now
     clock.go(60)
-    assert alice.unlink(link.id).retired_at == clock.now
-    assert alice.links() == ()
-    assert [again.id for again in alice.links(as_of=then)] == [link.id]
+    assert anna.unlink(link.id).retired_at == clock.now
+    assert anna.links() == ()
+    assert [again.id for again in anna.links(as_of=then)] == [link.id]
     with pytest.raises(InputError):
-        alice.unlink(link.id)
+        anna.unlink(link.id)
 
-
-def test_cases_are_kept_listed_and_dropped(of: Of, clock: Clock) -> None:
-    alice = of("alice")
-    alice.add("A heron ate two goldfish.", "Poor fish.")
-    heron, poor = alice.page(alice.pages()[0].id).utterances
-    case = alice.add_case("Who ate them?", expected=[heron.id], unwanted=[poor.id], note="a bird", budget=300)
+    bob = of("bob")
+    bob.add("A heron ate two goldfish.", "Poor fish.")
+    heron, poor = bob.page(bob.pages()[0].id).utterances
+    case = bob.add_case("Who ate them?", expected=[heron.id], unwanted=[poor.id], note="a bird", budget=300)
     assert case.arguments == {"query": "Who ate them?", "at": clock.now, "budget": 300}
     assert [one.utterance_id for one in (*case.expected, *case.unwanted)] == [heron.id, poor.id]
-    assert alice.cases() == (case,)
-    assert alice.case(case.id) == case
-    context = alice.recall(**case.arguments)
+    assert bob.cases() == (case,)
+    assert bob.case(case.id) == case
+    context = bob.recall(**case.arguments)
     assert case.missing(context) == ()
     assert case.passes(context) == (poor.id not in {hit.utterance.id for hit in context.packed})
-    assert alice.drop_case(case.id).retired_at == clock.now
-    assert alice.cases() == ()
+    assert bob.drop_case(case.id).retired_at == clock.now
+    assert bob.cases() == ()
     with pytest.raises(InputError):
-        alice.drop_case(case.id)
+        bob.drop_case(case.id)
     with pytest.raises(InputError):
-        alice.add_case("Who?")
+        bob.add_case("Who?")
     with pytest.raises(NotFound):
-        alice.add_case("Who?", expected=["u0000000000000000000000000"])
+        bob.add_case("Who?", expected=["u0000000000000000000000000"])
 
 
-def test_pages_and_facts_end_by_themselves(of: Of, clock: Clock) -> None:
-    alice = of("alice")
-    ends = clock.now + timedelta(days=2)
-    kept = alice.add("I keep a heron.", "Since when?")
-    gone = alice.add("The code of the door is 8812.", "Noted.", expires_at=ends)
-    added = alice.add_messages(
-        [{"role": "user", "content": "I have a visitor."}], thread="t", expires_at=ends.isoformat()
+def test_pages_and_facts_end_by_themselves_and_a_span_is_counted_from_now(of: Of, clock: Clock) -> None:
+    anna = of("anna")
+    end = clock.now + timedelta(days=2)
+    kept = anna.add("I keep a heron.", "Since when?")
+    gone = anna.add("The code of the door is 8812.", "Noted.", expires_at=end)
+    added = anna.add_messages(
+        [{"role": "user", "content": "I have a visitor."}], thread="t", expires_at=end.isoformat()
     )
-    (fact,) = alice.learn([{"text": "has a visitor"}])
-    alice.expire(fact_id=fact.id, at=ends)
-    alice.expire(page_id=kept, at=ends)
-    assert {page.expires_at for page in alice.pages()} == {ends}
-    assert alice.fact(fact.id).expires_at == ends
-    alice.expire(page_id=kept, at=None)
-    assert alice.page(kept).expires_at is None
+    (fact,) = anna.learn([{"text": "has a visitor"}])
+    anna.expire(fact_id=fact.id, at=end)
+    anna.expire(page_id=kept, at=end)
+    assert {page.expires_at for page in anna.pages()} == {end}
+    assert anna.fact(fact.id).expires_at == end
+    anna.expire(page_id=kept, at=None)
+    assert anna.page(kept).expires_at is None
     clock.go(3 * DAY)
-    assert [page.id for page in alice.pages()] == [kept]
-    assert alice.facts() == ()
+    assert [page.id for page in anna.pages()] == [kept]
+    assert anna.facts() == ()
     for page_id in (gone, *added.page_ids):
         with pytest.raises(NotFound):
-            alice.page(page_id)
+            anna.page(page_id)
 
-
-def test_a_span_is_counted_from_now(of: Of, clock: Clock) -> None:
     clock.now = datetime.now(UTC)  # where a server is asked, the span is counted by the caller's clock
-    alice = of("alice")
-    page_id = alice.add("Hello", expires_at=timedelta(days=2))
-    ends = alice.page(page_id).expires_at
+    bob = of("bob")
+    page_id = bob.add("Hello", expires_at=timedelta(days=2))
+    ends = bob.page(page_id).expires_at
     assert ends is not None
     assert abs(ends - clock.now - timedelta(days=2)) < timedelta(minutes=5)
 
@@ -725,54 +681,36 @@ def test_what_is_unused_fades_and_a_dry_run_says_what_would(of: Of, clock: Clock
 # ------------------------------------------------------------------------------------------------------ forgotten
 
 
-def test_a_page_a_fact_and_a_thread_are_forgotten_and_a_dry_run_forgets_nothing(alice: OwnerMemory) -> None:
+def test_what_is_named_is_forgotten_of_one_owner_a_dry_run_forgets_nothing_and_receipts_are_verified(of: Of) -> None:
+    alice, bob = of("alice"), of("bob")
     told(alice)
+    bob.add("I keep a stork.")
     heron = next(page for page in alice.pages() if "heron" in page.query)
+    (segment, *_) = alice.segments()
+    assert set(alice.forget(segment=segment.id, dry_run=True).pages) == set(segment.page_ids)
+    assert alice.forget(matching="heron", dry_run=True).pages == (heron.id,)
+    assert len(alice.forget(before="2026-05-02", dry_run=True).pages) == 2
     dry = alice.forget(page=heron.id, dry_run=True)
     assert (dry.dry_run, dry.pages) == (True, (heron.id,))
     assert alice.page(heron.id) == heron
+    assert len(alice.pages()) == 6
+    with pytest.raises(InputError):
+        alice.verify(dry)
     gone = alice.forget(page=heron.id)
     assert (gone.dry_run, gone.pages, gone.utterances) == (False, (heron.id,), tuple(u.id for u in heron.utterances))
     assert gone.sha256 == dry.sha256
+    assert gone.marks
     with pytest.raises(NotFound):
         alice.page(heron.id)
+    assert alice.verify(gone) == alice.verify(gone.to_json())
+    assert alice.verify(gone).found == ()
+    assert not alice.verify(replace(gone, pages=(alice.pages()[0].id,))).ok
     (lives,) = (fact for fact in alice.facts() if fact.attribute == "lives_in")
     assert alice.forget(fact=lives.id).facts == (lives.id,)
     assert len(alice.forget(thread="s2").pages) == 4
     assert [page.query for page in alice.pages()] == ["I live in Lyon."]
-
-
-def test_segments_what_is_old_and_what_matches_are_forgotten(of: Of) -> None:
-    alice = of("alice")
-    told(alice)
-    (segment, *_) = alice.segments()
-    assert set(alice.forget(segment=segment.id, dry_run=True).pages) == set(segment.page_ids)
-    heron = next(page for page in alice.pages() if "heron" in page.query)
-    assert alice.forget(matching="heron", dry_run=True).pages == (heron.id,)
-    assert len(alice.forget(before="2026-05-02", dry_run=True).pages) == 2
-    assert len(alice.pages()) == 6
-    gone = alice.forget(before="2026-05-01T11:30:00+02:00")
-    assert len(gone.pages) == 2
-    assert gone.marks
-    assert [page.no for page in alice.pages()] == [3, 4, 5, 6]
-
-
-def test_a_receipt_is_verified(of: Of) -> None:
-    alice = of("alice")
-    told(alice)
-    gone = alice.forget(matching="heron")
-    assert alice.verify(gone) == alice.verify(gone.to_json())
-    assert alice.verify(gone).found == ()
-    kept = replace(gone, pages=(alice.pages()[0].id,))
-    assert not alice.verify(kept).ok
-    with pytest.raises(InputError):
-        alice.verify(alice.forget(matching="tulip", dry_run=True))
-
-
-def test_everything_is_forgotten_of_one_owner_alone(of: Of) -> None:
-    alice, bob = of("alice"), of("bob")
+    assert len(alice.forget(before="2026-05-01T10:30:00+02:00").pages) == 1
     alice.add("I keep a heron.")
-    bob.add("I keep a stork.")
     assert len(alice.forget_owner(dry_run=True).pages) == 1
     assert len(alice.forget_owner().pages) == 1
     assert alice.pages() == ()
@@ -782,7 +720,6 @@ def test_everything_is_forgotten_of_one_owner_alone(of: Of) -> None:
 # -------------------------------------------------------------------------------------------------------- refused
 
 
-@every_face
 def test_one_owner_never_sees_another(of: Of) -> None:
     alice, tutored, bob = of("alice"), of("alice", "tutor"), of("bob")
     page_id = alice.add("I keep a heron.", "Since when?")
@@ -897,21 +834,7 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
     assert len(alice.pages()) == 1
 
 
-@every_face
-def test_what_is_no_name_is_refused_at_once(of: Of) -> None:
-    for user in ("", "  ", None, 7, "\ud800"):
-        with pytest.raises(InputError):
-            of(user)
-
-
 NAMES = ["a/b", "../../etc", "O'Neill", "汉字", "🦩", " spaced ", "a\nb", "x" * 512, "%s", "a&b=c#d"]
-
-
-def test_a_user_may_have_any_name(of: Of) -> None:
-    for user in NAMES:
-        of(user).add("Hello", "Hi")
-        assert [page.query for page in of(user).pages()] == ["Hello"]
-    assert of("other").pages() == ()
 
 
 @every_face
@@ -940,36 +863,44 @@ def test_a_document_is_stored_listed_quoted_replaced_and_forgotten(of: Of, tmp_p
         alice.add_document(b"%PDF-1.4", source="a.pdf")
 
 
-@every_face
-def test_what_was_handed_in_is_given_back_exactly_and_in_order(of: Of) -> None:
-    alice = of("alice")
+def test_what_was_handed_in_is_given_back_and_a_key_stores_it_once(of: Of) -> None:
+    anna = of("anna")
     item = {"type": "function_call", "call_id": "c1", "arguments": '{"a": 1}', "n": 2**63, "x": [1.5, None, "ä\x00"]}
     said: list[dict[str, Any]] = [{"role": "user", "content": "Hello"}, {"role": "tool", "original": item}]
-    added = alice.add_messages(said, thread="s1")
-    (other,) = alice.add_many([{"messages": [{"role": "user", "content": "Hello", "original": [0]}], "thread": "s2"}])
+    added = anna.add_messages(said, thread="s1")
+    (other,) = anna.add_many([{"messages": [{"role": "user", "content": "Hello", "original": [0]}], "thread": "s2"}])
     assert other.added is not None
-    document = alice.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 1}, expires_at=timedelta(days=1))
+    document = anna.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 1}, expires_at=timedelta(days=1))
     ids = [added.utterance_ids[1], other.added.utterance_ids[0], document.id]
-    assert repr(alice.original(ids[0])) == repr(item)
-    assert list(alice.originals().items()) == list(zip(ids, (item, [0], {"v": 1}), strict=True))
-    assert alice.originals(thread="s1") == {ids[0]: item}
-    assert alice.originals([ids[2], "u0"]) == {ids[2]: {"v": 1}}
-    assert list(alice.originals(last=1)) == ids[2:]
-    alice.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 2})
-    assert alice.original(document.id) == {"v": 2}
-    assert [one.id for one in alice.documents(source="a:/b")] == [document.id]
-    assert [one.id for one in alice.documents(under="a:/")] == [document.id]
-    assert alice.documents(under="A") == alice.documents(source="a") == ()
+    assert repr(anna.original(ids[0])) == repr(item)
+    assert list(anna.originals().items()) == list(zip(ids, (item, [0], {"v": 1}), strict=True))
+    assert anna.originals(thread="s1") == {ids[0]: item}
+    assert anna.originals([ids[2], "u0"]) == {ids[2]: {"v": 1}}
+    assert list(anna.originals(last=1)) == ids[2:]
+    anna.add_document("# Lease\n\nDue.", source="a:/b", original={"v": 2})
+    assert anna.original(document.id) == {"v": 2}
+    assert [one.id for one in anna.documents(source="a:/b")] == [document.id]
+    assert [one.id for one in anna.documents(under="a:/")] == [document.id]
+    assert anna.documents(under="A") == anna.documents(source="a") == ()
     with pytest.raises(NotFound):
-        alice.original(added.utterance_ids[0])
+        anna.original(added.utterance_ids[0])
     for wrong in (float("nan"), {1: 2}, 2**64):
         with pytest.raises(InputError, match=r"original"):
-            alice.add_messages([{"role": "user", "content": "x", "original": {"a": wrong}}])
+            anna.add_messages([{"role": "user", "content": "x", "original": {"a": wrong}}])
         with pytest.raises(InputError, match=r"original"):
-            alice.add_document("x", original=wrong)
+            anna.add_document("x", original=wrong)
+
+    bob = of("bob")
+    first = bob.add("I keep a heron.", "Since when?", key="k1")
+    assert bob.add("I keep a heron.", "Since when?", key="k1") == first
+    with pytest.raises(KeyReused):
+        bob.add("I keep a stork.", "Since when?", key="k1")
+    assert bob.add_messages([{"role": "user", "content": "Hello"}], key="k2") == bob.add_messages(
+        [{"role": "user", "content": "Hello"}], key="k2"
+    )
+    assert len(bob.pages()) == 2
 
 
-@every_face
 def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> None:
     alice = of("alice")
     told(alice)
@@ -1009,7 +940,6 @@ def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> 
         alice.get("p1")
 
 
-@every_face
 def test_a_fact_is_given_other_metadata_and_they_are_counted_with_links(of: Of) -> None:
     alice = of("alice")
     (figs, plums) = alice.learn([{"text": "likes figs", "metadata": {"n": 1, "m": 2}}, {"text": "likes plums"}])

@@ -30,19 +30,18 @@ outcomes = st.one_of(
 
 
 @given(outcome=outcomes, tries=st.integers(1, 9), retries=st.integers(0, 5))
-def test_tries_and_pauses_are_bounded(outcome: Reply | Broken, tries: int, retries: int) -> None:
+def test_tries_and_pauses_are_bounded_and_what_may_have_been_done_is_not_asked_again(
+    outcome: Reply | Broken, tries: int, retries: int
+) -> None:
     pause = exchange.pause_before_again(READ, outcome, tries, retries)
     if tries > retries:
         assert pause is None
     if pause is not None:
         assert 0 <= pause <= exchange.LONGEST_PAUSE_S
 
-
-@given(outcome=outcomes)
-def test_what_may_have_been_done_is_not_asked_again_unless_that_is_safe(outcome: Reply | Broken) -> None:
-    pause = exchange.pause_before_again(WRITE, outcome, 1, 5)
+    again = exchange.pause_before_again(WRITE, outcome, 1, 5)
     turned_away = not outcome.sent if isinstance(outcome, Broken) else outcome.status == 429
-    assert turned_away or pause is None
+    assert turned_away or again is None
 
 
 @given(outcome=outcomes)

@@ -70,7 +70,7 @@ def test_both_are_awaited_by_the_async_client(memory: Memory, url: str) -> None:
     assert no > 2
 
 
-def test_a_lost_connection_is_made_again_after_the_last_event() -> None:
+def test_a_lost_connection_is_made_again_after_the_last_event_and_a_state_gone_on_from() -> None:
     refused = reply("401 Unauthorized", "{}")
     first, second = stream("state 4.0", "page 4.0"), stream("state 6.0", "page 5.0", "page 6.0")
     with saying(first, DROPPED, second, refused) as server, Client(server.url) as client:
@@ -82,8 +82,6 @@ def test_a_lost_connection_is_made_again_after_the_last_event() -> None:
     for request, last in zip(server.requests, ("3.0", "4.0", "4.0", "6.0"), strict=True):
         assert f"last-event-id: {last}\r\n".encode() in request.lower()
 
-
-def test_a_state_within_a_stream_is_told_and_gone_on_from() -> None:
     gone_far = stream("state 900.0", "state 900.0")
     with saying(gone_far, reply("401 Unauthorized", "{}")) as server, Client(server.url) as client:
         events = client.of("alice").events("1.0")

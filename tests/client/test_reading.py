@@ -72,58 +72,42 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
-@given(page=pages())
-def test_a_page_and_its_utterances(page: Page) -> None:
+@hypothesis.settings(max_examples=bounded(20, proofs=400))
+@given(
+    page=pages(),
+    score=st.floats(0, 9),
+    tier=st.sampled_from(Tier),
+    fact=of(Fact),
+    trait=of(Trait),
+    line=of(ProfileField).map(lambda line: replace(line, whose=About.AGENT)),
+    segment=of(Segment, "embedding"),
+    heat=st.floats(0, 1e9),
+)
+def test_what_is_remembered_comes_as_it_was_and_a_field_that_is_null_may_be_absent(
+    page: Page, score: float, tier: Tier, fact: Fact, trait: Trait, line: ProfileField, segment: Segment, heat: float
+) -> None:
     assert memories.page_of(sent(memories.page_item(ALICE, page))) == page
-
-
-@given(page=pages(), score=st.floats(0, 9), tier=st.sampled_from(Tier))
-def test_a_hit(page: Page, score: float, tier: Tier) -> None:
     hit = Hit(utterance=page.utterances[0], score=score, rank=1, tier=tier, segment_id=page.segment_id)
     found = sent(memories.Found(results=(memories.hit_item(ALICE, hit),)))
     assert memories.hits_of(found.results) == (hit,)
-
-
-@given(fact=of(Fact))
-def test_a_fact(fact: Fact) -> None:
     assert from_record(Fact, sent(memories.fact_item(ALICE, fact))) == fact
-
-
-@given(fact=of(Fact), page=pages())
-def test_a_field_that_is_null_may_be_absent(fact: Fact, page: Page) -> None:
+    (told,) = sent(answers.Traits(results=(to_record(memories.TraitItem, trait),))).results
+    assert from_record(Trait, told) == trait
+    profile = sent(memories.profile(Persona(agent_profile=(line,))))
+    assert memories.lines_of(profile.agent, About.AGENT) == (line,)
+    one = sent(to_record(memories.SegmentItem, segment, heat=heat))
+    assert (from_record(Segment, one), one.heat) == (segment, heat)
     whole = answers.Facts(results=(memories.fact_item(ALICE, fact),), next_cursor=None)
     assert read(json.dumps(without_nulls(msgspec.to_builtins(whole))).encode(), answers.Facts) == whole
     item = memories.page_item(ALICE, page)
     assert read(json.dumps(without_nulls(msgspec.to_builtins(item))).encode(), memories.PageItem) == item
 
 
-@given(trait=of(Trait))
-def test_a_trait(trait: Trait) -> None:
-    (told,) = sent(answers.Traits(results=(to_record(memories.TraitItem, trait),))).results
-    assert from_record(Trait, told) == trait
-
-
-@given(line=of(ProfileField).map(lambda line: replace(line, whose=About.AGENT)))
-def test_a_line_of_a_profile(line: ProfileField) -> None:
-    told = sent(memories.profile(Persona(agent_profile=(line,))))
-    assert memories.lines_of(told.agent, About.AGENT) == (line,)
-
-
-@given(segment=of(Segment, "embedding"), heat=st.floats(0, 1e9))
-def test_a_segment(segment: Segment, heat: float) -> None:
-    told = sent(to_record(memories.SegmentItem, segment, heat=heat))
-    assert (from_record(Segment, told), told.heat) == (segment, heat)
-
-
-@pytest.mark.parametrize("kind", Decision.__args__, ids=lambda kind: kind.__name__)
-def test_every_kind_of_decision_is_known(kind: type[Any]) -> None:
-    @hypothesis.settings(max_examples=bounded(10, proofs=100))
-    @given(decision=records(kind), cause=st.sampled_from(Cause), at=times)
-    def holds(decision: Decision, cause: Cause, at: datetime) -> None:
-        change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=(decision,))
-        assert memories.change_of(sent(to_record(memories.ChangeItem, change))) == change
-
-    holds()
+@hypothesis.settings(max_examples=bounded(8, proofs=100))
+@given(decisions=st.tuples(*map(records, Decision.__args__)), cause=st.sampled_from(Cause), at=times)
+def test_every_kind_of_decision_is_known(decisions: tuple[Decision, ...], cause: Cause, at: datetime) -> None:
+    change = Change(no=3, cause=cause, analyst="extractive-v1", recorded_at=at, decisions=decisions)
+    assert memories.change_of(sent(to_record(memories.ChangeItem, change))) == change
 
 
 @given(body=st.binary(max_size=40))

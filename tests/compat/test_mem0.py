@@ -97,10 +97,27 @@ def test_without_infer_each_message_is_a_memory_and_nothing_is_learnt(memory: Me
     ]
 
 
-@pytest.mark.parametrize("messages", ["", [], [{"role": "system", "content": "Be brief."}], [{"content": "?"}]])
-def test_where_nothing_was_said_nothing_is_added(memory: Memory, messages: Any) -> None:
-    assert memory.add(messages, user_id="alice") == {"results": []}
-    assert memory.add(messages, user_id="alice", infer=False) == {"results": []}
+def test_wrong_arguments_are_value_errors_in_the_words_of_mem0_and_nothing_said_is_nothing_added(
+    memory: Memory,
+) -> None:
+    for messages in ("", [], [{"role": "system", "content": "Be brief."}], [{"content": "?"}]):
+        assert memory.add(messages, user_id="alice") == {"results": []}, messages
+        assert memory.add(messages, user_id="alice", infer=False) == {"results": []}, messages
+
+    for call, said in WRONG:
+        with pytest.raises(ValueError, match=re.escape(said)) as raised:
+            call(memory)
+        assert isinstance(raised.value, InputError)
+
+    with pytest.raises(ValidationError) as missing:
+        memory.add("x")
+    assert (missing.value.error_code, missing.value.details["provided_ids"]["user_id"]) == ("VALIDATION_001", None)
+    assert missing.value.suggestion
+
+    forms: list[Any] = [3, {"ember": 3}, {"llm": "gpt"}, {"llm": {"provider": "openai", "config": 3}}]
+    for wrong in forms:
+        with pytest.raises(ConfigError, match="give a dict"):
+            Memory.from_config(wrong)
 
 
 def test_a_procedural_memory_is_the_talk_as_it_was(memory: Memory) -> None:
@@ -111,7 +128,7 @@ def test_a_procedural_memory_is_the_talk_as_it_was(memory: Memory) -> None:
     assert found["metadata"] == {"memory_type": "procedural_memory"}
 
 
-def test_an_expiration_date_ends_a_memory_with_that_day(memory: Memory) -> None:
+def test_an_expiration_date_ends_a_memory_with_that_day_and_is_set_and_taken_away(memory: Memory) -> None:
     made = memory.add("The tickets are in the drawer.", user_id="alice", expiration_date="2999-01-01")
     found = memory.get(made["results"][0]["id"])
     assert found is not None
@@ -119,6 +136,16 @@ def test_an_expiration_date_ends_a_memory_with_that_day(memory: Memory) -> None:
     (page,) = memory.ember.of("alice").pages()
     assert page.expires_at is not None
     assert page.expires_at.date().isoformat() == "2999-01-02"
+
+    one = memory.add("I live in Lyon.", user_id="alice")["results"][0]["id"]
+    memory.update(one, expiration_date="2999-01-01")
+    (fact,) = memory.ember.of("alice").facts()
+    assert fact.expires_at is not None
+    assert (memory.get(one) or {})["expiration_date"] == "2999-01-01"
+    memory.update(one, expiration_date=None)
+    (fact,) = memory.ember.of("alice").facts()
+    assert fact.expires_at is None
+    assert "expiration_date" not in (memory.get(one) or {})
 
 
 def test_a_text_as_it_is_keeps_its_form_its_changes_and_its_end(memory: Memory) -> None:
@@ -135,18 +162,6 @@ def test_a_text_as_it_is_keeps_its_form_its_changes_and_its_end(memory: Memory) 
         ("UPDATE", text, "The pump is in the attic.", "user"),
     ]
     assert texts(memory.search("pump", filters=ALICE)) == ["The pump is in the attic."]
-
-
-def test_the_end_of_a_fact_is_set_and_taken_away(memory: Memory) -> None:
-    one = memory.add("I live in Lyon.", user_id="alice")["results"][0]["id"]
-    memory.update(one, expiration_date="2999-01-01")
-    (fact,) = memory.ember.of("alice").facts()
-    assert fact.expires_at is not None
-    assert (memory.get(one) or {})["expiration_date"] == "2999-01-01"
-    memory.update(one, expiration_date=None)
-    (fact,) = memory.ember.of("alice").facts()
-    assert fact.expires_at is None
-    assert "expiration_date" not in (memory.get(one) or {})
 
 
 # --------------------------------------------------------------------------------------------- results and ids
@@ -190,23 +205,23 @@ def test_every_id_that_is_given_works_in_every_call(memory: Memory) -> None:
         assert len(all_of(memory)) == len(ids) - number - 1
 
 
-@pytest.mark.parametrize("wrong", ["nope", "f1-000.nope", "", "p1", "u1.x", "d1.y"])
-def test_an_unknown_id_is_nothing_to_get_and_a_value_error_to_change(memory: Memory, wrong: str) -> None:
-    memory.add("I live in Lyon.", user_id="alice")
-    owner = memory.ember.of("alice").owner.id
-    for one in (wrong, f"{wrong or 'f9-999'}.{owner}"):
-        assert memory.get(one) is None
-        assert memory.history(one) == []
-        with pytest.raises(ValueError, match="not found"):
-            memory.update(one, text="x")
-        with pytest.raises(MemoryNotFoundError):
-            memory.delete(one)
+def test_an_unknown_id_is_nothing_to_get_and_a_value_error_to_change(memory: Memory) -> None:
+    for wrong in ("nope", "f1-000.nope", "", "p1", "u1.x", "d1.y"):
+        memory.add("I live in Lyon.", user_id="alice")
+        owner = memory.ember.of("alice").owner.id
+        for one in (wrong, f"{wrong or 'f9-999'}.{owner}"):
+            assert memory.get(one) is None, wrong
+            assert memory.history(one) == [], wrong
+            with pytest.raises(ValueError, match="not found"):
+                memory.update(one, text="x")
+            with pytest.raises(MemoryNotFoundError):
+                memory.delete(one)
 
 
 # ---------------------------------------------------------------------------------------------- update, history
 
 
-def test_an_update_keeps_id_and_creation_and_adds_metadata(memory: Memory) -> None:
+def test_an_update_keeps_id_and_creation_and_one_that_changes_nothing_leaves_no_step(memory: Memory) -> None:
     made = memory.add("I live in Lyon.", user_id="alice", metadata={"category": "home"})["results"][0]
     before = memory.get(made["id"])
     memory.update(made["id"], text="alice lives in Paris", metadata={"checked": True, "user_id": "bob"})
@@ -224,11 +239,9 @@ def test_an_update_keeps_id_and_creation_and_adds_metadata(memory: Memory) -> No
     ]
     assert texts(memory.search("alice lives in Rome", filters={**ALICE, "checked": True})) == ["alice lives in Rome"]
 
-
-def test_an_update_that_changes_nothing_leaves_no_step(memory: Memory) -> None:
-    made = memory.add("I live in Lyon.", user_id="alice")["results"][0]
-    memory.update(made["id"], text="alice lives in Rome")
-    memory.update(made["id"], text="alice lives in Rome")
+    made = memory.add("I live in Lyon.", user_id="bob")["results"][0]
+    memory.update(made["id"], text="bob lives in Rome")
+    memory.update(made["id"], text="bob lives in Rome")
     assert len(memory.history(made["id"])) == 2
 
 
@@ -257,20 +270,6 @@ def test_memories_of_one_exchange_that_are_deleted_at_once_are_all_gone(memory: 
     assert all_of(memory) == []
 
 
-def test_a_text_that_has_lost_a_passage_is_listed_with_what_is_left(memory: Memory) -> None:
-    text = "\n\n".join(f"Part {number}. {'The heron stands in the water. ' * 40}" for number in range(6))
-    made = memory.add(text, user_id="alice", infer=False)["results"][0]
-    alice = memory.ember.of("alice")
-    (document,) = alice.documents()
-    alice.forget(page=alice.passages(document.id)[0].page_id)
-    (left,) = texts(memory.get_all(filters=ALICE))
-    assert "Part 5." in left
-    assert "Part 0." not in left
-    assert texts(memory.search("heron", filters=ALICE)) == [left]
-    memory.delete(made["id"])
-    assert alice.documents() == ()
-
-
 def test_delete_all_forgets_what_was_added_with_these_ids(memory: Memory) -> None:
     memory.add("I live in Lyon.", user_id="alice", run_id="r1")
     memory.add("I work as a nurse.", user_id="alice", run_id="r2")
@@ -290,7 +289,7 @@ def test_delete_all_forgets_what_was_added_with_these_ids(memory: Memory) -> Non
 # ------------------------------------------------------------------------------------------- whose, and filters
 
 
-def test_users_agents_and_runs_are_told_apart(memory: Memory) -> None:
+def test_users_agents_and_runs_are_told_apart_and_ids_may_be_given_as_in_mem0_1(memory: Memory) -> None:
     memory.add("I like figs.", user_id="alice", agent_id="cook")
     memory.add("I like trains.", user_id="alice", agent_id="guide")
     memory.add("The oven is broken.", agent_id="cook")
@@ -301,12 +300,16 @@ def test_users_agents_and_runs_are_told_apart(memory: Memory) -> None:
     assert all_of(memory, run_id="trip") == ["The budget is 300 euros."]
     assert all_of(memory, user_id="bob") == []
 
+    memory.add("I like figs.", user_id="dora")
+    assert texts(memory.search("figs", user_id="dora", limit=5)) == ["dora likes figs"]
+    assert texts(memory.get_all(user_id="dora", limit=5)) == ["dora likes figs"]
+    assert texts(memory.get_all(filters={"AND": [{"user_id": "dora"}]})) == ["dora likes figs"]
 
-def test_ids_may_be_given_as_in_mem0_1(memory: Memory) -> None:
-    memory.add("I like figs.", user_id="alice")
-    assert texts(memory.search("figs", user_id="alice", limit=5)) == ["alice likes figs"]
-    assert texts(memory.get_all(user_id="alice", limit=5)) == ["alice likes figs"]
-    assert texts(memory.get_all(filters={"AND": [{"user_id": "alice"}]})) == ["alice likes figs"]
+    memory.add("I like figs.", user_id=7)  # type: ignore[arg-type]
+    assert all_of(memory, user_id="7") == ["7 likes figs"]
+
+    memory.add("I like coffee.", run_id="r1")
+    assert all_of(memory, run_id="r1") == ["the user likes coffee"]
 
 
 NUMBERED = [
@@ -483,29 +486,12 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
-def test_wrong_arguments_are_value_errors_in_the_words_of_mem0(memory: Memory) -> None:
-    for call, said in WRONG:
-        with pytest.raises(ValueError, match=re.escape(said)) as raised:
-            call(memory)
-        assert isinstance(raised.value, InputError)
-
-
-def test_a_missing_user_has_the_code_of_mem0(memory: Memory) -> None:
-    with pytest.raises(ValidationError) as raised:
-        memory.add("x")
-    assert (raised.value.error_code, raised.value.details["provided_ids"]["user_id"]) == ("VALIDATION_001", None)
-    assert raised.value.suggestion
-
-
-def test_whole_numbers_are_ids_as_their_text(memory: Memory) -> None:
-    memory.add("I like figs.", user_id=7)  # type: ignore[arg-type]
-    assert all_of(memory, user_id="7") == ["7 likes figs"]
-
-
 # ------------------------------------------------------------------------------------------ opening, and awaiting
 
 
-def test_a_configuration_of_mem0_says_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_of_mem0_says_where_the_store_lies_and_which_models_are_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EMBERMEM_EMBEDDER", "hashed")
     places: dict[str, dict[str, Any]] = {
         "q": {"vector_store": {"provider": "qdrant", "config": {"path": str(tmp_path / "q")}}},
@@ -519,26 +505,18 @@ def test_a_configuration_of_mem0_says_where_the_store_lies(tmp_path: Path, monke
     with Memory() as memory:
         assert (tmp_path / "home" / "ember.db").is_file()
 
-
-def test_models_and_embedders_are_those_of_the_configuration() -> None:
     local = {"openai_base_url": "http://127.0.0.1:9/v1", "api_key": "k", "model": "tiny"}
-    config = {
+    whole = {
         "llm": {"provider": "openai", "config": local},
         "embedder": {"provider": "huggingface", "config": {"model": "x"}},
         "ember": {"place": ":memory:", "background": False, "embedder": "hashed"},
     }
-    with Memory.from_config(config) as memory:
+    with Memory.from_config(whole) as memory:
         settings = memory.ember.settings
         assert (settings.model, settings.model_url, settings.embedder) == ("tiny", local["openai_base_url"], "hashed")
         made = memory.add("I like figs.", user_id="alice")
         assert texts(made) == ["I like figs."]  # the model is asked in the background
         assert texts(memory.search("figs", filters=ALICE)) == ["I like figs."]
-
-
-@pytest.mark.parametrize("wrong", [3, {"ember": 3}, {"llm": "gpt"}, {"llm": {"provider": "openai", "config": 3}}])
-def test_a_configuration_of_another_form_is_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="give a dict"):
-        Memory.from_config(wrong)
 
 
 def test_the_vectors_that_are_kept_are_those_asked_for_last() -> None:
@@ -602,8 +580,3 @@ def test_a_text_of_which_a_part_was_forgotten_shows_what_is_left(memory: Memory)
     memory.delete(left["id"])
     assert memory.get_all(filters=ALICE)["results"] == []
     assert alice.documents() == ()
-
-
-def test_without_a_user_a_fact_is_about_the_user(memory: Memory) -> None:
-    memory.add("I like coffee.", run_id="r1")
-    assert all_of(memory, run_id="r1") == ["the user likes coffee"]

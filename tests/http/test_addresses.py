@@ -29,9 +29,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 # ------------------------------------------------------------------------------------------------ Host and Origin
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_only_names_of_loopback_are_answered_whatever_else_a_request_says(empty: Server) -> None:
+    for host in (
         "[::1]evil",
         "[::1]evil:80",
         "[::1]:80evil",
@@ -65,29 +64,20 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "[::]",
         "[127.0.0.1]",
         "\u217cocalhost",
-    ],
-)
-def test_a_host_that_only_begins_like_loopback_is_not_answered(empty: Server, host: str) -> None:
-    assert status(empty.url, {b"Host": host.encode("utf-8")}) in (400, 403)
+    ):
+        assert status(empty.url, {b"Host": host.encode("utf-8")}) in (400, 403), host
+
+    for host in ("localhost.", "LocalHost.:80", "localhost:", "[0:0::1]", "127.1.2.3:65535"):
+        assert status(empty.url, {b"Host": host.encode()}) == 200, host
+
+    for name in ("X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Host", "Forwarded", "X-Forwarded-For"):
+        named = b"host=localhost;for=127.0.0.1" if name == "Forwarded" else b"localhost"
+        assert status(empty.url, {b"Host": b"evil.example", name.encode(): named}) == 403, name
+        assert status(empty.url, {b"Host": b"localhost", name.encode(): b"evil.example"}) == 200, name
 
 
-@pytest.mark.parametrize("host", ["localhost.", "LocalHost.:80", "localhost:", "[0:0::1]", "127.1.2.3:65535"])
-def test_every_way_to_write_loopback_is_answered(empty: Server, host: str) -> None:
-    assert status(empty.url, {b"Host": host.encode()}) == 200
-
-
-@pytest.mark.parametrize(
-    "name", ["X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Host", "Forwarded", "X-Forwarded-For"]
-)
-def test_what_else_names_a_host_changes_nothing(empty: Server, name: str) -> None:
-    said = b"host=localhost;for=127.0.0.1" if name == "Forwarded" else b"localhost"
-    assert status(empty.url, {b"Host": b"evil.example", name.encode(): said}) == 403
-    assert status(empty.url, {b"Host": b"localhost", name.encode(): b"evil.example"}) == 200
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
+def test_an_origin_that_only_looks_like_ours_changes_nothing(empty: Server) -> None:
+    for origin in (
         "http://localhost",
         "http://localhost:{port}/",
         "http://localhost:{port}evil",
@@ -101,14 +91,14 @@ def test_what_else_names_a_host_changes_nothing(empty: Server, name: str) -> Non
         "http:localhost:{port}",
         "http://localhost:{port} http://evil.example",
         "",
-    ],
-)
-def test_an_origin_that_only_looks_like_ours_changes_nothing(empty: Server, origin: str) -> None:
-    port = urlsplit(empty.url).port
-    headers = {"Host": f"localhost:{port}", "Origin": origin.format(port=port)}
-    with client(empty.url) as c:
-        assert c.post("/v1/memories", json={"messages": "I was never said."}, headers=headers).status_code == 403
-    assert empty.memory.owners() == ()
+    ):
+        port = urlsplit(empty.url).port
+        headers = {"Host": f"localhost:{port}", "Origin": origin.format(port=port)}
+        with client(empty.url) as c:
+            assert c.post("/v1/memories", json={"messages": "I was never said."}, headers=headers).status_code == 403, (
+                origin
+            )
+        assert empty.memory.owners() == (), origin
 
 
 def status(url: str, headers: dict[bytes, bytes]) -> int:
@@ -128,7 +118,9 @@ def status(url: str, headers: dict[bytes, bytes]) -> int:
 # ------------------------------------------------------------------------------------------- slashes at the end
 
 
-def test_a_slash_at_the_end_makes_no_difference_and_leads_nowhere_else(opened: Opener) -> None:
+def test_a_slash_at_the_end_makes_no_difference_and_leads_nowhere_else_and_two_are_part_of_the_address(
+    opened: Opener, empty: Server
+) -> None:
     with ModelServer(answer="Hello.") as model:
         memory = opened(proxy_url=model.url)
         with running(memory) as url, client(url) as c:
@@ -146,41 +138,37 @@ def test_a_slash_at_the_end_makes_no_difference_and_leads_nowhere_else(opened: O
             assert c.post("/mcp/", json=called, headers=accept).status_code == 200
             assert c.delete(f"/v1/memories/{page}/").status_code == 200
 
+    for path in ("/v1/memories//", "/v1/memories/%2F", "//v1/memories", "/nowhere/"):
+        with client(empty.url) as c:
+            assert c.get(path).status_code == 404, path
 
-@pytest.mark.parametrize("path", ["/v1/memories//", "/v1/memories/%2F", "//v1/memories", "/nowhere/"])
-def test_more_than_one_slash_and_one_that_is_encoded_are_part_of_the_address(empty: Server, path: str) -> None:
-    with client(empty.url) as c:
-        assert c.get(path).status_code == 404
-
-
-def test_an_id_that_a_program_left_out_forgets_nothing(server: Server) -> None:
-    server.memory.of("default").add("I like herons.")
-    with client(server.url) as c:
-        assert c.delete("/v1/memories/").status_code == 422
-    assert len(server.memory.of("default").pages()) == 1
-
-
-def test_the_larger_body_of_a_chat_is_taken_with_a_slash_too(opened: Opener) -> None:
     with ModelServer(answer="Hello.") as model:
         memory = opened(proxy_url=model.url, http_body_bytes=2000)
         with running(memory) as url, client(url) as c:
             assert c.post("/v1/chat/completions/", json=chat("a" * 4000)).status_code == 200
 
 
-def test_the_figures_count_a_route_once_with_and_without_a_slash(server: Server) -> None:
+def test_the_figures_count_a_route_once_with_and_without_a_slash_and_an_id_left_out_forgets_nothing(
+    server: Server,
+) -> None:
     with client(server.url) as c:
         c.get("/v1/stats")
         c.get("/v1/stats/")
         assert 'ember_http_requests_total{method="GET",route="/v1/stats",status="200"} 2.0' in c.get("/metrics").text
 
+    server.memory.of("default").add("I like herons.")
+    with client(server.url) as c:
+        assert c.delete("/v1/memories/").status_code == 422
+    assert len(server.memory.of("default").pages()) == 1
 
-@pytest.mark.parametrize("path", ["/mcp/", "/mcp", "/"])
-def test_a_path_of_one_s_own_may_end_in_a_slash(memory: Memory, path: str) -> None:
-    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    with served(create_mcp(memory, path=path)) as url, client(url) as c:
-        for asked in {path, path.rstrip("/") or "/"}:
-            got = c.post(asked, json=called, headers={"Accept": "application/json, text/event-stream"})
-            assert got.status_code == 200
+
+def test_a_path_of_one_s_own_may_end_in_a_slash(memory: Memory) -> None:
+    for path in ("/mcp/", "/mcp", "/"):
+        called = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        with served(create_mcp(memory, path=path)) as url, client(url) as c:
+            for asked in {path, path.rstrip("/") or "/"}:
+                got = c.post(asked, json=called, headers={"Accept": "application/json, text/event-stream"})
+                assert got.status_code == 200, path
 
 
 def chat(text: str) -> dict[str, Any]:
@@ -196,37 +184,36 @@ def forwarded(address: str) -> dict[str, str]:
     return {"X-Forwarded-For": address, "X-Real-IP": address, "Forwarded": f"for={address}"}
 
 
-@pytest.mark.parametrize("trusted", ["", "127.0.0.1", "127.0.0.0/8, ::1"])
-def test_an_address_that_is_made_up_gives_a_key_no_fresh_limit(opened: Opener, trusted: str) -> None:
-    memory = opened(http_rate_per_minute=3, http_trusted_proxies=trusted)
-    alice, bob = (key_for(memory, name)[1] for name in ("alice", "bob"))
-    with running(memory, require_keys=True) as url, client(url, alice) as hers, client(url, bob) as his:
-        got = [
-            hers.get("/v1/stats", params={"user_id": "alice"}, headers=forwarded(f"203.0.113.{number}")).status_code
-            for number in range(6)
-        ]
-        assert got == [200, 200, 200, 429, 429, 429]
-        same = [
-            his.get("/v1/stats", params={"user_id": "bob"}, headers=forwarded("203.0.113.0")).status_code
-            for _ in range(3)
-        ]
-        assert same == [200, 200, 200]
+def test_an_address_that_is_made_up_gives_a_key_no_fresh_limit(opened: Opener) -> None:
+    for trusted in ("", "127.0.0.1", "127.0.0.0/8, ::1"):
+        memory = opened(http_rate_per_minute=3, http_trusted_proxies=trusted)
+        alice, bob = (key_for(memory, name)[1] for name in ("alice", "bob"))
+        with running(memory, require_keys=True) as url, client(url, alice) as hers, client(url, bob) as his:
+            got = [
+                hers.get("/v1/stats", params={"user_id": "alice"}, headers=forwarded(f"203.0.113.{number}")).status_code
+                for number in range(6)
+            ]
+            assert got == [200, 200, 200, 429, 429, 429], trusted
+            same = [
+                his.get("/v1/stats", params={"user_id": "bob"}, headers=forwarded("203.0.113.0")).status_code
+                for _ in range(3)
+            ]
+            assert same == [200, 200, 200], trusted
 
 
-@pytest.mark.parametrize(("trusted", "secure"), [("", False), ("10.0.0.1", False), ("127.0.0.1", True)])
-def test_the_scheme_of_a_proxy_is_believed_of_those_that_are_trusted(
-    opened: Opener, monkeypatch: pytest.MonkeyPatch, trusted: str, secure: bool
+def test_the_scheme_of_a_proxy_is_believed_of_those_that_are_trusted_and_makes_a_cookie_for_tls_alone(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch, memory: Memory
 ) -> None:
-    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own setting is none of ours
-    memory = opened(http_trusted_proxies=trusted)
-    with running(memory, require_keys=True) as url:
-        assert ("Secure" in login(url, memory, {"X-Forwarded-Proto": "https"})) is secure
+    for trusted, secure in (("", False), ("10.0.0.1", False), ("127.0.0.1", True)):
+        monkeypatch.setenv("FORWARDED_ALLOW_IPS", "*")  # uvicorn's own setting is none of ours
+        memory = opened(http_trusted_proxies=trusted)
+        with running(memory, require_keys=True) as url:
+            assert ("Secure" in login(url, memory, {"X-Forwarded-Proto": "https"})) is secure, (trusted, secure)
 
-
-def test_a_browser_that_speaks_tls_to_a_proxy_gets_a_cookie_for_tls_alone(memory: Memory) -> None:
-    with running(memory, require_keys=True) as url:
-        assert "Secure" in login(url, memory, {"Host": "ember.example", "Origin": "https://ember.example"})
-        assert "Secure" not in login(url, memory, {"Host": "ember.example", "Origin": "http://ember.example"})
+    plain = opened("plain.db")
+    with running(plain, require_keys=True) as url:
+        assert "Secure" in login(url, plain, {"Host": "ember.example", "Origin": "https://ember.example"})
+        assert "Secure" not in login(url, plain, {"Host": "ember.example", "Origin": "http://ember.example"})
 
 
 def login(url: str, memory: Memory, headers: dict[str, str]) -> str:

@@ -68,36 +68,36 @@ NEARLY = [
 ]
 
 
-@pytest.mark.parametrize("name", NEARLY[:: bounded(9, proofs=1)])
-def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener, name: str) -> None:
+def test_a_key_reaches_no_one_whose_name_only_looks_like_its_own(opened: Opener) -> None:
     memory = opened(proxy_url=NOBODY)
     for near in ("bob", *NEARLY):
         if "\0" not in near and len(near) <= 512:
             memory.of(near).add(f"My word is {SECRET}.", "Noted.")
     told = []
     with running(memory, require_keys=True) as url, client(url, key_for(memory, "alice/default")[1]) as c:
-        for user, agent in ((name, "default"), ("alice", name)):
-            owner = {"user_id": user, "agent_id": agent}
-            said = {"messages": "I was never said."}
-            told += [
-                c.get("/v1/pages", params=owner),
-                c.delete("/v1/memories", params={**owner, "confirm": "true"}),
-                c.post("/v1/memories", json={**owner, **said}),
-                c.post("/v1/search", json={"query": "word", "filters": owner}),
-                c.post("/v1/memories/batch", json={"items": [{**owner, **said}, {**said, "user_id": "alice"}]}),
-                c.get("/v1/operations/o1", params=owner),
-                c.get("/v1/events", params=owner),
-                c.get("/pages", params={"user": user, "agent": agent}),
-                c.get("/forget", params={"user": user, "agent": agent, "kind": "thread", "id": "main"}),
-            ]
-            body = {"messages": [{"role": "user", "content": "hi"}], "user": user}
-            plain = name.isascii() and name.isprintable() and name == name.strip()
-            if plain or user == name:
-                headers = {"X-Ember-Agent": agent}
-                told.append(c.post("/v1/chat/completions", json=body, headers=headers))
-            if plain:
-                called = {**ACCEPT, "X-Ember-User": user, "X-Ember-Agent": agent}
-                told.append(c.post("/mcp", json=tool("search_memory", query="word"), headers=called))
+        for name in NEARLY[:: bounded(9, proofs=1)]:
+            for user, agent in ((name, "default"), ("alice", name)):
+                owner = {"user_id": user, "agent_id": agent}
+                said = {"messages": "I was never said."}
+                told += [
+                    c.get("/v1/pages", params=owner),
+                    c.delete("/v1/memories", params={**owner, "confirm": "true"}),
+                    c.post("/v1/memories", json={**owner, **said}),
+                    c.post("/v1/search", json={"query": "word", "filters": owner}),
+                    c.post("/v1/memories/batch", json={"items": [{**owner, **said}, {**said, "user_id": "alice"}]}),
+                    c.get("/v1/operations/o1", params=owner),
+                    c.get("/v1/events", params=owner),
+                    c.get("/pages", params={"user": user, "agent": agent}),
+                    c.get("/forget", params={"user": user, "agent": agent, "kind": "thread", "id": "main"}),
+                ]
+                body = {"messages": [{"role": "user", "content": "hi"}], "user": user}
+                plain = name.isascii() and name.isprintable() and name == name.strip()
+                if plain or user == name:
+                    headers = {"X-Ember-Agent": agent}
+                    told.append(c.post("/v1/chat/completions", json=body, headers=headers))
+                if plain:
+                    called = {**ACCEPT, "X-Ember-User": user, "X-Ember-Agent": agent}
+                    told.append(c.post("/mcp", json=tool("search_memory", query="word"), headers=called))
     assert {one.status_code for one in told} <= {403, 422}, [(one.url, one.status_code) for one in told]
     assert not [one for one in told if SECRET in one.text]
     assert memory.of("alice").stats().utterances == 0
@@ -110,13 +110,6 @@ def test_a_key_of_ours_bounds_a_request_wherever_it_stands_beside_another(memory
             headers = {"Authorization": "Bearer sk-for-upstream", "X-API-Key": text}
             assert c.get("/v1/stats", params={"user_id": "alice"}, headers=headers).status_code == 200
             assert c.get("/v1/stats", params={"user_id": "bob"}, headers=headers).status_code == 403
-
-
-def test_a_cookie_of_another_port_locks_no_one_out_where_no_key_is_asked_for(server: Server) -> None:
-    with client(server.url) as c:
-        stale = {"Cookie": "ember_key=ember_000000000000_x"}
-        assert c.get("/v1/stats", headers=stale).status_code == 200
-        assert c.get("/", headers=stale).status_code == 200
 
 
 def test_a_read_only_key_counts_no_visit_through_tools_either(memory: Memory) -> None:
@@ -254,26 +247,25 @@ def forging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield Server(url=url, memory=memory)
 
 
-@pytest.mark.parametrize(
-    "letter", bounded(["a", "中", "\x01"], proofs=["a", "é", "中", "\U0001f600", '"', "\x01", "\\"])
-)
-def test_a_list_of_owners_goes_on_after_the_longest_names(server: Server, letter: str) -> None:
-    for number in range(3):
-        server.memory.of(letter * 511 + str(number), letter * 512).add("hello")
-    found, cursor = [], None
+def test_a_list_of_owners_goes_on_after_the_longest_names(server: Server) -> None:
+    letters = bounded(("a", "中", "\x01"), proofs=("a", "é", "中", "\U0001f600", '"', "\x01", "\\"))
+    names = [letter * 511 + str(number) for letter in letters for number in range(3)]
+    for name in names:
+        server.memory.of(name, name[:1] * 512).add("hello")
+    found, more = list[str](), dict[str, str]()
     with client(server.url) as c:
-        for _ in range(3):
-            got = c.get("/v1/owners", params={"limit": 1, **({} if cursor is None else {"cursor": cursor})}).json()
+        for _ in names:
+            got = c.get("/v1/owners", params={"limit": 1, **more}).json()
             found += [one["user_id"] for one in got["results"]]
-            cursor = got["next_cursor"]
-    assert found == [letter * 511 + str(number) for number in range(3)]
-    assert cursor is None
+            more = {"cursor": got["next_cursor"]}
+    assert sorted(found) == sorted(names)
+    assert more == {"cursor": None}
 
 
 # ------------------------------------------------------------------------------------------------------- bodies
 
 
-def test_a_large_body_is_not_waited_for_where_its_key_does_not_hold(memory: Memory) -> None:
+def test_a_large_body_of_a_stranger_is_not_waited_for_and_in_chunks_read_no_further_than_that(memory: Memory) -> None:
     given = ("", "X-API-Key: ember_000000000000_x\r\n", "Cookie: ember_key=ember_0_x\r\n")
     with running(memory, require_keys=True) as url:
         address = urlsplit(url)
@@ -284,12 +276,10 @@ def test_a_large_body_is_not_waited_for_where_its_key_does_not_hold(memory: Memo
                     raw.sendall(f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\n{length}{key}\r\n".encode())
                     assert raw.recv(4096).split(b"\r\n")[0].split()[1] == b"401", path
 
-
-def test_a_stranger_s_body_in_chunks_is_read_no_further_than_that(memory: Memory) -> None:
     body = b'{"user_id": "alice", "messages": "' + b"a" * 2 * STRANGERS_BYTES + b'"}'
     with running(memory, require_keys=True) as url:
-        for key, status in ((None, 413), ("ember_000000000000_x", 413), (key_for(memory, "alice")[1], 201)):
-            with client(url, key) as c:
+        for held, status in ((None, 413), ("ember_000000000000_x", 413), (key_for(memory, "alice")[1], 201)):
+            with client(url, held) as c:
                 chunks = iter([body[:1000], body[1000:]])
                 assert c.post("/v1/memories", content=chunks, headers=JSON).status_code == status
         with client(url) as c:
@@ -299,27 +289,29 @@ def test_a_stranger_s_body_in_chunks_is_read_no_further_than_that(memory: Memory
 DEEP = (50, 250, 450, 500, 600, 900, 2000, 50_000)
 
 
-@pytest.mark.parametrize("depth", bounded((50, 500, 900, 50_000), proofs=DEEP))
-def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Opener, depth: int) -> None:
-    lists, maps = "[" * depth + "1" + "]" * depth, '{"a":' * depth + "1" + "}" * depth
+def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Opener) -> None:
     with running(opened(proxy_url=NOBODY)) as url, client(url) as c:
-        for path, body in (
-            ("/v1/memories", f'{{"messages": [{{"role": "user", "content": [{{"type": "x", "a": {maps}}}]}}]}}'),
-            ("/v1/memories", f'{{"messages": [{{"role": "assistant", "tool_calls": {lists}}}]}}'),
-            ("/v1/memories/batch", f'{{"items": {lists}}}'),
-            ("/v1/search", lists),
-            ("/v1/search", maps),
-            ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": {lists}}}]}}'),
-            ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": "a", "tool_calls": {lists}}}]}}'),
-            ("/mcp", f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {maps}}}'),
-        ):
-            got = c.post(path, content=body, headers=ACCEPT)
-            assert got.status_code != 500, (path, got.text)
+        for depth in bounded((50, 500, 900, 50_000), proofs=DEEP):
+            lists, maps = "[" * depth + "1" + "]" * depth, '{"a":' * depth + "1" + "}" * depth
+            for path, body in (
+                ("/v1/memories", f'{{"messages": [{{"role": "user", "content": [{{"type": "x", "a": {maps}}}]}}]}}'),
+                ("/v1/memories", f'{{"messages": [{{"role": "assistant", "tool_calls": {lists}}}]}}'),
+                ("/v1/memories/batch", f'{{"items": {lists}}}'),
+                ("/v1/search", lists),
+                ("/v1/search", maps),
+                ("/v1/chat/completions", f'{{"messages": [{{"role": "user", "content": {lists}}}]}}'),
+                (
+                    "/v1/chat/completions",
+                    f'{{"messages": [{{"role": "user", "content": "a", "tool_calls": {lists}}}]}}',
+                ),
+                ("/mcp", f'{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {maps}}}'),
+            ):
+                got = c.post(path, content=body, headers=ACCEPT)
+                assert got.status_code != 500, (path, got.text)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_what_is_no_request_or_an_odd_address_is_told_so_and_tells_nothing_of_the_server(server: Server) -> None:
+    for body in (
         '{"query": "a", "top_k": 1e400}',
         '{"query": "a", "top_k": ' + "9" * 5000 + "}",
         '{"query": NaN}',
@@ -331,31 +323,37 @@ def test_what_is_nested_deeply_is_refused_or_kept_and_breaks_nothing(opened: Ope
         '""',
         "",
         "{",
-    ],
-)
-def test_a_body_that_is_not_what_it_should_be_is_told_so(server: Server, body: str) -> None:
+    ):
+        with client(server.url) as c:
+            for path in ("/v1/search", "/v1/context", "/v1/memories", "/v1/settle", "/mcp"):
+                got = c.post(path, content=body.encode("latin-1"), headers=ACCEPT)
+                assert 400 <= got.status_code < 500 or (path == "/v1/settle" and got.status_code == 202), (
+                    path,
+                    got.text,
+                )
+                assert "Traceback" not in got.text, body
+
     with client(server.url) as c:
-        for path in ("/v1/search", "/v1/context", "/v1/memories", "/v1/settle", "/mcp"):
-            got = c.post(path, content=body.encode("latin-1"), headers=ACCEPT)
-            assert 400 <= got.status_code < 500 or (path == "/v1/settle" and got.status_code == 202), (path, got.text)
-            assert "Traceback" not in got.text
+        for path in PATHS:
+            got = c.get(path)
+            assert got.status_code < 500, path
+            for words in ("root:", "site-packages", "Traceback", "SELECT ", "memory.db", "/src/"):
+                assert words not in got.text, path
 
 
 # ------------------------------------------------------------------------------------------------- foreign pages
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-@pytest.mark.parametrize("mode", ["no-cors", "cors", "same-origin"])
-def test_a_foreign_page_cannot_even_time_an_answer(server: Server, site: str, mode: str) -> None:
-    with client(server.url) as c:
-        headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
-        for path in ("/v1/pages", "/search?q=a", "/v1/events", "/metrics", "/"):
-            assert c.get(path, headers=headers).status_code == 403, path
+def test_a_foreign_page_cannot_even_time_an_answer_and_a_page_of_ours_and_a_program_may_read(server: Server) -> None:
+    for site in ("cross-site", "same-site"):
+        for mode in ("no-cors", "cors", "same-origin"):
+            with client(server.url) as c:
+                headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
+                for path in ("/v1/pages", "/search?q=a", "/v1/events", "/metrics", "/"):
+                    assert c.get(path, headers=headers).status_code == 403, path
 
-
-def test_a_link_from_elsewhere_a_page_of_ours_and_a_program_may_read(server: Server) -> None:
     _, key = key_for(server.memory, "*")
-    for headers in (
+    for sent in (
         {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
         {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
         {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"},
@@ -363,7 +361,12 @@ def test_a_link_from_elsewhere_a_page_of_ours_and_a_program_may_read(server: Ser
         {},
     ):
         with client(server.url) as c:
-            assert c.get("/v1/stats", headers=headers).status_code == 200, headers
+            assert c.get("/v1/stats", headers=sent).status_code == 200, sent
+
+    with client(server.url) as c:
+        stale = {"Cookie": "ember_key=ember_000000000000_x"}
+        assert c.get("/v1/stats", headers=stale).status_code == 200
+        assert c.get("/", headers=stale).status_code == 200
 
 
 # ------------------------------------------------------------------------------------------------------- streams
@@ -431,54 +434,50 @@ def test_a_revoked_key_ends_a_stream_though_there_is_always_something_new(memory
 # --------------------------------------------------------------------------------------- addresses, times, errors
 
 
-@pytest.mark.parametrize(
-    "path", ["../files", "%2e%2e/files", "..%2ffiles", "x/../../files", "..%5cfiles", ".", "a/./b"]
-)
-def test_a_model_s_name_leads_to_no_other_address_of_the_upstream(opened: Opener, path: str) -> None:
+def test_a_model_s_name_leads_to_no_other_address_of_the_upstream(opened: Opener) -> None:
     with ModelServer() as model, running(opened(proxy_url=model.url, proxy_key="sk-operator")) as url:
         address = urlsplit(url)
-        raw = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
-        raw.request("GET", f"/v1/models/{path}")
-        got = raw.getresponse()
-        content = got.read()
-        raw.close()
-        assert got.status == 404
-        assert b"upstream" not in content
-        assert len(model.requests) == 0
+        for path in ("../files", "%2e%2e/files", "..%2ffiles", "x/../../files", "..%5cfiles", ".", "a/./b"):
+            raw = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
+            raw.request("GET", f"/v1/models/{path}")
+            got = raw.getresponse()
+            content = got.read()
+            raw.close()
+            assert (got.status, b"upstream" in content, len(model.requests)) == (404, False, 0), path
 
 
-@pytest.mark.parametrize(
-    ("zone", "at"),
-    [
-        ("America/New_York", "0001-01-01T00:00:00+00:00"),
-        ("Asia/Tokyo", "9999-12-31T23:59:59+00:00"),
-        pytest.param("America/New_York", "9999-12-31T23:59:59+00:00", marks=pytest.mark.proof),
-        pytest.param("Asia/Tokyo", "0001-01-01T00:00:00+00:00", marks=pytest.mark.proof),
-    ],
+MOMENTS = (
+    ("America/New_York", "0001-01-01T00:00:00+00:00"),
+    ("Asia/Tokyo", "9999-12-31T23:59:59+00:00"),
+    ("America/New_York", "9999-12-31T23:59:59+00:00"),
+    ("Asia/Tokyo", "0001-01-01T00:00:00+00:00"),
 )
-def test_the_first_and_the_last_moment_can_be_shown_in_every_zone(opened: Opener, zone: str, at: str) -> None:
-    memory = opened(timezone=zone)
-    alice = memory.of("alice")
-    alice.add("I live in Lyon.", "Since when?", at=at)
-    for number in range(6):
-        alice.add(f"I like tea {number}.", "Noted.")
-    alice.settle()
-    with running(memory) as url, client(url) as c:
-        for path in (
-            "/overview",
-            "/pages",
-            "/segments",
-            "/persona",
-            "/map",
-            "/audit",
-            "/search?q=tea",
-            "/playground?q=Lyon",
-        ):
-            got = c.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "alice"})
-            assert got.status_code == 200, path
-        for path in ("/v1/pages", "/v1/facts", "/v1/segments"):
-            assert c.get(path, params={"user_id": "alice"}).status_code == 200
-        assert c.post("/v1/context", json={"query": "Where do I live?", "user_id": "alice"}).status_code == 200
+
+
+def test_the_first_and_the_last_moment_can_be_shown_in_every_zone(opened: Opener) -> None:
+    for number, (zone, at) in enumerate(MOMENTS[: bounded(2, proofs=4)]):
+        memory = opened(f"{number}.db", timezone=zone)
+        alice = memory.of("alice")
+        alice.add("I live in Lyon.", "Since when?", at=at)
+        for number in range(6):
+            alice.add(f"I like tea {number}.", "Noted.")
+        alice.settle()
+        with running(memory) as url, client(url) as c:
+            for path in (
+                "/overview",
+                "/pages",
+                "/segments",
+                "/persona",
+                "/map",
+                "/audit",
+                "/search?q=tea",
+                "/playground?q=Lyon",
+            ):
+                got = c.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), "user": "alice"})
+                assert got.status_code == 200, path
+            for path in ("/v1/pages", "/v1/facts", "/v1/segments"):
+                assert c.get(path, params={"user_id": "alice"}).status_code == 200
+            assert c.post("/v1/context", json={"query": "Where do I live?", "user_id": "alice"}).status_code == 200
 
 
 PATHS = [
@@ -509,15 +508,6 @@ PATHS = [
     "/v1/operations/%00",
     "/v1/events?user_id=%00",
 ]
-
-
-def test_an_odd_address_leads_nowhere_and_tells_nothing_of_the_server(server: Server) -> None:
-    with client(server.url) as c:
-        for path in PATHS:
-            got = c.get(path)
-            assert got.status_code < 500, path
-            for told in ("root:", "site-packages", "Traceback", "SELECT ", "memory.db", "/src/"):
-                assert told not in got.text, path
 
 
 def test_a_page_tells_of_a_store_that_failed_in_our_words(memory: Memory) -> None:

@@ -145,34 +145,24 @@ def test_a_part_ends_before_it_is_too_large_and_holds_one_thing_at_least(
     assert seen == texts
 
 
-@given(name=st.text(), place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-def test_a_cursor_gives_its_position_back_to_its_own_list_only(name: str, place: str) -> None:
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(name=st.text(), place=TEXT, where=st.integers(0), char=st.characters(), text=st.text())
+@example(name="pages", place="²", where=0, char="²", text="²")
+def test_a_cursor_gives_its_position_back_to_its_own_list_only_and_an_edited_or_made_up_one_is_refused(
+    name: str, place: str, where: int, char: str, text: str
+) -> None:
     made = cursors.cursor(name, place)
     assert cursors.position(name, made) == place
-    with pytest.raises(InputError, match="cursor"):
-        cursors.position(name + "x", made)
-
-
-@given(place=st.text(st.characters(exclude_categories=["Cs"]), min_size=1), where=st.integers(0), char=st.characters())
-def test_a_cursor_that_was_edited_is_refused(place: str, where: int, char: str) -> None:
-    made = cursors.cursor("list", place)
     where %= len(made)
     edited = made[:where] + char + made[where + 1 :]
-    if edited != made:
-        with pytest.raises(InputError, match="cursor"):
-            cursors.position("list", edited)
-
-
-@given(st.text())
-def test_any_text_as_a_cursor_is_refused(text: str) -> None:
+    for of, wrong in ((name + "x", made), (name, edited), (name, text)):
+        if (of, wrong) != (name, made):
+            with pytest.raises(InputError, match="cursor"):
+                cursors.position(of, wrong)
     with pytest.raises(InputError, match="cursor"):
-        cursors.position("list", text)
-
-
-def test_a_cursor_made_by_hand_with_a_position_that_is_no_number_is_refused() -> None:
-    made = cursors.cursor("pages", "²")
-    with pytest.raises(InputError, match="cursor"):
-        cursors.number("pages", made)
+        cursors.number("pages", cursors.cursor("pages", "²"))
 
 
 def talk(alice: OwnerMemory, pages: int = 12) -> None:
@@ -216,28 +206,26 @@ def test_a_list_of_long_texts_comes_in_parts_of_the_size_that_is_set(tmp_path: P
             assert 12_000 < len(answer.content) < 21_000
 
 
-def test_a_broken_cursor_is_refused_and_says_so(http: httpx2.Client) -> None:
+def test_a_broken_cursor_or_one_of_another_list_and_a_limit_out_of_range_are_refused(
+    http: httpx2.Client, server: Server
+) -> None:
     made_up = base64.urlsafe_b64encode(b"12345678" + b"1").decode()
     for path in LISTS:
         for cursor in ("x", "\u00e9", "AAAA", made_up, "=" * 9):
             answer = http.get(path, params={"cursor": cursor})
             assert (answer.status_code, "cursor" in answer.json()["detail"]) == (422, True)
 
-
-def test_a_cursor_of_another_owner_or_filter_is_refused(server: Server, http: httpx2.Client) -> None:
-    talk(server.memory.of("alice"), 3)
-    cursor = http.get("/v1/pages", params={"limit": 1, **ALICE}).json()["next_cursor"]
-    none = http.get("/v1/pages", params={"limit": 0, "cursor": cursor, **ALICE}).json()
-    assert (none["results"], none["next_cursor"]) == ([], cursor)
-    assert http.get("/v1/pages", params={"cursor": cursor, **ALICE}).status_code == 200
-    assert http.get("/v1/pages", params={"cursor": cursor, "user_id": "bob"}).status_code == 422
-    assert http.get("/v1/pages", params={"cursor": cursor, "tier": "short", **ALICE}).status_code == 422
-    assert http.get("/v1/facts", params={"cursor": cursor, **ALICE}).status_code == 422
-
-
-def test_a_limit_out_of_range_is_refused(http: httpx2.Client) -> None:
     for limit in ("201", "-1", "x", "1e9", ""):
         assert http.get("/v1/pages", params={"limit": limit}).status_code == 422
+
+    talk(server.memory.of("alice"), 3)
+    mine = http.get("/v1/pages", params={"limit": 1, **ALICE}).json()["next_cursor"]
+    none = http.get("/v1/pages", params={"limit": 0, "cursor": mine, **ALICE}).json()
+    assert (none["results"], none["next_cursor"]) == ([], mine)
+    assert http.get("/v1/pages", params={"cursor": mine, **ALICE}).status_code == 200
+    assert http.get("/v1/pages", params={"cursor": mine, "user_id": "bob"}).status_code == 422
+    assert http.get("/v1/pages", params={"cursor": mine, "tier": "short", **ALICE}).status_code == 422
+    assert http.get("/v1/facts", params={"cursor": mine, **ALICE}).status_code == 422
 
 
 def test_pages_are_listed_by_tier_and_thread(server: Server, http: httpx2.Client) -> None:

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
-import pytest
 from serving import Server, client, key_for, running
 
 from embermem import Memory
@@ -15,7 +14,7 @@ SAID = [
     {"role": "user", "content": "I live in Lyon.", "at": "2026-05-02T10:00:00+02:00"},
     {"role": "assistant", "content": "Since when?"},
 ]
-ALICE = {"user_id": "alice"}
+ALICE, BOB, CARL, DORA = ({"user_id": name} for name in ("alice", "bob", "carl", "dora"))
 
 
 def known(server: Server, http: httpx2.Client) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def known(server: Server, http: httpx2.Client) -> dict[str, Any]:
     return dict(fact)
 
 
-def test_what_is_added_is_answered_and_can_be_read_by_each_id(http: httpx2.Client) -> None:
+def test_what_is_added_can_be_read_by_each_id_and_a_text_begins_a_page_of_its_own(http: httpx2.Client) -> None:
     answer = http.post("/v1/memories", json={"messages": SAID, **ALICE, "run_id": "monday"})
     assert answer.status_code == 201
     first, second = answer.json()["results"]
@@ -40,25 +39,21 @@ def test_what_is_added_is_answered_and_can_be_read_by_each_id(http: httpx2.Clien
     page = http.get(f"/v1/memories/{first['page_id']}", params=ALICE).json()
     assert (page["kind"], page["run_id"]) == ("page", "monday")
     assert [one["id"] for one in page["metadata"]["utterances"]] == [first["id"], second["id"]]
-    said = http.get(f"/v1/memories/{second['id']}", params=ALICE).json()
-    assert (said["kind"], said["memory"], said["metadata"]["page_id"]) == ("utterance", "Since when?", page["id"])
-    assert said["metadata"]["tier"] == "short"
+    spoken = http.get(f"/v1/memories/{second['id']}", params=ALICE).json()
+    assert (spoken["kind"], spoken["memory"], spoken["metadata"]["page_id"]) == ("utterance", "Since when?", page["id"])
+    assert spoken["metadata"]["tier"] == "short"
 
-
-def test_a_text_alone_is_said_by_the_user(http: httpx2.Client) -> None:
     (kept,) = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()["results"]
     assert (kept["role"], kept["memory"]) == ("user", "Hello")
 
-
-def test_a_text_begins_a_page_of_its_own_and_a_list_goes_on_with_the_open_one(http: httpx2.Client) -> None:
     def page_of(messages: object, **more: object) -> str:
         (page_id,) = http.post("/v1/memories", json={"messages": messages, **more, **ALICE}).json()["page_ids"]
         return str(page_id)
 
     said = [{"role": "user", "content": "Hello"}]
-    first = page_of("Hello")
-    assert page_of(said) == first == page_of("Hello", fresh=False)
-    assert len({first, page_of("Hello"), page_of(said, fresh=True)}) == 3
+    fresh_page = page_of("Hello")
+    assert page_of(said) == fresh_page == page_of("Hello", fresh=False)
+    assert len({fresh_page, page_of("Hello"), page_of(said, fresh=True)}) == 3
     batch = {"items": [{"messages": "Hello"}, {"messages": said}, {"messages": said, "fresh": True}], **ALICE}
     (one,), (two,), (three,) = (
         item["page_ids"] for item in http.post("/v1/memories/batch", json=batch).json()["items"]
@@ -66,28 +61,9 @@ def test_a_text_begins_a_page_of_its_own_and_a_list_goes_on_with_the_open_one(ht
     assert one == two != three
 
 
-def test_the_same_key_keeps_one_page_and_answers_the_same(server: Server, http: httpx2.Client) -> None:
-    given: dict[str, Any] = {"json": {"messages": SAID, **ALICE}, "headers": {"Idempotency-Key": "one"}}
-    first, again = http.post("/v1/memories", **given), http.post("/v1/memories", **given)
-    assert (again.status_code, again.json()) == (201, first.json())
-    assert len(server.memory.of("alice").pages()) == 1
-
-
-def test_the_same_key_at_the_same_moment_keeps_one_page(server: Server, http: httpx2.Client) -> None:
-    with ThreadPoolExecutor(8) as threads:
-        sent = [
-            threads.submit(
-                http.post, "/v1/memories", json={"messages": SAID, **ALICE}, headers={"Idempotency-Key": "one"}
-            )
-            for _ in range(8)
-        ]
-        answers = [one.result() for one in sent]
-    assert {one.status_code for one in answers} == {201}
-    assert len({one.text for one in answers}) == 1
-    assert len(server.memory.of("alice").pages()) == 1
-
-
-def test_the_same_key_keeps_nothing_once_its_owner_was_forgotten(server: Server, http: httpx2.Client) -> None:
+def test_the_same_key_keeps_one_page_whenever_it_comes_and_is_a_conflict_with_other_content(
+    server: Server, http: httpx2.Client
+) -> None:
     given: dict[str, Any] = {"json": {"messages": SAID, **ALICE}, "headers": {"Idempotency-Key": "one"}}
     http.post("/v1/memories", **given)
     assert http.delete("/v1/memories", params={**ALICE, "confirm": True}).status_code == 200
@@ -95,16 +71,33 @@ def test_the_same_key_keeps_nothing_once_its_owner_was_forgotten(server: Server,
     assert (again.status_code, again.json()["page_ids"]) == (201, [])
     assert server.memory.owners() == ()
 
+    same: dict[str, Any] = {"json": {"messages": SAID, **BOB}, "headers": {"Idempotency-Key": "one"}}
+    first, repeated = http.post("/v1/memories", **same), http.post("/v1/memories", **same)
+    assert (repeated.status_code, repeated.json()) == (201, first.json())
+    assert len(server.memory.of("bob").pages()) == 1
 
-def test_a_key_with_other_content_is_a_conflict_and_keeps_nothing(server: Server, http: httpx2.Client) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        sent = [
+            threads.submit(
+                http.post, "/v1/memories", json={"messages": SAID, **CARL}, headers={"Idempotency-Key": "one"}
+            )
+            for _ in range(8)
+        ]
+        answers = [one.result() for one in sent]
+    assert {one.status_code for one in answers} == {201}
+    assert len({one.text for one in answers}) == 1
+    assert len(server.memory.of("carl").pages()) == 1
+
     key = {"Idempotency-Key": "one"}
-    http.post("/v1/memories", json={"messages": "one", **ALICE}, headers=key)
-    other = http.post("/v1/memories", json={"messages": "two", **ALICE}, headers=key)
+    http.post("/v1/memories", json={"messages": "one", **DORA}, headers=key)
+    other = http.post("/v1/memories", json={"messages": "two", **DORA}, headers=key)
     assert (other.status_code, other.json()["type"]) == (409, "urn:embermem:problem:key-reused")
-    assert len(server.memory.of("alice").pages()) == 1
+    assert len(server.memory.of("dora").pages()) == 1
 
 
-def test_a_batch_keeps_the_good_items_and_says_what_is_wrong_with_the_bad(server: Server, http: httpx2.Client) -> None:
+def test_a_batch_keeps_the_good_items_and_with_its_keys_nothing_twice_and_is_of_five_hundred_at_most(
+    server: Server, http: httpx2.Client
+) -> None:
     items: list[Any] = [
         {"messages": "first", "run_id": "a", "key": "k1"},
         {"message": "an unknown field"},
@@ -125,18 +118,14 @@ def test_a_batch_keeps_the_good_items_and_says_what_is_wrong_with_the_bad(server
     assert [page.thread for page in server.memory.of("alice").pages()] == ["a"]
     assert [page.query for page in server.memory.of("bob").pages()] == ["last"]
 
-
-def test_a_batch_sent_again_with_its_keys_keeps_nothing_twice(server: Server, http: httpx2.Client) -> None:
-    items = [{"messages": f"said {number}", "run_id": f"t{number}", "key": f"k{number}"} for number in range(20)]
-    first = http.post("/v1/memories/batch", json={"items": items[:12], **ALICE}).json()["items"]
-    whole = http.post("/v1/memories/batch", json={"items": items, **ALICE}).json()["items"]
+    sent = [{"messages": f"said {number}", "run_id": f"t{number}", "key": f"k{number}"} for number in range(20)]
+    first = http.post("/v1/memories/batch", json={"items": sent[:12], **CARL}).json()["items"]
+    whole = http.post("/v1/memories/batch", json={"items": sent, **CARL}).json()["items"]
     assert whole[:12] == first
-    assert len(server.memory.of("alice").pages()) == 20
+    assert len(server.memory.of("carl").pages()) == 20
 
-
-def test_a_batch_of_more_than_five_hundred_is_refused(http: httpx2.Client) -> None:
-    items = [{"messages": "x"}] * 501
-    assert http.post("/v1/memories/batch", json={"items": items}).status_code == 422
+    many = [{"messages": "x"}] * 501
+    assert http.post("/v1/memories/batch", json={"items": many}).status_code == 422
 
 
 def test_one_owner_that_the_key_does_not_hold_refuses_the_whole_batch(memory: Memory) -> None:
@@ -169,7 +158,9 @@ def test_the_habits_of_another_memory_work(server: Server, http: httpx2.Client) 
     assert http.get(f"/v1/memories/{updated['id']}", params=ALICE).status_code == 404
 
 
-def test_what_was_said_is_not_rewritten_and_the_answer_says_what_can_be_done(http: httpx2.Client) -> None:
+def test_what_was_said_is_not_rewritten_and_is_forgotten_as_a_preview_names_and_when_confirmed(
+    http: httpx2.Client, server: Server
+) -> None:
     (kept,) = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()["results"]
     for item, words in ((kept["id"], kept["page_id"]), (kept["page_id"], "forget")):
         for method in ("PUT", "PATCH"):
@@ -180,36 +171,30 @@ def test_what_was_said_is_not_rewritten_and_the_answer_says_what_can_be_done(htt
     assert answer.status_code == 409
     assert kept["page_id"] in answer.json()["detail"]
 
-
-def test_a_preview_names_what_then_goes(server: Server, http: httpx2.Client) -> None:
-    page_id = http.post("/v1/memories", json={"messages": SAID, **ALICE}).json()["page_ids"][0]
-    preview = http.delete(f"/v1/memories/{page_id}", params={"dry_run": True, **ALICE}).json()
+    page_id = http.post("/v1/memories", json={"messages": SAID, **BOB}).json()["page_ids"][0]
+    preview = http.delete(f"/v1/memories/{page_id}", params={"dry_run": True, **BOB}).json()
     assert preview["dry_run"] is True
-    assert len(server.memory.of("alice").pages()) == 1
-    gone = http.delete(f"/v1/memories/{page_id}", params=ALICE).json()
+    assert len(server.memory.of("bob").pages()) == 1
+    gone = http.delete(f"/v1/memories/{page_id}", params=BOB).json()
     assert (gone["pages"], gone["sha256"]) == ([page_id], preview["sha256"])
-    assert server.memory.of("alice").pages() == ()
+    assert server.memory.of("bob").pages() == ()
 
-
-def test_a_thread_or_everything_is_forgotten_only_when_confirmed(server: Server, http: httpx2.Client) -> None:
     for thread in ("one", "two"):
-        http.post("/v1/memories", json={"messages": SAID, "run_id": thread, **ALICE})
-    refused = http.delete("/v1/memories", params={"run_id": "one", **ALICE})
-    assert (refused.status_code, "confirm=true" in refused.json()["detail"]) == (422, True)
-    assert len(http.delete("/v1/memories", params={"dry_run": True, **ALICE}).json()["pages"]) == 2
-    assert len(http.delete("/v1/memories", params={"run_id": "one", "confirm": True, **ALICE}).json()["pages"]) == 1
-    assert [page.thread for page in server.memory.of("alice").pages()] == ["two"]
-    assert http.delete("/v1/memories", params={"confirm": True, **ALICE}).status_code == 200
-    assert server.memory.of("alice").pages() == ()
+        http.post("/v1/memories", json={"messages": SAID, "run_id": thread, **CARL})
+    unconfirmed = http.delete("/v1/memories", params={"run_id": "one", **CARL})
+    assert (unconfirmed.status_code, "confirm=true" in unconfirmed.json()["detail"]) == (422, True)
+    assert len(http.delete("/v1/memories", params={"dry_run": True, **CARL}).json()["pages"]) == 2
+    assert len(http.delete("/v1/memories", params={"run_id": "one", "confirm": True, **CARL}).json()["pages"]) == 1
+    assert [page.thread for page in server.memory.of("carl").pages()] == ["two"]
+    assert http.delete("/v1/memories", params={"confirm": True, **CARL}).status_code == 200
+    assert server.memory.of("carl").pages() == ()
 
-
-def test_a_misspelt_selection_forgets_nothing_and_is_named(server: Server, http: httpx2.Client) -> None:
-    http.post("/v1/memories", json={"messages": SAID, **ALICE})
+    http.post("/v1/memories", json={"messages": SAID, **DORA})
     for name in ("scopes", "thread", "filter"):
-        refused = http.delete("/v1/memories", params={name: '{"threads": ["one"]}', "confirm": True, **ALICE})
+        refused = http.delete("/v1/memories", params={name: '{"threads": ["one"]}', "confirm": True, **DORA})
         assert refused.status_code == 422
         assert f"query.{name}: is not known; one of: agent_id, before, confirm" in refused.json()["detail"]
-    assert len(server.memory.of("alice").pages()) == 1
+    assert len(server.memory.of("dora").pages()) == 1
 
 
 def test_an_id_that_is_none_of_the_owners_is_not_found(http: httpx2.Client) -> None:
@@ -220,15 +205,20 @@ def test_an_id_that_is_none_of_the_owners_is_not_found(http: httpx2.Client) -> N
         assert http.put(f"/v1/memories/{item}", json={"text": "x", **ALICE}).status_code == 404
         assert http.get(f"/v1/memories/{item}/history", params=ALICE).status_code == 404
 
-
-def test_another_owners_ids_are_not_found(http: httpx2.Client) -> None:
-    kept = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()
-    for item in (kept["page_ids"][0], kept["results"][0]["id"]):
+    theirs = http.post("/v1/memories", json={"messages": "Hello", **ALICE}).json()
+    for item in (theirs["page_ids"][0], theirs["results"][0]["id"]):
         assert http.get(f"/v1/memories/{item}", params={"user_id": "bob"}).status_code == 404
         assert http.delete(f"/v1/memories/{item}", params={"user_id": "bob"}).status_code == 404
 
+    for file in ("\x9f", "no base64", "A", "é"):
+        answer = http.post("/v1/documents", json={"file": file, "title": "Notes", **ALICE})
+        assert answer.status_code == 422, answer.text
+        assert "base64" in answer.json()["detail"], file
 
-def test_a_text_comes_back_to_the_character(http: httpx2.Client) -> None:
+
+def test_a_text_comes_back_to_the_character_and_messages_of_other_tools_are_taken_as_they_are(
+    http: httpx2.Client,
+) -> None:
     texts = (
         "\u202etfel ot thgir\u2066",
         "\u200f\u200e\u202e",
@@ -241,6 +231,26 @@ def test_a_text_comes_back_to_the_character(http: httpx2.Client) -> None:
         kept = http.post("/v1/memories", json={"messages": text, **ALICE}).json()["results"][0]
         assert kept["memory"] == text
         assert http.get(f"/v1/memories/{kept['id']}", params=ALICE).json()["memory"] == text
+
+    messages = [
+        {"role": "developer", "content": "Be kind."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look:"},
+                {"type": "image_url", "image_url": {"url": "https://x/y.png"}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "see", "arguments": "{}"}}],
+        },
+        {"role": "tool", "content": "a cat", "tool_call_id": "1"},
+    ]
+    taken = http.post("/v1/memories", json={"messages": messages, **ALICE}).json()["results"]
+    assert [one["role"] for one in taken] == ["system", "user", "assistant", "tool"]
+    assert "see({})" in taken[2]["memory"]
 
 
 REFUSED = (
@@ -267,7 +277,9 @@ REFUSED = (
 )
 
 
-def test_a_body_that_cannot_be_stored_is_refused_with_words(server: Server, http: httpx2.Client) -> None:
+def test_a_body_that_cannot_be_stored_is_refused_with_words_and_an_unknown_field_named(
+    server: Server, http: httpx2.Client
+) -> None:
     for body in REFUSED:
         answer = http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code in (400, 422), (body, answer.text)
@@ -275,25 +287,6 @@ def test_a_body_that_cannot_be_stored_is_refused_with_words(server: Server, http
         assert answer.json()["detail"]
     assert server.memory.owners() == ()
 
-
-def test_brackets_without_end_are_refused(http: httpx2.Client) -> None:
-    body = b'{"messages": ' + b"[" * 200_000
-    assert http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"}).status_code in (
-        400,
-        422,
-    )
-
-
-def test_parts_within_parts_are_kept_or_refused_however_deep(http: httpx2.Client) -> None:
-    for depth in (100, 300, 470, 480, 2000):
-        part = b'[{"a":' * depth + b"1" + b"}]" * depth
-        body = b'{"messages": [{"role": "user", "content": [{"type": "chart", "data": ' + part + b"}]}]}"
-        answer = http.post("/v1/memories", content=body, headers={"Content-Type": "application/json"})
-        assert answer.status_code in (201, 400, 422), depth
-        assert answer.status_code == 201 or depth > 300
-
-
-def test_an_unknown_field_is_named_with_those_that_are_known(http: httpx2.Client) -> None:
     answer = http.post("/v1/memories", json={"messages": "x", "infer": False})
     assert answer.status_code == 422
     assert "'infer'" in answer.json()["detail"]
@@ -304,31 +297,15 @@ def test_an_unknown_field_is_named_with_those_that_are_known(http: httpx2.Client
     assert answer.status_code == 422
     assert ".1: 'nmae' is an unknown field (did you mean name?)" in answer.json()["detail"]
 
+    endless = b'{"messages": ' + b"[" * 200_000
+    assert http.post("/v1/memories", content=endless, headers={"Content-Type": "application/json"}).status_code in (
+        400,
+        422,
+    )
 
-def test_messages_of_other_tools_are_taken_as_they_are(http: httpx2.Client) -> None:
-    messages = [
-        {"role": "developer", "content": "Be kind."},
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "Look:"},
-                {"type": "image_url", "image_url": {"url": "https://x/y.png"}},
-            ],
-        },
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "see", "arguments": "{}"}}],
-        },
-        {"role": "tool", "content": "a cat", "tool_call_id": "1"},
-    ]
-    kept = http.post("/v1/memories", json={"messages": messages, **ALICE}).json()["results"]
-    assert [one["role"] for one in kept] == ["system", "user", "assistant", "tool"]
-    assert "see({})" in kept[2]["memory"]
-
-
-@pytest.mark.parametrize("file", ["\x9f", "no base64", "A", "é"])
-def test_a_document_s_file_that_is_no_base64_is_refused(http: httpx2.Client, file: str) -> None:
-    answer = http.post("/v1/documents", json={"file": file, "title": "Notes", **ALICE})
-    assert answer.status_code == 422, answer.text
-    assert "base64" in answer.json()["detail"]
+    for depth in (100, 300, 470, 480, 2000):
+        part = b'[{"a":' * depth + b"1" + b"}]" * depth
+        deep = b'{"messages": [{"role": "user", "content": [{"type": "chart", "data": ' + part + b"}]}]}"
+        answer = http.post("/v1/memories", content=deep, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (201, 400, 422), depth
+        assert answer.status_code == 201 or depth > 300

@@ -53,7 +53,9 @@ def ended(operations: Operations, operation: Operation) -> Operation:
     return found
 
 
-def test_settle_is_answered_at_once_and_can_be_followed_to_its_end(server: Server, http: httpx2.Client) -> None:
+def test_settle_is_answered_at_once_and_can_be_followed_to_its_end_by_its_owner(
+    server: Server, http: httpx2.Client
+) -> None:
     for number in range(8):
         server.memory.of("alice").add(f"The park has {number} herons.", "Good.")
     begun = http.post("/v1/settle", json=ALICE)
@@ -66,15 +68,13 @@ def test_settle_is_answered_at_once_and_can_be_followed_to_its_end(server: Serve
     assert now["done"] == now["total"]
     assert server.memory.of("alice").stats().mid == now["result"]["placed"] == 5
 
-
-def test_an_operation_of_another_owner_is_not_found(http: httpx2.Client) -> None:
     place = http.post("/v1/settle", json=ALICE).headers["Location"]
     assert http.get(place, params=ALICE).status_code == 200
     assert http.get(place, params={"user_id": "bob"}).status_code == 404
     assert http.get(f"{place}x").status_code == 404
 
 
-def test_progress_is_told_while_work_goes_on(operations: Operations) -> None:
+def test_progress_is_told_a_failure_in_our_words_and_only_the_last_are_kept(operations: Operations) -> None:
     gate = Gate()
     begun = operations.begin("settle", owner("alice"), gate)
     assert gate.begun.wait(20)
@@ -85,6 +85,27 @@ def test_progress_is_told_while_work_goes_on(operations: Operations) -> None:
     gate.let.set()
     done = ended(operations, begun)
     assert (done.status, done.done, done.result) == (Status.DONE, 2, {"placed": 2})
+
+    def busy(progress: Progress) -> Mapping[str, int]:
+        raise StoreBusy("/somewhere/memory.db is locked")
+
+    def broken(progress: Progress) -> Mapping[str, int]:
+        raise RuntimeError("a secret")
+
+    for work, kind in ((busy, "store-busy"), (broken, "internal")):
+        failed = ended(operations, operations.begin("settle", owner(kind), work))
+        assert failed.status is Status.FAILED
+        assert failed.error is not None
+        assert failed.error.kind == kind
+        assert not {"secret", "/somewhere"} & set(str(failed.error.body()).split())
+    assert ended(operations, operations.begin("settle", owner("alice"), lambda _: {})).status is Status.DONE
+
+    made = [operations.begin("settle", owner(f"user {number}"), lambda _: {}) for number in range(1)]
+    for number in range(1, 6):
+        ended(operations, made[-1])
+        made.append(operations.begin("settle", owner(f"user {number}"), lambda _: {}))
+    ended(operations, made[-1])
+    assert [one.id for one in made if operations.get(one.id) is not None] == [one.id for one in made[-3:]]
 
 
 def test_what_waits_is_not_asked_for_twice_and_one_owner_takes_one_thread() -> None:
@@ -115,31 +136,6 @@ def test_more_than_may_wait_are_refused(operations: Operations) -> None:
     with pytest.raises(TooManyOperations):
         operations.begin("settle", owner("d"), lambda _: {})
     gate.let.set()
-
-
-def test_only_the_last_are_kept(operations: Operations) -> None:
-    made = [operations.begin("settle", owner(f"user {number}"), lambda _: {}) for number in range(1)]
-    for number in range(1, 6):
-        ended(operations, made[-1])
-        made.append(operations.begin("settle", owner(f"user {number}"), lambda _: {}))
-    ended(operations, made[-1])
-    assert [one.id for one in made if operations.get(one.id) is not None] == [one.id for one in made[-3:]]
-
-
-def test_a_failure_is_told_in_our_words_and_the_thread_goes_on(operations: Operations) -> None:
-    def busy(progress: Progress) -> Mapping[str, int]:
-        raise StoreBusy("/somewhere/memory.db is locked")
-
-    def broken(progress: Progress) -> Mapping[str, int]:
-        raise RuntimeError("a secret")
-
-    for work, kind in ((busy, "store-busy"), (broken, "internal")):
-        failed = ended(operations, operations.begin("settle", owner(kind), work))
-        assert failed.status is Status.FAILED
-        assert failed.error is not None
-        assert failed.error.kind == kind
-        assert not {"secret", "/somewhere"} & set(str(failed.error.body()).split())
-    assert ended(operations, operations.begin("settle", owner("alice"), lambda _: {})).status is Status.DONE
 
 
 def test_closing_ends_what_runs_at_its_next_step_and_begins_nothing() -> None:

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx2
-import pytest
 from serving import Server, client, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -48,21 +47,6 @@ def moved(server: Server, clock: Clock) -> str:
 # ------------------------------------------------------------------------------------------------ an earlier moment
 
 
-@pytest.mark.parametrize("name", ["as_of", "valid_at"])
-def test_reads_answer_of_a_day_that_is_over(server: Server, http: httpx2.Client, clock: Clock, name: str) -> None:
-    then: dict[str, Any] = {name: moved(server, clock)}
-    facts = get(http, "/v1/facts", **then)["results"]
-    assert [one["memory"] for one in facts] == ["alice lives in Lyon"]
-    assert get(http, "/v1/profile", **then)["user"]["home"]["value"] == "Lyon"
-    (page,) = get(http, "/v1/pages", **then)["results"]
-    assert get(http, f"/v1/pages/{page['id']}", **then)["id"] == page["id"]
-    assert get(http, "/v1/traits", **then)["results"] == []
-    assert "Nantes" not in post(http, "/v1/context", query="Where do I live?", **then)["text"]
-    found = post(http, "/v1/search", query="Where do I live?", **then)["results"]
-    assert [one["memory"] for one in found if one["metadata"]["role"] == "user"] == ["I live in Lyon."]
-    assert [one["memory"] for one in get(http, "/v1/facts")["results"]] == ["alice lives in Nantes"]
-
-
 def test_a_context_of_another_time_counts_no_visit(server: Server, http: httpx2.Client, clock: Clock) -> None:
     alice = server.memory.of("alice", "tutor")
     for number in range(8):
@@ -75,37 +59,9 @@ def test_a_context_of_another_time_counts_no_visit(server: Server, http: httpx2.
     assert sum(one["visits"] for one in get(http, "/v1/segments")["results"]) > 0
 
 
-def test_lists_of_one_moment_come_in_parts_and_a_cursor_is_of_its_moment(
+def test_changes_facts_and_lists_are_those_of_a_time_and_a_cursor_is_of_its_moment(
     server: Server, http: httpx2.Client, clock: Clock
 ) -> None:
-    then = moved(server, clock)
-    for number in range(5):
-        server.memory.of("alice", "tutor").add(f"Later, number {number}.", "Good.")
-    clock.go(DAY)
-    now = clock.now.isoformat()
-    part = get(http, "/v1/pages", as_of=now, limit=3)
-    rest = get(http, "/v1/pages", as_of=now, limit=50, cursor=part["next_cursor"])
-    assert len({one["id"] for one in (*part["results"], *rest["results"])}) == 7
-    answer = http.get("/v1/pages", params={**ALICE, "as_of": then, "cursor": part["next_cursor"]})
-    assert answer.status_code == 422
-
-
-def test_past_facts_are_of_an_as_of_and_of_no_valid_at(server: Server, http: httpx2.Client, clock: Clock) -> None:
-    then = moved(server, clock)
-    assert get(http, "/v1/facts", state="past", as_of=then)["results"] == []
-    (past,) = get(http, "/v1/facts", state="past")["results"]
-    assert get(http, f"/v1/memories/{past['id']}", as_of=then)["metadata"]["retired_at"] is None
-    assert get(http, f"/v1/memories/{past['id']}")["metadata"]["retired_at"] is not None
-    assert http.get("/v1/facts", params={**ALICE, "state": "past", "valid_at": then}).status_code == 422
-
-
-@pytest.mark.parametrize("path", ["/v1/facts", "/v1/pages", "/v1/segments", "/v1/traits", "/v1/profile", "/v1/links"])
-def test_what_is_no_time_is_refused(http: httpx2.Client, path: str) -> None:
-    for wrong in ("soon", "", "2026-13-01", "x" * 300):
-        assert http.get(path, params={**ALICE, "as_of": wrong}).status_code == 422
-
-
-def test_changes_of_a_time_and_what_differs_between_two(server: Server, http: httpx2.Client, clock: Clock) -> None:
     then = moved(server, clock)
     changes = get(http, "/v1/changes")["results"]
     newer = get(http, "/v1/changes", recorded_after=then)["results"]
@@ -121,26 +77,30 @@ def test_changes_of_a_time_and_what_differs_between_two(server: Server, http: ht
     for wrong in ({}, {"earlier": "soon"}, {"earlier": clock.now.isoformat(), "later": then}):
         assert http.get("/v1/diff", params={**ALICE, **wrong}).status_code == 422
 
+    assert get(http, "/v1/facts", state="past", as_of=then)["results"] == []
+    (past,) = get(http, "/v1/facts", state="past")["results"]
+    assert get(http, f"/v1/memories/{past['id']}", as_of=then)["metadata"]["retired_at"] is None
+    assert get(http, f"/v1/memories/{past['id']}")["metadata"]["retired_at"] is not None
+    assert http.get("/v1/facts", params={**ALICE, "state": "past", "valid_at": then}).status_code == 422
+
+    for number in range(5):
+        server.memory.of("alice", "tutor").add(f"Later, number {number}.", "Good.")
+    clock.go(DAY)
+    now = clock.now.isoformat()
+    part = get(http, "/v1/pages", as_of=now, limit=3)
+    rest = get(http, "/v1/pages", as_of=now, limit=50, cursor=part["next_cursor"])
+    assert len({one["id"] for one in (*part["results"], *rest["results"])}) == 7
+    answer = http.get("/v1/pages", params={**ALICE, "as_of": then, "cursor": part["next_cursor"]})
+    assert answer.status_code == 422
+
 
 # ----------------------------------------------------------------------------------------------------------- why
-
-
-def test_why_names_the_words_and_what_was_replaced(server: Server, http: httpx2.Client, clock: Clock) -> None:
-    moved(server, clock)
-    (fact,) = get(http, "/v1/facts")["results"]
-    found = get(http, f"/v1/why/{fact['id']}")
-    assert (found["kind"], found["item_id"]) == ("fact", fact["id"])
-    assert [one["utterance"]["text"] for one in found["quotes"]] == ["I moved to Nantes."]
-    assert [one["text"] for one in found["replaced"]] == ["alice lives in Lyon"]
-    assert get(http, "/v1/why/user.home")["kind"] == "profile"
-    for none in ("f99-000", "user.nothing", "汉字"):
-        assert http.get(f"/v1/why/{none}", params=ALICE).status_code == 404
 
 
 # ------------------------------------------------------------------------------------------- conflicts and links
 
 
-def test_facts_are_learnt_all_or_none_and_conflicts_are_settled(http: httpx2.Client) -> None:
+def test_conflicts_links_and_ends_are_set_and_refused_where_they_say_nothing(http: httpx2.Client, clock: Clock) -> None:
     learnt = post(http, "/v1/facts", 201, facts=[LYON, NANTES])["results"]
     assert [one["memory"] for one in learnt] == ["The user lives in Lyon", "The user lives in Nantes"]
     (conflict,) = get(http, "/v1/conflicts")["results"]
@@ -152,39 +112,35 @@ def test_facts_are_learnt_all_or_none_and_conflicts_are_settled(http: httpx2.Cli
     post(http, "/v1/facts", 422, facts=[{"text": "sails"}, {"text": " "}])
     assert len(get(http, "/v1/facts")["results"]) == 2
 
-
-def test_links_are_made_and_taken_away(http: httpx2.Client) -> None:
-    one, two = post(http, "/v1/facts", 201, facts=[{"text": "likes tea"}, {"text": "has a teapot"}])["results"]
-    ends = {"from_id": one["id"], "to_id": two["id"]}
+    tea, pot = post(http, "/v1/facts", 201, facts=[{"text": "likes tea"}, {"text": "has a teapot"}])["results"]
+    ends = {"from_id": tea["id"], "to_id": pot["id"]}
     link = post(http, "/v1/links", 201, **ends, reason="both are of tea")
-    assert get(http, "/v1/links", item_id=two["id"])["results"] == [link]
+    assert get(http, "/v1/links", item_id=pot["id"])["results"] == [link]
     post(http, "/v1/links", 422, **ends, reason="both are of tea")
-    post(http, "/v1/links", 404, from_id=one["id"], to_id="f99-000", reason="both")
+    post(http, "/v1/links", 404, from_id=tea["id"], to_id="f99-000", reason="both")
     post(http, "/v1/links", 422, **ends, reason="")
     gone = http.delete(f"/v1/links/{link['id']}", params=ALICE)
     assert (gone.status_code, gone.json()["id"]) == (200, link["id"])
     assert get(http, "/v1/links")["results"] == []
     assert http.delete(f"/v1/links/{link['id']}", params=ALICE).status_code == 422
 
-
-# --------------------------------------------------------------------------------------------------------- the end
-
-
-def test_pages_and_facts_get_an_end_and_lose_it(http: httpx2.Client, clock: Clock) -> None:
-    ends = (clock.now + timedelta(days=2)).isoformat()
+    end = (clock.now + timedelta(days=2)).isoformat()
     messages = [{"role": "user", "content": "I have a visitor."}]
-    (page_id,) = post(http, "/v1/memories", 201, messages=messages, expires_at=ends)["page_ids"]
+    (page_id,) = post(http, "/v1/memories", 201, messages=messages, expires_at=end)["page_ids"]
     assert get(http, f"/v1/pages/{page_id}")["metadata"]["expires_at"] is not None
     assert post(http, f"/v1/pages/{page_id}/expire", at=None)["metadata"]["expires_at"] is None
-    (fact,) = post(http, "/v1/facts", 201, facts=[{"text": "has a visitor", "expires_at": ends}])["results"]
+    (fact,) = post(http, "/v1/facts", 201, facts=[{"text": "has a visitor", "expires_at": end}])["results"]
     assert fact["metadata"]["expires_at"] is not None
     assert post(http, f"/v1/facts/{fact['id']}/expire", at=None)["metadata"]["expires_at"] is None
     post(http, f"/v1/facts/{fact['id']}/expire", 422)  # nothing is said: it is not taken back by mistake
     post(http, f"/v1/facts/{fact['id']}/expire", 422, at="2020-01-01")
-    post(http, "/v1/facts/f99-000/expire", 404, at=ends)
-    post(http, f"/v1/pages/{page_id}/expire", at=ends)
+    post(http, "/v1/facts/f99-000/expire", 404, at=end)
+    post(http, f"/v1/pages/{page_id}/expire", at=end)
     clock.go(3 * DAY)
     assert get(http, "/v1/pages")["results"] == []
+
+
+# --------------------------------------------------------------------------------------------------------- the end
 
 
 def test_what_is_sensitive_is_taken_out_and_the_answer_says_so(tmp_path: Any, clock: Clock) -> None:
@@ -199,19 +155,6 @@ def test_what_is_sensitive_is_taken_out_and_the_answer_says_so(tmp_path: Any, cl
         assert "4111" not in str(get(http, "/v1/pages"))
 
 
-def test_what_is_unused_fades(server: Server, http: httpx2.Client, clock: Clock) -> None:
-    moved(server, clock)
-    kept = get(http, "/v1/retention")["results"]
-    assert {"item_id", "R", "S", "t", "reason"} <= set(kept[0])
-    later = get(http, "/v1/retention", at=(clock.now + timedelta(days=400)).isoformat())["results"]
-    assert max(one["R"] for one in later) < min(one["R"] for one in kept)
-    clock.go(400 * DAY)
-    dry = post(http, "/v1/fade", dry_run=True)
-    assert (dry["dry_run"], dry["change_no"], bool(dry["facts"])) == (True, None, True)
-    assert post(http, "/v1/fade")["facts"] == dry["facts"]
-    assert get(http, "/v1/facts")["results"] == []
-
-
 # ------------------------------------------------------------------------------------------------------- forgetting
 
 
@@ -224,8 +167,14 @@ def said(server: Server) -> OwnerMemory:
     return alice
 
 
-def test_what_is_old_what_matches_and_a_segment_are_forgotten(server: Server, http: httpx2.Client) -> None:
+def test_what_is_named_is_forgotten_when_confirmed_two_things_at_once_nothing_and_a_receipt_is_checked(
+    server: Server, http: httpx2.Client
+) -> None:
     alice = said(server)
+    for more in ({"before": "2026"}, {"matching": "2026"}, {"before": "2026", "matching": "2026"}):
+        answer = http.delete("/v1/memories", params={**ALICE, "run_id": "2026", "confirm": True, **more})
+        assert answer.status_code == 422, more
+        assert len(alice.pages()) == 5, more
 
     def forget(path: str = "/v1/memories", **query: Any) -> Any:
         return http.delete(path, params={**ALICE, **query})
@@ -236,24 +185,13 @@ def test_what_is_old_what_matches_and_a_segment_are_forgotten(server: Server, ht
     whole = forget(f"/v1/memories/{segment.id}", dry_run=True).json()
     assert set(whole["pages"]) == set(segment.page_ids)
     assert forget(before="2026-04-03").status_code == 422
-    for wrong in ({"limit": 3}, {"matching": "heron", "limit": 3}):  # elsewhere a limit is a most: none is taken here
-        assert forget(**wrong, confirm=True).status_code == 422
+    for also in ({"limit": 3}, {"matching": "heron", "limit": 3}):  # elsewhere a limit is a most: none is taken here
+        assert forget(**also, confirm=True).status_code == 422
     assert len(alice.pages()) > 2
     assert len(alice.pages()) == 5
     assert len(forget(before="2026-04-03", confirm=True).json()["pages"]) == 2
     assert len(alice.pages()) == 3
 
-
-@pytest.mark.parametrize("more", [{"before": "2026"}, {"matching": "2026"}, {"before": "2026", "matching": "2026"}])
-def test_two_things_named_at_once_forget_nothing(server: Server, http: httpx2.Client, more: dict[str, str]) -> None:
-    alice = said(server)
-    answer = http.delete("/v1/memories", params={**ALICE, "run_id": "2026", "confirm": True, **more})
-    assert answer.status_code == 422
-    assert len(alice.pages()) == 5
-
-
-def test_a_receipt_is_checked(server: Server, http: httpx2.Client) -> None:
-    alice = said(server)
     receipt = http.delete("/v1/memories", params={**ALICE, "matching": "heron", "confirm": True}).json()
     found = post(http, "/v1/verify", receipt=receipt)
     assert (found["ok"] or not found["scrubbed"], found["found"]) == (True, [])
@@ -268,7 +206,9 @@ def test_a_receipt_is_checked(server: Server, http: httpx2.Client) -> None:
 # ---------------------------------------------------------------------------------------------------------- undoing
 
 
-def test_what_an_undo_would_do_is_told_before(server: Server, http: httpx2.Client) -> None:
+def test_what_an_undo_would_do_is_told_before_and_what_is_no_time_is_refused(
+    server: Server, http: httpx2.Client
+) -> None:
     alice = server.memory.of("alice", "tutor")
     (lyon,) = alice.learn([LYON])
     plan = get(http, f"/v1/changes/{lyon.change_no}/undo")
@@ -280,6 +220,10 @@ def test_what_an_undo_would_do_is_told_before(server: Server, http: httpx2.Clien
     assert left[0]["reason"]
     assert http.get("/v1/changes/99/undo", params=ALICE).status_code == 404
     assert alice.fact(lyon.id).superseded_by is not None
+
+    for path in ("/v1/facts", "/v1/pages", "/v1/segments", "/v1/traits", "/v1/profile", "/v1/links"):
+        for wrong in ("soon", "", "2026-13-01", "x" * 300):
+            assert http.get(path, params={**ALICE, "as_of": wrong}).status_code == 422, path
 
 
 # ------------------------------------------------------------------------------------------------- who may do what

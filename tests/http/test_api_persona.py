@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 from serving import Server
 
-ALICE = {"user_id": "alice", "agent_id": "tutor"}
+ALICE, BOB = ({"user_id": name, "agent_id": "tutor"} for name in ("alice", "bob"))
 
 
 def facts_of(server: Server, http: httpx2.Client) -> list[dict[str, Any]]:
@@ -21,21 +21,6 @@ def facts_of(server: Server, http: httpx2.Client) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = http.get("/v1/facts", params=ALICE).json()["results"]
     assert len(found) >= 2
     return found
-
-
-def test_a_profile_is_set_read_and_taken_away(http: httpx2.Client) -> None:
-    fields = {"user": {"name": "Alice", "birth_year": 1994, "self": "me"}, "agent": {"description": "patient"}}
-    answer = http.patch("/v1/profile", json={**fields, **ALICE})
-    assert answer.status_code == 200, answer.text
-    profile = http.get("/v1/profile", params=ALICE).json()
-    assert answer.json() == profile
-    assert {name: one["value"] for name, one in profile["user"].items()} == {
-        "name": "Alice",
-        "birth_year": "1994",
-        "self": "me",
-    }
-    assert (profile["user"]["name"]["set_by"], profile["agent"]["description"]["value"]) == ("caller", "patient")
-    assert "name" not in http.patch("/v1/profile", json={"user": {"name": None}, **ALICE}).json()["user"]
 
 
 REFUSED: tuple[dict[str, Any], ...] = (
@@ -51,30 +36,43 @@ REFUSED: tuple[dict[str, Any], ...] = (
 )
 
 
-def test_both_halves_of_a_profile_are_one_change_and_where_one_is_refused_none_is_set(http: httpx2.Client) -> None:
-    good = {"user": {"name": "Alice"}, "agent": {"description": "patient"}}
-    assert http.patch("/v1/profile", json={**good, **ALICE}).status_code == 200
-    bad = {"user": {"name": "Bob"}, "agent": {"birth_year": "long ago"}}
-    assert http.patch("/v1/profile", json={**bad, **ALICE}).status_code == 422
-    profile = http.get("/v1/profile", params=ALICE).json()
-    assert profile["user"]["name"]["value"] == "Alice"
-    assert {line["change_no"] for half in profile.values() for line in half.values()} == {1}
-    assert len(http.get("/v1/changes", params=ALICE).json()["results"]) == 1
-
-
-def test_a_profile_that_cannot_be_kept_is_refused(server: Server, http: httpx2.Client) -> None:
+def test_a_profile_is_set_in_one_change_read_and_taken_away_and_one_that_cannot_be_kept_is_refused(
+    server: Server, http: httpx2.Client
+) -> None:
     for fields in REFUSED:
         assert http.patch("/v1/profile", json={**fields, **ALICE}).status_code == 422, fields
     assert server.memory.owners() == ()
 
-
-def test_half_a_character_as_a_field_is_refused(http: httpx2.Client) -> None:
     headers = {"Content-Type": "application/json"}
     for body in (rb'{"user": {"\ud800": "x"}}', rb'{"user": {"name": "\ud800"}}', rb'{"\ud800": 1}'):
         assert http.patch("/v1/profile", content=body, headers=headers).status_code == 422
 
+    good = {"user": {"name": "Alice", "birth_year": 1994, "self": "me"}, "agent": {"description": "patient"}}
+    answer = http.patch("/v1/profile", json={**good, **BOB})
+    assert answer.status_code == 200, answer.text
+    profile = http.get("/v1/profile", params=BOB).json()
+    assert answer.json() == profile
+    assert {name: one["value"] for name, one in profile["user"].items()} == {
+        "name": "Alice",
+        "birth_year": "1994",
+        "self": "me",
+    }
+    assert (profile["user"]["name"]["set_by"], profile["agent"]["description"]["value"]) == ("caller", "patient")
+    assert "name" not in http.patch("/v1/profile", json={"user": {"name": None}, **BOB}).json()["user"]
 
-def test_a_fact_is_pinned_corrected_and_retired(server: Server, http: httpx2.Client) -> None:
+    both = {"user": {"name": "Alice"}, "agent": {"description": "patient"}}
+    assert http.patch("/v1/profile", json={**both, **ALICE}).status_code == 200
+    bad = {"user": {"name": "Bob"}, "agent": {"birth_year": "long ago"}}
+    assert http.patch("/v1/profile", json={**bad, **ALICE}).status_code == 422
+    halves = http.get("/v1/profile", params=ALICE).json()
+    assert halves["user"]["name"]["value"] == "Alice"
+    assert {line["change_no"] for half in halves.values() for line in half.values()} == {1}
+    assert len(http.get("/v1/changes", params=ALICE).json()["results"]) == 1
+
+
+def test_a_fact_is_pinned_corrected_and_retired_and_one_that_is_not_there_not_found(
+    server: Server, http: httpx2.Client
+) -> None:
     fact = next(one for one in facts_of(server, http) if "Lyon" in one["memory"])
     data = fact["metadata"]
     assert (data["about"], data["pinned"], data["retired_at"]) == ("user", False, None)
@@ -91,11 +89,9 @@ def test_a_fact_is_pinned_corrected_and_retired(server: Server, http: httpx2.Cli
     assert not {fact["id"], new["id"]} & {one["id"] for one in current}
     assert http.get("/v1/facts", params={"state": "archived", "about": "agent", **ALICE}).json()["results"] == []
 
-
-def test_a_fact_that_is_not_there_is_not_found(http: httpx2.Client) -> None:
     for what in ("pin", "retire", "correct"):
-        body = {"text": "x"} if what == "correct" else {}
-        assert http.post(f"/v1/facts/f9-000/{what}", json={**body, **ALICE}).status_code == 404
+        least = {"text": "x"} if what == "correct" else {}
+        assert http.post(f"/v1/facts/f9-000/{what}", json={**least, **ALICE}).status_code == 404
 
 
 def test_a_change_is_listed_with_its_decisions_and_taken_back(server: Server, http: httpx2.Client) -> None:
@@ -126,12 +122,14 @@ def test_traits_stats_and_owners_are_those_of_the_memory(server: Server, http: h
     assert http.get("/v1/owners").json()["results"] == [{"user_id": "alice", "agent_id": "tutor"}]
 
 
-def test_instructions_are_listed_added_and_retired(server: Server, http: httpx2.Client) -> None:
+def test_instructions_are_listed_added_and_retired_and_facts_found_by_words_origin_days_and_state(
+    server: Server, http: httpx2.Client
+) -> None:
     alice = server.memory.of("alice", "tutor")
     alice.add("Always answer in metric units.", "I will.")
     alice.settle()
-    (found,) = http.get("/v1/instructions", params=ALICE).json()["results"]
-    assert (found["metadata"]["value"], found["memory"]) == (
+    (rule,) = http.get("/v1/instructions", params=ALICE).json()["results"]
+    assert (rule["metadata"]["value"], rule["memory"]) == (
         "use metric units",
         "alice wants the assistant to use metric units",
     )
@@ -144,6 +142,33 @@ def test_instructions_are_listed_added_and_retired(server: Server, http: httpx2.
     assert http.get("/v1/instructions", params=ALICE).json()["results"] == []
     for body in ({"text": ""}, {"text": " "}, {}, {"text": "Be brief.", "expires_at": "2020-01-01T00:00:00Z"}):
         assert http.post("/v1/instructions", json={**body, **ALICE}).status_code == 422
+
+    dora = server.memory.of("dora")
+    dora.learn(
+        [
+            {"text": "likes Crème brûlée", "attribute": "likes", "valid_from": "2025-01-10"},
+            {"text": "plays the cello", "attribute": "plays", "valid_from": "2020-01-10"},
+        ]
+    )
+    likes, plays = dora.facts()
+    dora.pin(likes.id)
+
+    def found(**filters: str) -> list[str]:
+        answer = http.get("/v1/facts", params={"user_id": "dora", **filters})
+        assert answer.status_code == 200, answer.text
+        return [one["id"] for one in answer.json()["results"]]
+
+    assert found() == found(origin="caller") == found(recorded_since="2001-01-01") == [plays.id, likes.id]
+    assert found(text="creme BRÛL") == found(attribute="likes") == found(state="pinned") == [likes.id]
+    assert found(held_until="2024-12-31") == [plays.id]
+    assert found(origin="document") == found(state="conflict") == found(recorded_until="2001-01-01") == []
+    first = http.get("/v1/facts", params={"user_id": "dora", "limit": 1, "text": "l"}).json()
+    again = {"user_id": "dora", "limit": 1, "text": "l", "cursor": first["next_cursor"]}
+    rest = http.get("/v1/facts", params=again).json()
+    assert [one["id"] for one in (*first["results"], *rest["results"])] == [plays.id, likes.id]
+    assert rest["next_cursor"] is None
+    for wrong in ({**again, "text": "e"}, {"user_id": "dora", "text": "l", "as_of": "2030-01-01"}):
+        assert http.get("/v1/facts", params=wrong).status_code == 422
 
 
 GROUP = {"user_id": "group", "agent_id": "tutor"}
@@ -158,7 +183,7 @@ def talked(server: Server) -> None:
     group.settle()
 
 
-def test_people_are_listed_with_their_names_and_roles(server: Server, http: httpx2.Client) -> None:
+def test_people_are_listed_and_asked_of_one_by_one_and_who_is_who_is_said(server: Server, http: httpx2.Client) -> None:
     talked(server)
     people = http.get("/v1/people", params=GROUP).json()["results"]
     assert {one["name"]: (one["names"], one["roles"]) for one in people} == {
@@ -168,24 +193,6 @@ def test_people_are_listed_with_their_names_and_roles(server: Server, http: http
     }
     assert http.get("/v1/people", params={"as_of": "2020-01-01", **GROUP}).json()["results"] == []
 
-
-def test_a_name_that_two_people_have_is_refused_and_both_are_named(server: Server, http: httpx2.Client) -> None:
-    alone = server.memory.of("vera", "tutor")
-    said = ("My brother Milo lives in Ghent.", "My neighbour Milo lives in Porto.")
-    alone.add_messages([{"role": "user", "name": "Vera", "content": text} for text in said])
-    alone.settle()
-    mine = {"user_id": "vera", "agent_id": "tutor"}
-    refused = http.get("/v1/facts", params={"person": "Milo", **mine})
-    assert refused.status_code == 422
-    assert "Vera's brother Milo" in refused.text
-    assert "Vera's neighbour Milo" in refused.text
-    (fact,) = http.get("/v1/facts", params={"person": "neighbour Milo", **mine}).json()["results"]
-    assert fact["metadata"]["value"] == "Porto"
-    assert {one["undecided"] for one in http.get("/v1/people", params=mine).json()["results"]} == {False}
-
-
-def test_facts_and_a_profile_are_asked_of_one_person(server: Server, http: httpx2.Client) -> None:
-    talked(server)
     (fact,) = http.get("/v1/facts", params={"person": "Vera's sister", **GROUP}).json()["results"]
     assert (fact["metadata"]["person"], fact["metadata"]["value"]) == ("Ana", "nurse")
     profile = http.get("/v1/profile", params={"person": "Kit", **GROUP}).json()
@@ -198,9 +205,6 @@ def test_facts_and_a_profile_are_asked_of_one_person(server: Server, http: httpx
         assert http.get(path, params={"person": "Zoe", **GROUP}).status_code == 404
         assert http.get(path, params={"person": "", **GROUP}).status_code == 422
 
-
-def test_who_is_who_is_said_over_http(server: Server, http: httpx2.Client) -> None:
-    talked(server)
     answer = http.post("/v1/people/user", json={"name": "Vera", **GROUP}).json()
     assert answer["results"][0]["id"] == "user"
     assert http.get("/v1/profile", params=GROUP).json()["user"]["home"]["value"] == "Lyon"
@@ -220,31 +224,15 @@ def test_who_is_who_is_said_over_http(server: Server, http: httpx2.Client) -> No
     ):
         assert http.post(f"/v1/people/{what}", json={**body, **GROUP}).status_code == status, (what, body)
 
-
-def test_facts_are_found_by_words_attribute_origin_days_and_state(http: httpx2.Client, server: Server) -> None:
-    alice = server.memory.of("alice")
-    alice.learn(
-        [
-            {"text": "likes Crème brûlée", "attribute": "likes", "valid_from": "2025-01-10"},
-            {"text": "plays the cello", "attribute": "plays", "valid_from": "2020-01-10"},
-        ]
-    )
-    likes, plays = alice.facts()
-    alice.pin(likes.id)
-
-    def found(**filters: str) -> list[str]:
-        answer = http.get("/v1/facts", params={"user_id": "alice", **filters})
-        assert answer.status_code == 200, answer.text
-        return [one["id"] for one in answer.json()["results"]]
-
-    assert found() == found(origin="caller") == found(recorded_since="2001-01-01") == [plays.id, likes.id]
-    assert found(text="creme BRÛL") == found(attribute="likes") == found(state="pinned") == [likes.id]
-    assert found(held_until="2024-12-31") == [plays.id]
-    assert found(origin="document") == found(state="conflict") == found(recorded_until="2001-01-01") == []
-    first = http.get("/v1/facts", params={"user_id": "alice", "limit": 1, "text": "l"}).json()
-    again = {"user_id": "alice", "limit": 1, "text": "l", "cursor": first["next_cursor"]}
-    rest = http.get("/v1/facts", params=again).json()
-    assert [one["id"] for one in (*first["results"], *rest["results"])] == [plays.id, likes.id]
-    assert rest["next_cursor"] is None
-    for wrong in ({**again, "text": "e"}, {"user_id": "alice", "text": "l", "as_of": "2030-01-01"}):
-        assert http.get("/v1/facts", params=wrong).status_code == 422
+    alone = server.memory.of("vera", "tutor")
+    told = ("My brother Milo lives in Ghent.", "My neighbour Milo lives in Porto.")
+    alone.add_messages([{"role": "user", "name": "Vera", "content": text} for text in told])
+    alone.settle()
+    mine = {"user_id": "vera", "agent_id": "tutor"}
+    refused = http.get("/v1/facts", params={"person": "Milo", **mine})
+    assert refused.status_code == 422
+    assert "Vera's brother Milo" in refused.text
+    assert "Vera's neighbour Milo" in refused.text
+    (neighbour,) = http.get("/v1/facts", params={"person": "neighbour Milo", **mine}).json()["results"]
+    assert neighbour["metadata"]["value"] == "Porto"
+    assert {one["undecided"] for one in http.get("/v1/people", params=mine).json()["results"]} == {False}

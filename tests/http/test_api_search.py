@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import httpx2
-import pytest
 from serving import Server, client, key_for, running
 
 from embermem import Memory, OwnerMemory
@@ -27,7 +26,9 @@ def visits(alice: OwnerMemory) -> int:
     return sum(segment.visits for segment in alice.segments())
 
 
-def test_a_search_finds_the_best_and_counts_no_visit(server: Server, http: httpx2.Client) -> None:
+def test_a_search_and_a_context_find_the_best_within_their_thread_and_budget(
+    server: Server, http: httpx2.Client
+) -> None:
     alice = talked(server)
     before = alice.state()
     found = http.post("/v1/search", json={"query": "herons in the park", "top_k": 3, **ALICE}).json()["results"]
@@ -36,25 +37,16 @@ def test_a_search_finds_the_best_and_counts_no_visit(server: Server, http: httpx
     assert all(one["kind"] == "utterance" and "herons" in one["memory"] for one in found)
     assert (visits(alice), alice.state()) == (0, before)
 
-
-def test_how_many_may_be_said_in_three_ways_but_once(server: Server, http: httpx2.Client) -> None:
-    talked(server)
     for name in ("top_k", "k", "limit"):
         assert len(http.post("/v1/search", json={"query": "herons", name: 2, **ALICE}).json()["results"]) == 2
     assert http.post("/v1/search", json={"query": "herons", "k": 2, "top_k": 3}).status_code == 422
 
-
-def test_a_search_in_one_thread_finds_that_thread_only(server: Server, http: httpx2.Client) -> None:
-    talked(server)
     asked: list[dict[str, Any]] = [{"run_id": "a"}, {"filters": {"run_id": "a"}}]
     for where in asked:
         found = http.post("/v1/search", json={"query": "herons", "top_k": 100, **where, **ALICE}).json()["results"]
         assert len(found) == 8
         assert {one["run_id"] for one in found} == {"a"}
 
-
-def test_filters_name_the_owner_and_may_not_contradict(server: Server, http: httpx2.Client) -> None:
-    talked(server)
     inside = http.post("/v1/search", json={"query": "herons", "filters": {"user_id": "alice"}})
     assert inside.json()["results"]
     twice = http.post("/v1/search", json={"query": "herons", "user_id": "bob", "filters": {"user_id": "alice"}})
@@ -62,14 +54,17 @@ def test_filters_name_the_owner_and_may_not_contradict(server: Server, http: htt
     other = http.post("/v1/search", json={"query": "herons", "filters": {"AND": []}})
     assert (other.status_code, "'AND'" in other.json()["detail"]) == (422, True)
 
-
-def test_a_context_fits_its_budget_and_counts_visits(server: Server, http: httpx2.Client) -> None:
-    alice = talked(server)
     answer = http.post("/v1/context", json={"query": "herons", "budget": 120, **ALICE}).json()
     assert 0 < answer["tokens"] <= 120
     assert all(one["memory"] in answer["text"] for one in answer["results"])
     assert (answer["left_out"], answer["notes"]) == (None, None)
     assert visits(alice) > 0
+
+    body = {"query": "herons", "max_tokens": 40, "explain": True, "at": "2026-05-03", **ALICE}
+    explained = http.post("/v1/context", json=body).json()
+    assert explained["tokens"] <= 40
+    assert explained["left_out"]
+    assert {"what", "score", "reason"} == set(explained["left_out"][0])
 
 
 def test_a_key_that_may_only_read_gets_a_context_and_counts_no_visit(memory: Memory) -> None:
@@ -86,23 +81,14 @@ def test_a_key_that_may_only_read_gets_a_context_and_counts_no_visit(memory: Mem
         assert http.post("/v1/memories/batch", json=batch).status_code == 403
 
 
-def test_a_context_says_what_it_left_out_when_asked(server: Server, http: httpx2.Client) -> None:
-    talked(server)
-    body = {"query": "herons", "max_tokens": 40, "explain": True, "at": "2026-05-03", **ALICE}
-    answer = http.post("/v1/context", json=body).json()
-    assert answer["tokens"] <= 40
-    assert answer["left_out"]
-    assert {"what", "score", "reason"} == set(answer["left_out"][0])
-
-
-def test_nobody_asked_knows_nothing_and_is_not_made(server: Server, http: httpx2.Client) -> None:
+def test_a_question_that_cannot_be_asked_or_a_wrong_scope_is_refused_and_nobody_asked_knows_nothing(
+    server: Server, http: httpx2.Client
+) -> None:
     assert http.post("/v1/search", json={"query": "anything", "user_id": "nobody"}).json() == {"results": []}
-    answer = http.post("/v1/context", json={"query": "anything", "user_id": "nobody"}).json()
-    assert (answer["text"], answer["results"]) == ("", [])
+    nothing = http.post("/v1/context", json={"query": "anything", "user_id": "nobody"}).json()
+    assert (nothing["text"], nothing["results"]) == ("", [])
     assert server.memory.owners() == ()
 
-
-def test_a_question_that_cannot_be_asked_is_refused(http: httpx2.Client) -> None:
     bodies: list[dict[str, Any]] = [
         {},
         {"query": 7},
@@ -111,13 +97,10 @@ def test_a_question_that_cannot_be_asked_is_refused(http: httpx2.Client) -> None
         {"query": "a\x00"},
     ]
     for body in bodies:
-        answer = http.post("/v1/context", json=body)
-        assert (answer.status_code, answer.json()["status"]) == (422, 422)
+        refused = http.post("/v1/context", json=body)
+        assert (refused.status_code, refused.json()["status"]) == (422, 422)
 
-
-@pytest.mark.parametrize(
-    ("scope", "where"),
-    [
+    for scope, where in (
         ({"threads": "s1"}, "scope.threads"),
         ({"since": "soon"}, "scope.since"),
         ({"metadata": {"n": {"$like": 1}}}, "scope.metadata"),
@@ -125,17 +108,13 @@ def test_a_question_that_cannot_be_asked_is_refused(http: httpx2.Client) -> None
         ({"before_seq": -1}, "scope.before_seq"),
         ({"thread": ["s1"]}, "scope"),
         ([], "scope"),
-    ],
-)
-def test_a_wrong_scope_is_refused_with_the_field(http: httpx2.Client, scope: Any, where: str) -> None:
-    asked = http.post("/v1/search", json={"query": "figs", "scope": scope})
-    listed = http.get("/v1/pages", params={"scope": json.dumps(scope)})
-    for answer, place in ((asked, "body"), (listed, "query")):
-        assert answer.status_code == 422
-        found = [error["where"] for error in answer.json()["errors"]]
-        assert f"{place}.{where}" in found, found
+    ):
+        asked = http.post("/v1/search", json={"query": "figs", "scope": scope})
+        listed = http.get("/v1/pages", params={"scope": json.dumps(scope)})
+        for answer, place in ((asked, "body"), (listed, "query")):
+            assert answer.status_code == 422, (scope, where)
+            found = [error["where"] for error in answer.json()["errors"]]
+            assert f"{place}.{where}" in found, found
 
-
-def test_a_scope_that_is_no_json_is_refused(http: httpx2.Client) -> None:
-    answer = http.get("/v1/facts", params={"scope": "{"})
-    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "query.scope")
+    no_json = http.get("/v1/facts", params={"scope": "{"})
+    assert (no_json.status_code, no_json.json()["errors"][0]["where"]) == (422, "query.scope")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
+import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,12 +15,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from running import command, environment
+from running import environment
 from serving import client, running
 
 from embermem import Memory
 from embermem.cli import serve
+from embermem.cli.main import app
 from embermem.core.errors import ConfigError
+from forked import Child
+from proofs import bounded
 from scripted import Opener
 
 WAIT_S = 0.5
@@ -60,9 +64,6 @@ HALF = {
     "half of a second request": b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /hea",
 }
 
-QUICK = ("nothing", "half a head", "half a body in chunks", "half of a second request")
-"""Of these, one for each state that a connection can be in."""
-
 
 @pytest.fixture
 def url(opened: Opener) -> Iterator[str]:
@@ -75,43 +76,44 @@ def url(opened: Opener) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------ half a request
 
 
-@pytest.mark.parametrize(
-    "what", [pytest.param(what, marks=() if what in QUICK else pytest.mark.proof) for what in HALF]
-)
-def test_half_a_request_is_given_up_in_time(url: str, what: str) -> None:
-    with connected(url) as raw:
-        raw.sendall(HALF[what])
-        if "second" in what:
-            first = b""
-            while not first.endswith(b"ok\n"):
-                first += raw.recv(4096)
-            raw.sendall(b"lth")
-        said, took = until_closed(raw)
-    assert WAIT_S / 2 < took < 20 * WAIT_S
-    if what == "nothing":
-        assert said == b""
-    else:
-        top, _, body = said.partition(b"\r\n\r\n")
-        assert top.startswith(b"HTTP/1.1 408 ")
-        assert b"application/problem+json" in top
-        assert json.loads(body)["type"] == "urn:embermem:problem:request-too-slow"
-
-
-@pytest.mark.parametrize("slow", [b"GET /health HTTP/1.1\r\nX-Slow: ", head(JSON, "Content-Length: 100000", "", "")])
-def test_a_request_that_comes_by_drops_is_given_up_too(url: str, slow: bytes) -> None:
+def test_half_a_request_is_given_up_in_time(url: str) -> None:
     begun = time.monotonic()
-    with connected(url) as raw:
-        raw.settimeout(WAIT_S / 20)
-        raw.sendall(slow)
-        said = b""
-        while not said and time.monotonic() - begun < 40 * WAIT_S:
-            raw.sendall(b"a")
-            try:
-                said = raw.recv(4096)
-            except TimeoutError:
-                continue
-    assert said.startswith(b"HTTP/1.1 408 ")
-    assert time.monotonic() - begun < 20 * WAIT_S
+    with ExitStack() as stack:
+        waiting = {what: stack.enter_context(connected(url)) for what in HALF}
+        for what, raw in waiting.items():
+            raw.sendall(HALF[what])
+        second = waiting["half of a second request"]
+        first = b""
+        while not first.endswith(b"ok\n"):
+            first += second.recv(4096)
+        second.sendall(b"lth")
+        for what, raw in waiting.items():
+            said, _ = until_closed(raw)
+            assert WAIT_S / 2 < time.monotonic() - begun < 20 * WAIT_S, what
+            if what == "nothing":
+                assert said == b""
+            else:
+                top, _, body = said.partition(b"\r\n\r\n")
+                assert top.startswith(b"HTTP/1.1 408 "), what
+                assert b"application/problem+json" in top
+                assert json.loads(body)["type"] == "urn:embermem:problem:request-too-slow"
+
+
+def test_a_request_that_comes_by_drops_is_given_up_too(url: str) -> None:
+    for slow in (b"GET /health HTTP/1.1\r\nX-Slow: ", head(JSON, "Content-Length: 100000", "", "")):
+        begun = time.monotonic()
+        with connected(url) as raw:
+            raw.settimeout(WAIT_S / 20)
+            raw.sendall(slow)
+            said = b""
+            while not said and time.monotonic() - begun < 40 * WAIT_S:
+                raw.sendall(b"a")
+                try:
+                    said = raw.recv(4096)
+                except TimeoutError:
+                    continue
+        assert said.startswith(b"HTTP/1.1 408 "), slow
+        assert time.monotonic() - begun < 20 * WAIT_S, slow
 
 
 def test_a_body_that_keeps_up_the_least_rate_may_take_as_long_as_it_needs(url: str) -> None:
@@ -170,21 +172,21 @@ def test_where_all_connections_are_at_work_the_next_is_told_to_come_again(opened
 # ---------------------------------------------------------------------------------------------- unread answers
 
 
-@pytest.mark.parametrize("asked", [pytest.param(1, marks=pytest.mark.proof), 40])
-def test_an_answer_that_nobody_reads_is_broken_off(opened: Opener, asked: int) -> None:
-    memory = opened(http_request_s=WAIT_S)
-    for number in range(20):
-        memory.of("default").add(f"{number} " + "I like herons. " * 30_000)
-    with running(memory) as url, socket.socket() as raw:
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        raw.settimeout(20)
-        raw.connect(("127.0.0.1", urlsplit(url).port or 0))
-        for _ in range(asked):
-            raw.sendall(b"GET /v1/pages?limit=20 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        time.sleep(6 * WAIT_S)
-        said, took = until_closed(raw)
-        assert len(said) < 20 * 15 * 30_000
-        assert took < 10
+def test_an_answer_that_nobody_reads_is_broken_off(opened: Opener) -> None:
+    for asked in bounded((40,), proofs=(1, 40)):
+        memory = opened(f"{asked}.db", http_request_s=WAIT_S)
+        for number in range(20):
+            memory.of("default").add(f"{number} " + "I like herons. " * 30_000)
+        with running(memory) as url, socket.socket() as raw:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            raw.settimeout(20)
+            raw.connect(("127.0.0.1", urlsplit(url).port or 0))
+            for _ in range(asked):
+                raw.sendall(b"GET /v1/pages?limit=20 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            time.sleep(6 * WAIT_S)
+            said, took = until_closed(raw)
+            assert len(said) < 20 * 15 * 30_000
+            assert took < 10
 
 
 # ---------------------------------------------------------------------------------------------- whole processes
@@ -193,25 +195,24 @@ def test_an_answer_that_nobody_reads_is_broken_off(opened: Opener, asked: int) -
 @contextmanager
 def process(place: Path, *arguments: str, files: int) -> Iterator[str]:
     """A server in a process that may open only so many files; its address."""
-
-    def few_files() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-
     settings = {"EMBERMEM_HTTP_REQUEST_S": "2", "EMBERMEM_HTTP_CONNECTIONS": "30"}
-    with subprocess.Popen(
-        command(*arguments, "--port", "0"),
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(place, settings),
-        preexec_fn=few_files,
-    ) as one:
-        assert one.stderr is not None
-        try:
-            line = next(line for line in one.stderr if "serves http" in line)
-            yield next(word for word in line.split() if word.startswith("http")).removesuffix("/mcp")
-        finally:
-            one.terminate()
-            one.communicate(timeout=30)
+
+    def with_few_files() -> None:
+        first_free = os.open(os.devnull, os.O_RDONLY)  # what the parent has open takes no place
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (first_free + files, most))
+        os.environ.update(environment(place, settings))
+        app([*arguments, "--port", "0"])
+
+    one = Child(with_few_files)
+    try:
+        while not (found := re.search(r"http://127\.0\.0\.1:\d+", one.errors())):
+            assert one.poll() is None, one.errors()
+            time.sleep(0.02)
+        yield found[0]
+    finally:
+        one.send_signal(signal.SIGTERM)
+        one.communicate()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of open files are POSIX'")
@@ -233,10 +234,10 @@ def test_a_server_outlives_more_half_sent_requests_than_it_may_open_files(tmp_pa
 # --------------------------------------------------------------------------------------------- trusted proxies
 
 
-@pytest.mark.parametrize("given", ["caddy", "10.0.0.0/33", "127.0.0.1, *", "127.0.0.1:8765"])
-def test_a_trusted_proxy_is_an_address_or_a_network(memory: Memory, opened: Opener, given: str) -> None:
-    from embermem.http.app import create_app
+def test_a_trusted_proxy_is_an_address_or_a_network(memory: Memory, opened: Opener) -> None:
+    for given in ("caddy", "10.0.0.0/33", "127.0.0.1, *", "127.0.0.1:8765"):
+        from embermem.http.app import create_app
 
-    settings = opened("other.db", http_trusted_proxies=given).settings
-    with pytest.raises(ConfigError, match="http_trusted_proxies"):
-        serve.configured(create_app(memory), settings)
+        settings = opened("other.db", http_trusted_proxies=given).settings
+        with pytest.raises(ConfigError, match="http_trusted_proxies"):
+            serve.configured(create_app(memory), settings)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from serving import NO_TLS, running
 
@@ -79,6 +79,7 @@ hostile = (
     .filter(lambda text: bool(text.strip()))
 )
 numbers = itertools.count()
+PHASES = bounded([Phase.explicit], proofs=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,10 +258,9 @@ def known_pages(service: Service, owner: dict[str, str], text: str) -> list[str]
 # --------------------------------------------------------------------------------------------------------- pages
 
 
-@settings(max_examples=bounded(1, proofs=40))
+@settings(max_examples=bounded(1, proofs=40), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
-@example(text='"><script>alert(1)</script>')
 @example(
     text='\\u003cb\\u003e \\" \\\u202eevil\u202c\u2066x\u206900\U0001f600\U0001f469\u200d\U0001f52c e\u0301 \U000e0041'
 )
@@ -275,10 +275,9 @@ def test_a_page_has_the_elements_that_it_has_with_a_harmless_text(service: Servi
     assert shapes[0] == shapes[1]
 
 
-@settings(max_examples=bounded(1, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
-@example(text="</textarea><script>alert(1)</script>")
 def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service, text: str) -> None:
     owner, kept = said(service, text, settled=True)
     shown = ""
@@ -288,22 +287,22 @@ def test_what_was_understood_of_a_hostile_text_is_shown_as_text(service: Service
         assert template not in text or template in shown
 
 
-@pytest.mark.parametrize("path", ["/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"])
-def test_a_failure_echoes_a_hostile_address_as_text(service: Service, path: str) -> None:
-    for text in ATTACKS[:: bounded(5, proofs=1)]:
-        for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):
-            address = f"{path}/{quote(text, safe='')}{query}"
-            for headers in ({}, {"HX-Request": "true"}):
-                got = service.http.get(address, headers=headers)
-                assert got.status_code < 500, (address, got.text)
-                if not got.headers.get("content-type", "").startswith("text/html"):
-                    assert got.headers["x-content-type-options"] == "nosniff"
-                    continue
-                for tag, attributes in Elements(got.text).found:
-                    assert set(attributes) <= VOCABULARY[tag], (address, tag)
+def test_a_failure_echoes_a_hostile_address_as_text(service: Service) -> None:
+    for path in ("/pages", "/facts", "/segments", "/audit", "/utterances", "/import", "/nowhere"):
+        for text in ATTACKS[:: bounded(9, proofs=1)]:
+            for query in ("", f"?user={quote(text, safe='')}", f"?tier={quote(text, safe='')}&before={quote(text)}"):
+                address = f"{path}/{quote(text, safe='')}{query}"
+                for headers in ({}, {"HX-Request": "true"}):
+                    got = service.http.get(address, headers=headers)
+                    assert got.status_code < 500, (address, got.text)
+                    if not got.headers.get("content-type", "").startswith("text/html"):
+                        assert got.headers["x-content-type-options"] == "nosniff", path
+                        continue
+                    for tag, attributes in Elements(got.text).found:
+                        assert set(attributes) <= VOCABULARY[tag], (address, tag)
 
 
-def test_a_login_leads_nowhere_but_here(service: Service) -> None:
+def test_a_login_leads_nowhere_but_here_and_events_hold_no_word_of_what_was_said_nor_of_whom(service: Service) -> None:
     for text in (*ATTACKS, "//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "\\\\evil"):
         page = service.http.get("/login", params={"next": text})
         for tag, attributes in Elements(page.text).found:
@@ -311,11 +310,21 @@ def test_a_login_leads_nowhere_but_here(service: Service) -> None:
             if tag == "input" and attributes.get("name") == "next":
                 assert re.match(r"/(?![/\\])", attributes["value"] or "")
 
+    for text in ("data: x\n\nevent: page\nid: 9.9\n\n", "\r\revent: change", "<script>alert(1)</script>"):
+        owner, _ = said(service, text, settled=False)
+        with service.http.stream("GET", "/v1/events", params=owner) as stream:
+            lines = stream.iter_lines()
+            told = list(itertools.islice(lines, 6))
+        assert told[:2] == ["retry: 2000", ""]
+        fields = dict(line.split(": ", 1) for line in told[2:5])
+        assert set(fields) == {"id", "event", "data"}
+        assert set(json.loads(fields["data"])) == {"seq", "revision", "pages", "due_at", "failures"}
+
 
 # ----------------------------------------------------------------------------------------------------- the routes
 
 
-@settings(max_examples=bounded(1, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_every_route_gives_back_what_was_said_to_the_character(service: Service, text: str) -> None:
@@ -347,7 +356,7 @@ def test_every_route_gives_back_what_was_said_to_the_character(service: Service,
         assert got.headers["x-content-type-options"] == "nosniff"
 
 
-@settings(max_examples=bounded(3, proofs=25))
+@settings(max_examples=bounded(1, proofs=25), phases=PHASES)
 @given(text=hostile)
 @example(text="".join(ATTACKS))
 def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close(service: Service, text: str) -> None:
@@ -364,6 +373,8 @@ def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close
 
     stored = call("add_memory", user_input=f"I live in Lyon. {text}", agent_response=text, thread=text[:200])
     page_id = stored["structuredContent"]["page_id"]
+    mine = service.memory.of(f"tools {number}")
+    mine.set_profile(note=text[:500])  # an answer that holds nothing has no markers
     for result in (
         call("retrieve_memory", query=text),
         call("retrieve_memory", query="Lyon", thread=text[:200]),
@@ -377,41 +388,28 @@ def test_tools_hand_a_hostile_text_over_between_two_markers_that_it_cannot_close
         assert opening is not None
         assert told.count(f"</{opening[1]}>") == 1
         assert opening[1] not in text
-    mine = service.memory.of(f"tools {number}")
     assert [one.text for one in mine.page(page_id).utterances] == [f"I live in Lyon. {text}", text]
-
-
-def test_events_hold_no_word_of_what_was_said_nor_of_whom(service: Service) -> None:
-    for text in ("data: x\n\nevent: page\nid: 9.9\n\n", "\r\revent: change", "<script>alert(1)</script>"):
-        owner, _ = said(service, text, settled=False)
-        with service.http.stream("GET", "/v1/events", params=owner) as stream:
-            lines = stream.iter_lines()
-            told = list(itertools.islice(lines, 6))
-        assert told[:2] == ["retry: 2000", ""]
-        fields = dict(line.split(": ", 1) for line in told[2:5])
-        assert set(fields) == {"id", "event", "data"}
-        assert set(json.loads(fields["data"])) == {"seq", "revision", "pages", "due_at", "failures"}
 
 
 # ------------------------------------------------------------------------------------------- what is not taken
 
 
-@pytest.mark.parametrize("bad", ["\\ud800", "\\udc00 x", "a\\u0000b"])
-@pytest.mark.parametrize("field", ["content", "name", "user_id", "agent_id", "run_id"])
-def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Service, bad: str, field: str) -> None:
-    before = service.memory.stats().utterances
-    given = {"content": "hello", "name": "Al", "user_id": "u", "agent_id": "a", "run_id": "r", field: "BAD"}
-    message = {"role": "user", "content": given["content"], "name": given["name"]}
-    body = {**{name: given[name] for name in ("user_id", "agent_id", "run_id")}, "messages": [message]}
-    got = service.http.post("/v1/memories", content=json.dumps(body).replace("BAD", bad), headers=JSON)
-    assert got.status_code == 422, got.text
-    assert got.headers["content-type"] == "application/problem+json"
-    assert service.memory.stats().utterances == before
+def test_half_a_character_and_nul_are_refused_and_nothing_is_stored(service: Service) -> None:
+    for bad in ("\\ud800", "\\udc00 x", "a\\u0000b"):
+        for field in ("content", "name", "user_id", "agent_id", "run_id"):
+            before = service.memory.stats().utterances
+            given = {"content": "hello", "name": "Al", "user_id": "u", "agent_id": "a", "run_id": "r", field: "BAD"}
+            message = {"role": "user", "content": given["content"], "name": given["name"]}
+            body = {**{name: given[name] for name in ("user_id", "agent_id", "run_id")}, "messages": [message]}
+            got = service.http.post("/v1/memories", content=json.dumps(body).replace("BAD", bad), headers=JSON)
+            assert got.status_code == 422, got.text
+            assert got.headers["content-type"] == "application/problem+json", (bad, field)
+            assert service.memory.stats().utterances == before, (bad, field)
 
 
-def test_a_line_of_a_megabyte_is_kept_whole_and_shown_in_part(service: Service) -> None:
+def test_a_line_of_hundreds_of_thousands_of_characters_is_kept_whole_and_shown_in_part(service: Service) -> None:
     owner = {"user_id": f"long {next(numbers)}", "agent_id": "default"}
-    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[:1_000_000]
+    text = ("<b onmouseover=alert(1)>\u202e" * 50_000)[: bounded(200_000, proofs=1_000_000)]
     got = service.http.post("/v1/memories", json={**owner, "messages": text})
     assert got.status_code == 201
     kept = got.json()["results"][0]
@@ -419,7 +417,7 @@ def test_a_line_of_a_megabyte_is_kept_whole_and_shown_in_part(service: Service) 
     for path in ("/overview", "/pages", f"/pages/{kept['page_id']}", "/search?q=alert", "/playground?q=alert"):
         page = service.http.get(path, params={**dict(httpx2.QueryParams(path.partition("?")[2])), **names})
         assert_ours(page)
-        assert len(page.content) < 300_000
+        assert len(page.content) < 150_000
     whole = service.http.get(f"/utterances/{kept['id']}/text", params=names)
     assert whole.text == text
     assert whole.headers["content-type"].startswith("text/plain")

@@ -115,21 +115,21 @@ def flooding(head: bytes, piece: bytes) -> tuple[Handle, list[int]]:
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-@pytest.mark.parametrize("announced", [True, False])
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/models"])
-def test_an_answer_without_an_end_is_read_no_further_than_the_bound(opened: Opener, announced: bool, path: str) -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-    head += b"Content-Length: %d\r\n\r\n" % FLOOD if announced else b"\r\n"
-    handle, sent = flooding(head, b" " * 65536)
-    with proxied(opened, handle) as (c, memory, _):
-        got = ask(c) if "chat" in path else c.get(path)
-        assert told(got) == (502, "upstream_too_large")
-        assert "proxy_answer_bytes" in got.json()["error"]["message"]
-        assert replies(memory) == []
-    assert sent[0] < FLOOD
+def test_an_answer_without_an_end_is_read_no_further_than_the_bound(opened: Opener) -> None:
+    for announced in (True, False):
+        for path in ("/v1/chat/completions", "/v1/models"):
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            head += b"Content-Length: %d\r\n\r\n" % FLOOD if announced else b"\r\n"
+            handle, sent = flooding(head, b" " * 65536)
+            with proxied(opened, handle) as (c, memory, _):
+                got = ask(c) if "chat" in path else c.get(path)
+                assert told(got) == (502, "upstream_too_large"), (announced, path)
+                assert "proxy_answer_bytes" in got.json()["error"]["message"], (announced, path)
+                assert replies(memory) == [], (announced, path)
+            assert sent[0] < FLOOD, (announced, path)
 
 
-def test_a_gzipped_answer_counts_as_what_it_becomes(opened: Opener) -> None:
+def test_a_gzipped_answer_counts_as_what_it_becomes_and_a_refusal_is_bounded_too(opened: Opener) -> None:
     bomb = gzip.compress(b" " * 4 * MIB)
     assert len(bomb) < BOUND
 
@@ -142,26 +142,24 @@ def test_a_gzipped_answer_counts_as_what_it_becomes(opened: Opener) -> None:
         assert told(ask(c, "big")) == (502, "upstream_too_large")
         assert ask(c, "small").json()["choices"][0]["message"] == HELLO
 
-
-@pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "deflate, gzip"])
-def test_an_encoding_that_nobody_asked_for_is_refused(opened: Opener, encoding: str) -> None:
-    body = completion()
-    for one in encoding.split(", "):
-        body = gzip.compress(body) if one == "gzip" else zlib.compress(body) if one == "deflate" else body
-
-    def handle(request: bytes, connection: socket.socket) -> None:
-        kind = "text/event-stream" if b'"stream"' in request else "application/json"
-        connection.sendall(whole(body, f"Content-Encoding: {encoding}", kind=kind))
-
-    with proxied(opened, handle) as (c, _, _):
-        assert told(ask(c)) == (502, "upstream_unreadable")
-        assert told(ask(c, stream=True)) == (502, "upstream_unreadable")
-
-
-def test_a_refusal_of_upstream_s_is_bounded_too(opened: Opener) -> None:
-    handle, _ = flooding(b"HTTP/1.1 500 Oh\r\nContent-Type: text/plain\r\n\r\n", b"no " * 20_000)
-    with proxied(opened, handle) as (c, _, _):
+    refuses, _ = flooding(b"HTTP/1.1 500 Oh\r\nContent-Type: text/plain\r\n\r\n", b"no " * 20_000)
+    with proxied(opened, refuses) as (c, _, _):
         assert told(ask(c)) == (502, "upstream_too_large")
+
+
+def test_an_encoding_that_nobody_asked_for_is_refused(opened: Opener) -> None:
+    for encoding in ("gzip, gzip", "br", "zstd", "deflate, gzip"):
+        body = completion()
+        for one in encoding.split(", "):
+            body = gzip.compress(body) if one == "gzip" else zlib.compress(body) if one == "deflate" else body
+
+        def handle(request: bytes, connection: socket.socket, body: bytes = body, encoding: str = encoding) -> None:
+            kind = "text/event-stream" if b'"stream"' in request else "application/json"
+            connection.sendall(whole(body, f"Content-Encoding: {encoding}", kind=kind))
+
+        with proxied(opened, handle) as (c, _, _):
+            assert told(ask(c)) == (502, "upstream_unreadable"), encoding
+            assert told(ask(c, stream=True)) == (502, "upstream_unreadable"), encoding
 
 
 def test_a_stream_without_an_end_is_passed_on_and_not_kept(opened: Opener) -> None:
@@ -191,31 +189,29 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("what", [*LINES, "a tool call more in each event"])
-def test_a_reply_is_put_together_within_the_bound(what: str) -> None:
-    reply, most = chat_stream(), 0
-    for number in range(20_000):
-        more = LINES.get(what) or LINES["a tool call whose arguments grow"].replace(
-            b'"index": 0', b'"index": %d' % number
-        )
-        reply.feed(more)
-        most = max(most, reply.held)
-    assert most <= BOUND + 8000
-    if what != "empty pieces":
-        assert reply.reply() is None
+def test_a_reply_is_put_together_within_the_bound_after_which_the_end_of_a_stream_is_seen_too() -> None:
+    for what in (*LINES, "a tool call more in each event"):
+        reply, most = chat_stream(), 0
+        for number in range(20_000):
+            more = LINES.get(what) or LINES["a tool call whose arguments grow"].replace(
+                b'"index": 0', b'"index": %d' % number
+            )
+            reply.feed(more)
+            most = max(most, reply.held)
+        assert most <= BOUND + 8000, what
+        if what != "empty pieces":
+            assert reply.reply() is None, what
+
+    ended = chat_stream()
+    ended.feed(b"data: " + b"a" * 2 * BOUND + b"\n\nda")
+    assert ended.feed(b"ta: [DO") is None
+    assert ended.feed(b"NE]\n\n") == 0
 
 
 def chat_stream() -> StreamedReply:
     """The reader of a stream of chat completions."""
     dialect = ChatCompletions()
     return StreamedReply(BOUND, dialect.line, dialect.event)
-
-
-def test_the_end_of_a_stream_is_seen_after_the_bound_and_in_halves() -> None:
-    reply = chat_stream()
-    reply.feed(b"data: " + b"a" * 2 * BOUND + b"\n\nda")
-    assert reply.feed(b"ta: [DO") is None
-    assert reply.feed(b"NE]\n\n") == 0
 
 
 # ------------------------------------------------------------------------------------------- late, half, or never
@@ -272,18 +268,19 @@ def test_a_body_that_comes_by_drops_is_late_too(opened: Opener) -> None:
         assert time.monotonic() - begun < 20 * LATE_S
 
 
-@pytest.mark.parametrize("said", [b"", HALF_A_HEAD, b"\x00\xff" * 50, b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 100_000])
-def test_an_upstream_that_breaks_off_or_speaks_nonsense_is_unreachable(opened: Opener, said: bytes) -> None:
-    def handle(request: bytes, connection: socket.socket) -> None:
-        connection.sendall(said)
-        raise OSError  # the connection is closed
+def test_an_upstream_that_breaks_off_or_speaks_nonsense_is_unreachable(opened: Opener) -> None:
+    for said in (b"", HALF_A_HEAD, b"\x00\xff" * 50, b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 100_000):
 
-    with proxied(opened, handle) as (c, _, _):
-        assert told(ask(c)) == (502, "upstream_unreachable")
-        assert told(ask(c, stream=True)) == (502, "upstream_unreachable")
+        def handle(request: bytes, connection: socket.socket, said: bytes = said) -> None:
+            connection.sendall(said)
+            raise OSError  # the connection is closed
+
+        with proxied(opened, handle) as (c, _, _):
+            assert told(ask(c)) == (502, "upstream_unreachable"), said
+            assert told(ask(c, stream=True)) == (502, "upstream_unreachable"), said
 
 
-def test_a_stream_that_falls_silent_ends_with_an_error_and_what_came_is_kept(opened: Opener) -> None:
+def test_a_stream_that_falls_silent_ends_with_an_error_and_one_that_is_closed_is_not_used_again(opened: Opener) -> None:
     def handle(request: bytes, connection: socket.socket) -> None:
         part = event("Good ")
         connection.sendall(CHUNKED % b"text/event-stream" + b"%x\r\n%s\r\n" % (len(part), part))
@@ -294,10 +291,6 @@ def test_a_stream_that_falls_silent_ends_with_an_error_and_what_came_is_kept(ope
         assert got.status_code == 200
         assert json.loads(got.text.split("data: ")[-1])["error"]["code"] == "upstream_late"
         assert replies(memory) == ["Good \n[broken off]"]
-
-
-def test_a_connection_that_upstream_closes_after_a_stream_is_not_used_again(opened: Opener) -> None:
-    """As llama.cpp's server does, which does not say that it will."""
 
     def once(request: bytes, connection: socket.socket) -> None:
         body = event("Hello.", finish_reason="stop") + b"data: [DONE]\n\n"

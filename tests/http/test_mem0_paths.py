@@ -72,9 +72,8 @@ def test_the_paths_of_the_platform_do_too(http: httpx2.Client) -> None:
     assert http.delete("/mem0/v2/entities/user/alice/").status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "said"),
-    [
+def test_a_failure_has_the_form_of_mem0(http: httpx2.Client) -> None:
+    for method, path, body, status, said in (
         ("POST", "/mem0/memories", {"messages": "x"}, 422, "At least one of 'user_id', 'agent_id', or 'run_id'"),
         ("POST", "/mem0/memories", {"user_id": "a"}, 422, "messages is missing"),
         ("POST", "/mem0/search", {"user_id": "a"}, 422, "Invalid query: must be a non-empty string"),
@@ -88,14 +87,16 @@ def test_the_paths_of_the_platform_do_too(http: httpx2.Client) -> None:
         ("DELETE", "/mem0/v2/entities/app/x", None, 422, "there is no entity 'app'"),
         ("PUT", "/mem0/memories/x", {"text": "y"}, 404, "Memory with id x not found"),
         ("POST", "/mem0/configure", {}, 409, "configured where it is started"),
-    ],
-)
-def test_a_failure_has_the_form_of_mem0(
-    http: httpx2.Client, method: str, path: str, body: Any, status: int, said: str
-) -> None:
-    got = http.request(method, path, json=body)
-    assert (got.status_code, got.headers["content-type"]) == (status, "application/json")
-    assert said in got.json()["detail"]
+    ):
+        got = http.request(method, path, json=body)
+        assert (got.status_code, got.headers["content-type"]) == (status, "application/json"), (
+            method,
+            path,
+            body,
+            status,
+            said,
+        )
+        assert said in got.json()["detail"], (method, path, body, status, said)
 
 
 def test_every_path_needs_a_key_that_reaches_whose_memory_is_named(memory: Memory) -> None:

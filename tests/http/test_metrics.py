@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from serving import Server, client, running
 
@@ -23,7 +22,7 @@ def figures(url: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     }
 
 
-def test_requests_are_counted_by_the_route_s_template_and_the_status(server: Server) -> None:
+def test_requests_and_what_was_done_and_waits_are_counted_without_a_name(server: Server, memory: Memory) -> None:
     with client(server.url) as c:
         for n in range(3):
             c.get(f"/v1/pages/none-{n}")
@@ -42,8 +41,6 @@ def test_requests_are_counted_by_the_route_s_template_and_the_status(server: Ser
     seconds = frozenset({"method": "GET", "route": "/v1/pages/{item_id}"}.items())
     assert found["ember_http_request_seconds_count", seconds] == 3
 
-
-def test_what_was_done_and_what_waits_is_counted_without_a_name(server: Server) -> None:
     with client(server.url) as c:
         for n in range(5):
             said = [{"role": "user", "content": f"I like {n} herons."}, {"role": "assistant", "content": "Noted."}]
@@ -68,13 +65,6 @@ def test_what_was_done_and_what_waits_is_counted_without_a_name(server: Server) 
     assert value("ember_store_up") == 1
 
 
-def test_two_servers_in_one_process_count_apart(opened: Opener) -> None:
-    first, second = (create_app(opened(f"{n}.db")) for n in range(2))
-    first.state.serving.metrics.request("GET", "/x", 200, 0.1)
-    assert b'route="/x"' in first.state.serving.metrics.text()
-    assert b'route="/x"' not in second.state.serving.metrics.text()
-
-
 def test_a_server_is_alive_but_not_ready_where_its_store_cannot_be_read(server: Server, memory: Memory) -> None:
     with client(server.url) as c:
         assert (c.get("/health").status_code, c.get("/ready").status_code) == (200, 200)
@@ -86,8 +76,15 @@ def test_a_server_is_alive_but_not_ready_where_its_store_cannot_be_read(server: 
         assert "ember_store_up 0.0" in c.get("/metrics").text
 
 
-@pytest.mark.parametrize("path", ["/health", "/ready"])
-def test_machines_that_look_after_the_server_need_no_key(path: str, memory: Memory) -> None:
-    with running(memory, require_keys=True) as url, client(url) as c:
-        assert c.get(path).status_code == 200
-        assert c.get("/metrics").status_code == 401
+def test_two_servers_in_one_process_count_apart(opened: Opener) -> None:
+    first, second = (create_app(opened(f"{n}.db")) for n in range(2))
+    first.state.serving.metrics.request("GET", "/x", 200, 0.1)
+    assert b'route="/x"' in first.state.serving.metrics.text()
+    assert b'route="/x"' not in second.state.serving.metrics.text()
+
+
+def test_machines_that_look_after_the_server_need_no_key(memory: Memory) -> None:
+    for path in ("/health", "/ready"):
+        with running(memory, require_keys=True) as url, client(url) as c:
+            assert c.get(path).status_code == 200, path
+            assert c.get("/metrics").status_code == 401, path

@@ -83,24 +83,14 @@ def test_a_scope_limits_what_the_model_is_told_and_metadata_are_kept(proxy: Prox
     assert "plums" not in told
 
 
-@pytest.mark.parametrize(
-    ("scope", "said"),
-    [("{", "X-Ember-Scope is not JSON"), ('{"tiers": ["x"]}', "scope.tiers holds"), ("3", "scope is int")],
-)
-def test_a_wrong_scope_is_refused_before_the_model_is_asked(proxy: Proxied, scope: str, said: str) -> None:
-    answer = post(proxy, {"model": "m", "messages": [user("Hi")]}, **{"x-ember-scope": scope})
-    assert (answer.status_code, said in answer.json()["error"]["message"]) == (422, True)
-    assert proxy.model.requests == []
-
-
-def test_metadata_that_are_none_of_ours_are_passed_on_and_not_kept(proxy: Proxied) -> None:
-    odd = {"model": "m", "metadata": {"a b": "c"}, "messages": [{**user("Hi"), "metadata": 3}]}
-    assert post(proxy, odd, **{"x-ember-user": "alice"}).status_code == 200
-    assert [dict(one.metadata) for one in proxy.memory.of("alice").utterances()] == [{}, {}]
-
-
-def test_the_model_is_told_what_other_conversations_held(proxy: Proxied) -> None:
-    proxy.owner().add("My heron is called Bartholomew.", "A fine name.", thread="long ago")
+def test_what_other_conversations_of_the_user_held_is_told_unless_it_is_turned_off(proxy: Proxied) -> None:
+    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
+    question = [user("What is my heron called?")]
+    ask(proxy.client(x_ember_memory="off", x_ember_store="off"), question)
+    assert proxy.shown() == question
+    ask(proxy.client(x_ember_store="off"), question)
+    assert "Bartholomew" in str(proxy.shown()[0])
+    assert len(proxy.owner().pages()) == 1
     ask(proxy.client(), [SYSTEM, user("What is my heron called?")])
     first, asked = proxy.shown()
     assert first == SYSTEM
@@ -172,11 +162,21 @@ def test_what_the_request_itself_holds_is_not_told_again(proxy: Proxied) -> None
     assert proxy.shown()[0] == history[0]
 
 
-def test_an_empty_memory_adds_nothing(proxy: Proxied) -> None:
+def test_a_body_without_memory_reaches_the_model_as_it_was_sent_and_models_are_upstreams(proxy: Proxied) -> None:
     body = {"model": "scripted", "messages": [user("Hello.")]}
     answer = post(proxy, body)
     assert proxy.model.requests[-1] == body
     assert answer.headers["x-ember-memory"] == "empty"
+
+    raw = b'{ "messages":[{"role":"user","content":"\\u0048i"}],\n "model":"scripted","top_p":1.00}'
+    assert post(proxy, raw, x_ember_memory="off").status_code == 200
+    assert proxy.model.requests[-1] == json.loads(raw)
+
+    client = proxy.client()
+    assert [one.id for one in client.models.list()] == ["scripted"]
+    assert client.models.retrieve("scripted").id == "scripted"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("other")
 
 
 def test_one_user_is_not_told_what_another_said(proxy: Proxied) -> None:
@@ -186,7 +186,7 @@ def test_one_user_is_not_told_what_another_said(proxy: Proxied) -> None:
     assert texts(proxy.owner("bob")) == [["My heron is called Bartholomew."]]
 
 
-def test_headers_name_owner_agent_and_thread_and_the_field_user_comes_first(proxy: Proxied) -> None:
+def test_headers_name_owner_agent_and_thread_and_metadata_that_are_none_of_ours_are_passed_on(proxy: Proxied) -> None:
     body = {"model": "scripted", "messages": [user("Hello.")]}
     answer = post(proxy, body, x_ember_user="小明", x_ember_agent="老师", x_ember_thread="课程一")
     assert answer.headers["x-ember-thread"] == "课程一"
@@ -197,15 +197,9 @@ def test_headers_name_owner_agent_and_thread_and_the_field_user_comes_first(prox
     post(proxy, body)
     assert len(proxy.owner("default").pages()) == 1
 
-
-def test_memory_and_storing_can_be_turned_off_for_a_request(proxy: Proxied) -> None:
-    proxy.owner().add("My heron is called Bartholomew.", thread="long ago")
-    asked = [user("What is my heron called?")]
-    ask(proxy.client(x_ember_memory="off", x_ember_store="off"), asked)
-    assert proxy.shown() == asked
-    ask(proxy.client(x_ember_store="off"), asked)
-    assert "Bartholomew" in str(proxy.shown()[0])
-    assert len(proxy.owner().pages()) == 1
+    odd = {"model": "m", "metadata": {"a b": "c"}, "messages": [{**user("Hi"), "metadata": 3}]}
+    assert post(proxy, odd, **{"x-ember-user": "alice"}).status_code == 200
+    assert [dict(one.metadata) for one in proxy.memory.of("alice").utterances()] == [{}, {}]
 
 
 def test_chinese_is_kept_and_found(proxy: Proxied) -> None:
@@ -264,33 +258,31 @@ def test_tools_images_and_unknown_fields_reach_the_model_as_they_were_sent(proxy
     assert texts(proxy.owner())[-1] == ["Is this my heron?\n[image]", "Hello."]
 
 
-def test_a_body_to_which_nothing_is_added_reaches_the_model_as_it_was_sent(proxy: Proxied) -> None:
-    raw = b'{ "messages":[{"role":"user","content":"\\u0048i"}],\n "model":"scripted","top_p":1.00}'
-    assert post(proxy, raw, x_ember_memory="off").status_code == 200
-    assert proxy.model.requests[-1] == json.loads(raw)
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_calls_of_tools_and_their_results_are_kept(proxy: Proxied, stream: bool) -> None:
-    client, asked = proxy.client(), user("Is it cold in Lyon?")
-    proxy.model.reply_with(Call(name="weather", arguments='{"city": "Lyon"}'))
-    more: dict[str, Any] = {"model": "scripted", "user": "alice", "messages": [asked], "stream": stream}
-    if stream:
-        names = [
-            call.function.name
-            for chunk in client.chat.completions.create(**more)
-            for call in chunk.choices[0].delta.tool_calls or ()
-            if call.function and call.function.name
+def test_calls_of_tools_and_their_results_are_kept(proxy: Proxied) -> None:
+    for name, stream in (("alice", False), ("bob", True)):
+        client, asked = proxy.client(), user("Is it cold in Lyon?")
+        proxy.model.reply_with(Call(name="weather", arguments='{"city": "Lyon"}'))
+        more: dict[str, Any] = {"model": "scripted", "user": name, "messages": [asked], "stream": stream}
+        if stream:
+            names = [
+                call.function.name
+                for chunk in client.chat.completions.create(**more)
+                for call in chunk.choices[0].delta.tool_calls or ()
+                if call.function and call.function.name
+            ]
+            assert names == ["weather"]
+        else:
+            assert client.chat.completions.create(**more).choices[0].finish_reason == "tool_calls"
+        call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Lyon"}'}}
+        proxy.model.reply_with("Yes, 3 degrees.")
+        ask(
+            client,
+            [asked, assistant(None, tool_calls=[call]), {"role": "tool", "tool_call_id": "c1", "content": "3 °C"}],
+            user=name,
+        )
+        assert texts(proxy.owner(name)) == [
+            ["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon"})]', "3 °C", "Yes, 3 degrees."]
         ]
-        assert names == ["weather"]
-    else:
-        assert client.chat.completions.create(**more).choices[0].finish_reason == "tool_calls"
-    call = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Lyon"}'}}
-    proxy.model.reply_with("Yes, 3 degrees.")
-    ask(client, [asked, assistant(None, tool_calls=[call]), {"role": "tool", "tool_call_id": "c1", "content": "3 °C"}])
-    assert texts(proxy.owner()) == [
-        ["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon"})]', "3 °C", "Yes, 3 degrees."]
-    ]
 
 
 def test_a_block_of_ours_that_the_model_repeats_is_not_kept(proxy: Proxied) -> None:
@@ -313,12 +305,12 @@ def test_a_block_of_ours_that_the_model_repeats_is_not_kept(proxy: Proxied) -> N
 # --------------------------------------------------------------------------------------------------------- streams
 
 
-@pytest.mark.parametrize("include_usage", [False, True])
-def test_a_stream_comes_whole_and_is_kept(proxy: Proxied, include_usage: bool) -> None:
+def test_a_stream_comes_whole_and_is_kept(proxy: Proxied) -> None:
     proxy.model.reply_with("The heron stands in the reeds and waits.")
-    more = {"stream_options": {"include_usage": True}} if include_usage else {}
-    assert "".join(streamed(proxy.client(), [user("Hello.")], **more)) == "The heron stands in the reeds and waits."
-    assert texts(proxy.owner()) == [["Hello.", "The heron stands in the reeds and waits."]]
+    for name, more in (("alice", {}), ("bob", {"stream_options": {"include_usage": True}})):
+        came = "".join(streamed(proxy.client(), [user("Hello.")], user=name, **more))
+        assert came == "The heron stands in the reeds and waits."
+        assert texts(proxy.owner(name)) == [["Hello.", "The heron stands in the reeds and waits."]]
 
 
 def test_the_first_piece_comes_while_the_model_still_talks(proxy: Proxied) -> None:
@@ -343,31 +335,34 @@ def test_upstreams_break_in_mid_stream_is_an_error_and_what_came_is_kept(proxy: 
 # --------------------------------------------------------------------------------------------- upstream's own failures
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"),
-    [
+def test_upstreams_refusals_come_back_as_they_are(proxy: Proxied) -> None:
+    for kind, error in (
         ("http_401", openai.AuthenticationError),
         ("http_429", openai.RateLimitError),
         ("http_500", openai.InternalServerError),
-    ],
-)
-@pytest.mark.parametrize("stream", [False, True])
-def test_upstreams_refusals_come_back_as_they_are(
-    proxy: Proxied, kind: str, error: type[openai.APIStatusError], stream: bool
-) -> None:
-    detail = {"retry_after": 7} if kind == "http_429" else {}
-    proxy.model.fail_next(kind, **detail)
-    with pytest.raises(error) as raised:
-        list(streamed(proxy.client(), [user("Hello.")])) if stream else ask(proxy.client(), [user("Hello.")])
-    from embermem.testing.faults import STATUSES
+    ):
+        for stream in (False, True):
+            detail = {"retry_after": 7} if kind == "http_429" else {}
+            proxy.model.fail_next(kind, **detail)
+            with pytest.raises(error) as raised:
+                list(streamed(proxy.client(), [user("Hello.")])) if stream else ask(proxy.client(), [user("Hello.")])
+            from embermem.testing.faults import STATUSES
 
-    assert raised.value.body == STATUSES[kind][1]["error"]
-    if detail:
-        assert raised.value.response.headers["retry-after"] == "7"
-    assert texts(proxy.owner()) == [["Hello."]]
+            assert raised.value.body == STATUSES[kind][1]["error"], (kind, error, stream)
+            if detail:
+                assert raised.value.response.headers["retry-after"] == "7", (kind, error, stream)
+            assert texts(proxy.owner()) == [["Hello."]], (kind, error, stream)
 
 
-def test_a_request_that_upstream_refuses_is_refused_in_its_words(proxy: Proxied) -> None:
+def test_a_request_that_upstream_or_a_scope_refuses_is_refused_and_nothing_kept(proxy: Proxied) -> None:
+    for scope, said in (
+        ("{", "X-Ember-Scope is not JSON"),
+        ('{"tiers": ["x"]}', "scope.tiers holds"),
+        ("3", "scope is int"),
+    ):
+        answer = post(proxy, {"model": "m", "messages": [user("Hi")]}, **{"x-ember-scope": scope})
+        assert (answer.status_code, said in answer.json()["error"]["message"]) == (422, True), (scope, said)
+        assert proxy.model.requests == [], (scope, said)
     for wrong in (
         b"no json",
         b'{"model": "scripted"}',
@@ -380,7 +375,9 @@ def test_a_request_that_upstream_refuses_is_refused_in_its_words(proxy: Proxied)
     assert proxy.memory.owners() == ()
 
 
-def test_an_upstream_that_does_not_answer_in_time_is_a_504(opened: Opener, model: ModelServer) -> None:
+def test_an_upstream_that_is_late_or_not_there_or_not_set_is_an_error_that_says_so(
+    opened: Opener, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model.fail_next("hang")
     with proxied(opened(proxy_url=model.url, proxy_timeout_s=0.2), model) as proxy:
         with pytest.raises(openai.InternalServerError, match="in time") as raised:
@@ -388,36 +385,22 @@ def test_an_upstream_that_does_not_answer_in_time_is_a_504(opened: Opener, model
         assert raised.value.status_code == 504
         assert texts(proxy.owner()) == [["Hello."]]
 
-
-def test_an_upstream_that_is_not_there_is_a_502(opened: Opener, model: ModelServer) -> None:
     with ModelServer() as gone:
         url = gone.url
     with (
-        proxied(opened(proxy_url=url), model) as proxy,
-        pytest.raises(openai.InternalServerError, match="cannot be reached") as raised,
+        proxied(opened("gone.db", proxy_url=url), model) as proxy,
+        pytest.raises(openai.InternalServerError, match="cannot be reached") as absent,
     ):
         ask(proxy.client(), [user("Hello.")])
-    assert raised.value.status_code == 502
+    assert absent.value.status_code == 502
 
-
-def test_models_are_upstreams(proxy: Proxied) -> None:
-    client = proxy.client()
-    assert [one.id for one in client.models.list()] == ["scripted"]
-    assert client.models.retrieve("scripted").id == "scripted"
-    with pytest.raises(openai.NotFoundError):
-        client.models.retrieve("other")
-
-
-def test_without_an_upstream_the_error_says_what_to_set(
-    opened: Opener, model: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with (
-        proxied(opened(), model) as proxy,
-        pytest.raises(openai.InternalServerError, match="EMBERMEM_PROXY_URL") as raised,
+        proxied(opened("none.db"), model) as proxy,
+        pytest.raises(openai.InternalServerError, match="EMBERMEM_PROXY_URL") as unset,
     ):
         ask(proxy.client(), [user("Hello.")])
-    assert (raised.value.status_code, raised.value.code) == (503, "no_upstream")
+    assert (unset.value.status_code, unset.value.code) == (503, "no_upstream")
     assert proxy.memory.owners() == ()
 
 
@@ -453,7 +436,9 @@ def test_what_could_not_be_kept_is_kept_with_the_next_request(
 # ---------------------------------------------------------------------------------------------------------- keys
 
 
-def test_where_keys_are_required_a_foreign_one_is_refused_in_openais_form(opened: Opener, model: ModelServer) -> None:
+def test_a_foreign_key_is_refused_in_openais_form_and_one_of_ours_reaches_its_owners_only(
+    opened: Opener, model: ModelServer
+) -> None:
     with proxied(opened(proxy_url=model.url), model, require_keys=True) as proxy:
         for key in ("sk-foreign", "ember_wrong"):
             with pytest.raises(openai.AuthenticationError) as raised:
@@ -464,10 +449,6 @@ def test_where_keys_are_required_a_foreign_one_is_refused_in_openais_form(opened
     assert model.calls == 0
     assert proxy.memory.owners() == ()
 
-
-def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_asks_no_upstream(
-    opened: Opener, model: ModelServer
-) -> None:
     memory = opened(proxy_url=model.url)
     _, reads = key_for(memory, "alice/*", read_only=True)
     _, writes = key_for(memory, "alice/*")
@@ -484,34 +465,28 @@ def test_a_key_reaches_its_owners_only_and_one_that_may_only_read_asks_no_upstre
     assert memory.of("alice").stats().utterances == 1
 
 
-@pytest.mark.parametrize(
-    ("authorization", "passes"), [("Bearer sk-mine", True), ("", False), ("Bearer ember_x", False)]
-)
-def test_who_pays_is_said_to_upstream_only_with_the_client_s_own_key(
-    authorization: str, passes: bool, monkeypatch: pytest.MonkeyPatch
+def test_what_a_browser_would_run_comes_back_as_text_and_who_pays_is_said_with_the_clients_own_key_only(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    given = {"authorization": authorization}
-    target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), given, Server.OPENAI, require_keys=False)
-    sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
-    assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes)
-    assert sent["openai-beta"] == "x"
+    for kind in ("text/html; charset=utf-8", "image/svg+xml", "application/javascript", ""):
+        assert returned({"content-type": kind})["content-type"] == "text/plain; charset=utf-8", kind
+
+    for authorization, passes in (("Bearer sk-mine", True), ("", False), ("Bearer ember_x", False)):
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        given = {"authorization": authorization}
+        target = upstream(load(proxy_url="http://127.0.0.1:9/v1"), given, Server.OPENAI, require_keys=False)
+        sent = target.headers([("openai-organization", "org-1"), ("openai-project", "p-1"), ("openai-beta", "x")])
+        assert ("openai-organization" in sent, "openai-project" in sent) == (passes, passes), (authorization, passes)
+        assert sent["openai-beta"] == "x", (authorization, passes)
 
 
-@pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "image/svg+xml", "application/javascript", ""])
-def test_what_a_browser_would_run_comes_back_as_plain_text(kind: str) -> None:
-    assert returned({"content-type": kind})["content-type"] == "text/plain; charset=utf-8"
-
-
-def test_a_clients_own_key_is_passed_on_where_none_is_set(proxy: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_that_is_set_goes_to_its_own_host_alone_and_a_clients_own_where_none_is_set(
+    proxy: Proxied, monkeypatch: pytest.MonkeyPatch, opened: Opener, model: ModelServer
+) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     ask(proxy.client("sk-mine"), [user("Hello.")])
     assert proxy.model.authorizations == ["Bearer sk-mine"]
 
-
-def test_the_key_that_is_set_goes_to_its_own_host_and_to_no_other(
-    opened: Opener, model: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
     for number, (settings, sent) in enumerate(

@@ -156,7 +156,7 @@ def test_what_a_coding_agent_adds_is_not_stored_as_said(proxy: Spoken) -> None:
             assert [text for _, text in stored(proxy, path)] == ["Mend the door.", "Done.", "Done."], path
 
 
-def test_of_every_kind_of_text_that_a_client_writes_only_what_was_said_is_left() -> None:
+def test_of_every_kind_of_text_that_a_client_writes_only_what_was_said_is_left_in_linear_time() -> None:
     for given, left in (*CONTEXTS, *((one, one) for one in OWN_WORDS)):
         assert client_text.said(user(given)) == user(left), given
         assert client_text.said(user([{"type": "text", "text": given}])) == user([{"type": "text", "text": left}]), (
@@ -172,25 +172,19 @@ def test_of_every_kind_of_text_that_a_client_writes_only_what_was_said_is_left()
         [{"role": "system", "content": "You write titles for novels."}, user("Hi.")]
     )
 
-
-def test_memory_is_recalled_for_what_the_user_asked_and_stays_beside_it() -> None:
     reminder = {"type": "text", "text": "<system-reminder>\nUse the list.\n</system-reminder>"}
     result = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
     question = {"role": "user", "content": [reminder, {"type": "text", "text": "Mend the door."}]}
     called = {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
     body = {"messages": [question, called, {"role": "user", "content": [result, reminder]}]}
-    told = asked(json.dumps(body).encode(), {}, Messages()).told
-    assert (told.at, told.question) == (0, "Mend the door.")
+    sought = asked(json.dumps(body).encode(), {}, Messages()).told
+    assert (sought.at, sought.question) == (0, "Mend the door.")
 
-
-def test_tool_results_lose_reminders_and_results_sent_as_the_user_are_a_tools() -> None:
     tool = client_text.said({"role": "tool", "content": "12 lines\n<system-reminder>\nBeware.\n</system-reminder>"})
     assert tool == {"role": "tool", "content": "12 lines"}
-    result = client_text.said({"role": "user", "content": "[read_file for 'a.py'] Result:\n12 lines"})
-    assert result == {"role": "tool", "content": "[read_file for 'a.py'] Result:\n12 lines"}
+    read = client_text.said({"role": "user", "content": "[read_file for 'a.py'] Result:\n12 lines"})
+    assert read == {"role": "tool", "content": "[read_file for 'a.py'] Result:\n12 lines"}
 
-
-def test_hostile_text_is_read_in_linear_time() -> None:
     for text in (
         "<system-reminder>" * 60_000,
         "```\n" * 200_000,

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, OpenAIResponsesModel, RunConfig, Runner, function_tool
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 from proxying import Spoken, spoken, threads
 from serving import NO_TLS
 
@@ -34,14 +32,16 @@ def proxy(opened: Opener) -> Iterator[Spoken]:
         yield one
 
 
-@function_tool
-def weather(city: str) -> str:
-    """The weather of a city."""
-    return f"3 °C in {city}"
-
-
 @pytest.mark.proof
 def test_an_agent_of_openais_sdk_talks_with_memory_and_its_tools_are_kept_once(proxy: Spoken) -> None:
+    from agents import Agent, OpenAIResponsesModel, RunConfig, Runner, function_tool
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    @function_tool
+    def weather(city: str) -> str:
+        """The weather of a city."""
+        return f"3 °C in {city}"
+
     http = DefaultAsyncHttpxClient(trust_env=False, verify=NO_TLS)
     headers = {"X-Ember-User": "alice"}
     client = AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="none", http_client=http, default_headers=headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import anthropic
@@ -59,26 +60,27 @@ def said(proxy: Spoken) -> list[list[str]]:
     return list(threads(proxy.alice).values())
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_message_is_answered_with_memory_and_both_are_kept(proxy: Spoken, stream: bool) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    proxy.model.script.says = "Bartholomew, as ever."
-    system = [text("Be brief.", cache_control=MARK)]
-    if stream:
-        came, answer = streamed(proxy, [user(ASKED)], system=system)
-        assert came == "Bartholomew, as ever."
-    else:
-        answer = ask(proxy, [user(ASKED)], system=system)
-    assert [block.type for block in answer.content] == ["thinking", "text"]
-    sent = proxy.model.last.body
-    assert sent["system"] == system
-    words, block = sent["messages"][0]["content"]
-    assert words == text(ASKED)
-    assert block["text"].startswith(f"<{injected_blocks.MARK}")
-    assert "Bartholomew" in block["text"]
-    assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]]
-    headers = proxy.model.last.headers
-    assert (headers["authorization"], "anthropic-version" in headers) == ("Bearer sk-ant-mine", True)
+def test_a_message_is_answered_with_memory_and_both_are_kept(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.alice.add(HERON, thread="long ago")
+            proxy.model.script.says = "Bartholomew, as ever."
+            system = [text("Be brief.", cache_control=MARK)]
+            if stream:
+                came, answer = streamed(proxy, [user(ASKED)], system=system)
+                assert came == "Bartholomew, as ever.", stream
+            else:
+                answer = ask(proxy, [user(ASKED)], system=system)
+            assert [block.type for block in answer.content] == ["thinking", "text"], stream
+            sent = proxy.model.last.body
+            assert sent["system"] == system, stream
+            words, block = sent["messages"][0]["content"]
+            assert words == text(ASKED), stream
+            assert block["text"].startswith(f"<{injected_blocks.MARK}"), stream
+            assert "Bartholomew" in block["text"], stream
+            assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]], stream
+            headers = proxy.model.last.headers
+            assert (headers["authorization"], "anthropic-version" in headers) == ("Bearer sk-ant-mine", True), stream
 
 
 def test_turns_that_are_sent_again_with_their_thinking_are_recognised(proxy: Spoken) -> None:
@@ -94,56 +96,55 @@ def test_turns_that_are_sent_again_with_their_thinking_are_recognised(proxy: Spo
     assert said(proxy) == [["Good evening.", "Answer 0.", "And again, 0?", "Answer 1.", "And again, 1?", "Answer 2."]]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_calls_of_tools_and_their_results_are_kept_once(proxy: Spoken, stream: bool) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    turns: list[Any] = [user("Is it cold in Lyon for my heron?")]
-    proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon", "unit": "°C"}')
-    first = streamed(proxy, turns, tools=[WEATHER])[1] if stream else ask(proxy, turns, tools=[WEATHER])
-    asked = proxy.model.last.body["messages"]
-    assert first.stop_reason == "tool_use"
-    (call,) = [one for one in first.content if one.type == "tool_use"]
-    assert call.input == {"city": "Lyon", "unit": "°C"}
-    turns.append({"role": "assistant", "content": [one.model_dump(exclude_none=True) for one in first.content]})
-    result = {"type": "tool_result", "tool_use_id": call.id, "content": [text("3 °C")], "cache_control": MARK}
-    turns.append(user([result]))
-    proxy.model.script.says = "Yes, 3 degrees."
-    ask(proxy, turns, tools=[WEATHER])
-    sent = proxy.model.last.body["messages"]
-    assert sent[:1] == asked[:1]  # the question and its memory are sent as before
-    assert "Bartholomew" in str(sent[0])
-    assert sent[1:] == turns[1:]
-    assert said(proxy)[1:] == [
-        [
-            "Is it cold in Lyon for my heron?",
-            '[tool call: weather({"city": "Lyon", "unit": "°C"})]',
-            "3 °C",
-            "Yes, 3 degrees.",
-        ]
-    ]
+def test_calls_of_tools_and_their_results_are_kept_once(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.alice.add(HERON, thread="long ago")
+            turns: list[Any] = [user("Is it cold in Lyon for my heron?")]
+            proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon", "unit": "°C"}')
+            first = streamed(proxy, turns, tools=[WEATHER])[1] if stream else ask(proxy, turns, tools=[WEATHER])
+            asked = proxy.model.last.body["messages"]
+            assert first.stop_reason == "tool_use", stream
+            (call,) = [one for one in first.content if one.type == "tool_use"]
+            assert call.input == {"city": "Lyon", "unit": "°C"}, stream
+            turns.append({"role": "assistant", "content": [one.model_dump(exclude_none=True) for one in first.content]})
+            result = {"type": "tool_result", "tool_use_id": call.id, "content": [text("3 °C")], "cache_control": MARK}
+            turns.append(user([result]))
+            proxy.model.script.says = "Yes, 3 degrees."
+            ask(proxy, turns, tools=[WEATHER])
+            sent = proxy.model.last.body["messages"]
+            assert sent[:1] == asked[:1], stream  # the question and its memory are sent as before
+            assert "Bartholomew" in str(sent[0]), stream
+            assert sent[1:] == turns[1:], stream
+            assert said(proxy)[1:] == [
+                [
+                    "Is it cold in Lyon for my heron?",
+                    '[tool call: weather({"city": "Lyon", "unit": "°C"})]',
+                    "3 °C",
+                    "Yes, 3 degrees.",
+                ]
+            ], stream
 
 
-def test_what_a_mark_of_the_cache_covers_is_sent_as_it_came(proxy: Spoken) -> None:
+def test_what_a_mark_of_the_cache_covers_is_sent_as_it_came_alone_or_of_the_whole_request(proxy: Spoken) -> None:
     proxy.alice.add(HERON, thread="long ago")
     parts = [text("Look at this."), text(ASKED, cache_control=MARK)]
     ask(proxy, [user(parts)])
-    sent = proxy.model.last.body["messages"][0]["content"]
-    assert sent[:-1] == parts
-    assert "Bartholomew" in sent[-1]["text"]
-    assert "cache_control" not in sent[-1]
+    marked = proxy.model.last.body["messages"][0]["content"]
+    assert marked[:-1] == parts
+    assert "Bartholomew" in marked[-1]["text"]
+    assert "cache_control" not in marked[-1]
 
-
-@pytest.mark.parametrize("content", [ASKED, [text(ASKED)]])
-def test_a_mark_of_the_whole_request_covers_what_the_client_sent(proxy: Spoken, content: Any) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    ask(proxy, [user(content)], cache_control={"type": "ephemeral", "ttl": "1h"})
-    sent = proxy.model.last.body
-    words, block = sent["messages"][0]["content"]
-    assert words == text(ASKED, cache_control={"type": "ephemeral", "ttl": "1h"})
-    assert "cache_control" not in block
-    assert "cache_control" not in sent
-    ask(proxy, [user("Never heard.")], cache_control=MARK, extra_headers={"X-Ember-Memory": "off"})
-    assert proxy.model.last.body["cache_control"] == MARK
+    for content in (ASKED, [text(ASKED)]):
+        proxy.alice.add(HERON, thread="long ago")
+        ask(proxy, [user(content)], cache_control={"type": "ephemeral", "ttl": "1h"})
+        sent = proxy.model.last.body
+        words, block = sent["messages"][0]["content"]
+        assert words == text(ASKED, cache_control={"type": "ephemeral", "ttl": "1h"}), content
+        assert "cache_control" not in block, content
+        assert "cache_control" not in sent, content
+        ask(proxy, [user("Never heard.")], cache_control=MARK, extra_headers={"X-Ember-Memory": "off"})
+        assert proxy.model.last.body["cache_control"] == MARK, content
 
 
 def test_a_reply_that_the_client_began_is_kept_whole(proxy: Spoken) -> None:
@@ -160,10 +161,28 @@ def test_images_and_documents_are_named_and_not_copied(proxy: Spoken) -> None:
     assert said(proxy) == [["[image]\n[file: herons]\nWhat is this?", "Hello."]]
 
 
-def test_the_header_names_the_user_before_the_metadata(proxy: Spoken) -> None:
+def test_headers_name_user_and_key_and_what_cannot_be_read_is_upstreams_to_refuse(proxy: Spoken) -> None:
     given: Any = {"model": "claude", "max_tokens": 9, "messages": [user("Hi")], "metadata": {"user_id": "session-9"}}
     proxy.anthropic(x_ember_user="alice").messages.create(**given)
     assert [owner.user for owner in proxy.memory.owners()] == ["alice"]
+
+    for name in ("x-api-key", "authorization"):
+        before = "Bearer " if name == "authorization" else ""
+        with proxy.http as client:
+            client.post("/v1/messages", json={"model": "m", "messages": [user("Hi")]}, headers={name: f"{before}sk-1"})
+        assert proxy.model.last.headers[name] == f"{before}sk-1", name
+
+    odd: list[Any] = [3, None, {"role": "user"}, user([3, {"type": "tool_result"}, {"type": "x"}]), user(None)]
+    with proxy.http as client:
+        for given in ({"messages": 3}, {"messages": odd, "metadata": 3}):
+            raw = json.dumps({"model": "m", **given}).encode()
+            client.post("/v1/messages", content=raw)
+            assert proxy.model.last.raw == raw
+
+    for wrong in (None, 5, "x", [3]):
+        block = {"messages": [user([text("Hello"), wrong])], "cache_control": MARK}
+        sent = json.loads(asked(json.dumps(block).encode(), {}, Messages()).body("a block"))
+        assert sent["messages"][0]["content"] == [text("Hello"), wrong, text("a block")], wrong
 
 
 def test_an_upstream_that_fails_in_mid_stream_is_an_error_and_what_came_is_kept(proxy: Spoken) -> None:
@@ -217,35 +236,9 @@ def test_tokens_are_counted_and_models_listed_upstream_and_batches_only_with_an_
             list(theirs.anthropic().messages.batches.list())
 
 
-@pytest.mark.parametrize("name", ["x-api-key", "authorization"])
-def test_a_clients_own_key_is_passed_on_by_the_header_in_which_it_came_unless_it_is_ours(
-    proxy: Spoken, name: str
-) -> None:
-    before = "Bearer " if name == "authorization" else ""
-    with proxy.http as client:
-        client.post("/v1/messages", json={"model": "m", "messages": [user("Hi")]}, headers={name: f"{before}sk-1"})
-    assert proxy.model.last.headers[name] == f"{before}sk-1"
-
-
 def test_a_server_of_openais_protocols_is_asked_where_no_other_is_set_and_gets_no_clients_key(opened: Opener) -> None:
     with spoken(opened, proxy_anthropic_url="", proxy_key="sk-openai") as proxy:
         ask(proxy, [user("Hello.")])
         sent = proxy.model.last.headers
         assert (sent.get("x-api-key"), sent["authorization"]) == (None, "Bearer sk-openai")
         assert proxy.model.last.path == "/v1/messages"
-
-
-def test_a_body_that_cannot_be_read_is_upstreams_to_refuse(proxy: Spoken) -> None:
-    odd: list[Any] = [3, None, {"role": "user"}, user([3, {"type": "tool_result"}, {"type": "x"}]), user(None)]
-    with proxy.http as client:
-        for given in ({"messages": 3}, {"messages": odd, "metadata": 3}):
-            raw = json.dumps({"model": "m", **given}).encode()
-            client.post("/v1/messages", content=raw)
-            assert proxy.model.last.raw == raw
-
-
-@pytest.mark.parametrize("wrong", [None, 5, "x", []])
-def test_a_block_of_no_known_form_goes_to_upstream_as_it_is(wrong: object) -> None:
-    said = {"messages": [user([text("Hello"), wrong])], "cache_control": MARK}
-    sent = json.loads(asked(json.dumps(said).encode(), {}, Messages()).body("a block"))
-    assert sent["messages"][0]["content"] == [text("Hello"), wrong, text("a block")]

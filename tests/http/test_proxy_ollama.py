@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import ollama
 import pytest
 from proxying import Spoken, spoken, threads
+from serving import NO_TLS, running
 
 from embermem.core import injected_blocks
 from embermem.testing.wire import Call
@@ -35,39 +37,50 @@ def said(proxy: Spoken) -> list[list[str]]:
     return list(threads(proxy.alice).values())
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_chat_is_answered_with_memory_and_both_are_kept(proxy: Spoken, stream: bool) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    proxy.model.script.says = "Bartholomew, as ever."
-    messages = [{"role": "system", "content": "Be brief."}, user(ASKED)]
-    if stream:
-        came = "".join(one.message.content or "" for one in proxy.ollama.chat("m", messages, stream=True))
-    else:
-        came = proxy.ollama.chat("m", messages).message.content or ""
-    assert came == "Bartholomew, as ever."
-    system, asked = proxy.model.last.body["messages"]
-    assert system == messages[0]
-    assert asked["content"].startswith(f"<{injected_blocks.MARK}")
-    assert asked["content"].endswith(f">\n\n{ASKED}")
-    assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]]
+def test_a_chat_is_answered_with_memory_and_both_are_kept(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.alice.add(HERON, thread="long ago")
+            proxy.model.script.says = "Bartholomew, as ever."
+            messages = [{"role": "system", "content": "Be brief."}, user(ASKED)]
+            if stream:
+                came = "".join(one.message.content or "" for one in proxy.ollama.chat("m", messages, stream=True))
+            else:
+                came = proxy.ollama.chat("m", messages).message.content or ""
+            assert came == "Bartholomew, as ever.", stream
+            system, asked = proxy.model.last.body["messages"]
+            assert system == messages[0], stream
+            assert asked["content"].startswith(f"<{injected_blocks.MARK}"), stream
+            assert asked["content"].endswith(f">\n\n{ASKED}"), stream
+            assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]], stream
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_calls_of_tools_and_their_results_are_kept_once(proxy: Spoken, stream: bool) -> None:
-    proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon", "unit": "°C"}')
-    messages: list[Any] = [user("Is it cold in Lyon?")]
-    if stream:
-        calls = [one for part in proxy.ollama.chat("m", messages, stream=True) for one in part.message.tool_calls or ()]
-        messages.append({"role": "assistant", "content": "", "tool_calls": [one.model_dump() for one in calls]})
-    else:
-        messages.append(proxy.ollama.chat("m", messages).message)
-        calls = list(messages[-1].tool_calls)
-    assert calls[0].function.arguments == {"city": "Lyon", "unit": "°C"}
-    proxy.model.script.says = "Yes, 3 degrees."
-    proxy.ollama.chat("m", [*messages, {"role": "tool", "tool_name": "weather", "content": "3 °C"}])
-    assert said(proxy) == [
-        ["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon", "unit": "°C"})]', "3 °C", "Yes, 3 degrees."]
-    ]
+def test_calls_of_tools_and_their_results_are_kept_once(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon", "unit": "°C"}')
+            messages: list[Any] = [user("Is it cold in Lyon?")]
+            if stream:
+                calls = [
+                    one
+                    for part in proxy.ollama.chat("m", messages, stream=True)
+                    for one in part.message.tool_calls or ()
+                ]
+                messages.append({"role": "assistant", "content": "", "tool_calls": [one.model_dump() for one in calls]})
+            else:
+                messages.append(proxy.ollama.chat("m", messages).message)
+                calls = list(messages[-1].tool_calls)
+            assert calls[0].function.arguments == {"city": "Lyon", "unit": "°C"}, stream
+            proxy.model.script.says = "Yes, 3 degrees."
+            proxy.ollama.chat("m", [*messages, {"role": "tool", "tool_name": "weather", "content": "3 °C"}])
+            assert said(proxy) == [
+                [
+                    "Is it cold in Lyon?",
+                    '[tool call: weather({"city": "Lyon", "unit": "°C"})]',
+                    "3 °C",
+                    "Yes, 3 degrees.",
+                ]
+            ], stream
 
 
 def test_images_stay_and_are_named(proxy: Spoken) -> None:
@@ -88,7 +101,9 @@ def test_an_upstream_that_fails_in_mid_stream_is_an_error_and_what_came_is_kept(
     assert (asked, came) == ("Hello.", "The heron stands in the \n[broken off]")
 
 
-def test_what_changes_no_models_is_passed_on_and_all_else_refused_in_ollamas_form(proxy: Spoken) -> None:
+def test_what_changes_no_models_or_cannot_be_read_is_passed_on_and_all_else_refused_in_ollamas_form(
+    proxy: Spoken,
+) -> None:
     client = proxy.ollama
     assert [one.model for one in client.list().models] == ["scripted"]
     assert client.generate("m", "Hi").response == "Hello."
@@ -101,26 +116,23 @@ def test_what_changes_no_models_is_passed_on_and_all_else_refused_in_ollamas_for
     assert len(proxy.model.script.requests) == seen
     assert proxy.memory.owners() == ()
 
+    with proxy.http as plain:
+        for given in (3, [3, None, {"role": "user"}, user("x", images=3) | {"content": 3}]):
+            raw = json.dumps({"model": "m", "messages": given}).encode()
+            plain.post("/api/chat", content=raw)
+            assert proxy.model.last.raw == raw
 
-def test_upstreams_refusal_comes_back_as_it_is(proxy: Spoken) -> None:
     proxy.model.script.status = 429
     with pytest.raises(ollama.ResponseError, match="Slow down") as limited:
         proxy.ollama.chat("m", [user("Hello.")])
     assert limited.value.status_code == 429
 
 
-@pytest.mark.parametrize("path", ["/v1", "/api", ""])
-def test_the_address_may_end_in_the_root_of_any_protocol(opened: Opener, path: str) -> None:
+def test_the_address_may_end_in_the_root_of_any_protocol(opened: Opener) -> None:
     with spoken(opened, proxy_ollama_url="") as proxy:
         assert proxy.ollama.chat("m", [user("Hello.")]).message.content == "Hello."
-    with spoken(lambda **given: opened("other.db", **given), proxy_ollama_url=f"{proxy.model.root}{path}/") as proxy:
-        pass
-    assert proxy.memory.settings.proxy_ollama_url.endswith("/")
-
-
-def test_a_body_that_cannot_be_read_is_upstreams_to_refuse(proxy: Spoken) -> None:
-    with proxy.http as client:
-        for given in (3, [3, None, {"role": "user"}, user("x", images=3) | {"content": 3}]):
-            raw = json.dumps({"model": "m", "messages": given}).encode()
-            client.post("/api/chat", content=raw)
-            assert proxy.model.last.raw == raw
+        for number, path in enumerate(("/v1", "/api", "")):
+            memory = opened(f"{number}.db", proxy_ollama_url=f"{proxy.model.root}{path}/")
+            with running(memory) as url:
+                told = ollama.Client(url, trust_env=False, verify=NO_TLS).chat("m", [user("Hello.")])
+            assert told.message.content == "Hello.", path

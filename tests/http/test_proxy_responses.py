@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -42,24 +44,28 @@ def said(proxy: Spoken) -> list[list[str]]:
     return list(threads(proxy.alice).values())
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_text_is_answered_with_memory_and_both_are_kept(proxy: Spoken, stream: bool) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    proxy.model.script.says = "Bartholomew, as ever."
-    if stream:
-        events = streamed(proxy, ASKED, instructions="Be brief.", store=False)
-        assert (
-            "".join(one.delta for one in events if one.type == "response.output_text.delta") == proxy.model.script.says
-        )
-        assert events[-1].type == "response.completed"
-    else:
-        assert ask(proxy, ASKED, instructions="Be brief.", store=False).output_text == "Bartholomew, as ever."
-    sent = proxy.model.last.body
-    assert sent["input"].startswith(f"<{injected_blocks.MARK}")
-    assert sent["input"].endswith(f">\n\n{ASKED}")
-    assert "Bartholomew" in sent["input"]
-    assert (sent["instructions"], sent["store"]) == ("Be brief.", False)
-    assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]]
+def test_a_text_is_answered_with_memory_and_both_are_kept(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.alice.add(HERON, thread="long ago")
+            proxy.model.script.says = "Bartholomew, as ever."
+            if stream:
+                events = streamed(proxy, ASKED, instructions="Be brief.", store=False)
+                assert (
+                    "".join(one.delta for one in events if one.type == "response.output_text.delta")
+                    == proxy.model.script.says
+                ), stream
+                assert events[-1].type == "response.completed", stream
+            else:
+                assert (
+                    ask(proxy, ASKED, instructions="Be brief.", store=False).output_text == "Bartholomew, as ever."
+                ), stream
+            sent = proxy.model.last.body
+            assert sent["input"].startswith(f"<{injected_blocks.MARK}"), stream
+            assert sent["input"].endswith(f">\n\n{ASKED}"), stream
+            assert "Bartholomew" in sent["input"], stream
+            assert (sent["instructions"], sent["store"]) == ("Be brief.", False), stream
+            assert said(proxy)[1:] == [[ASKED, "Bartholomew, as ever."]], stream
 
 
 def test_items_are_recognised_when_they_are_sent_again_and_the_reply_is_learnt_once(proxy: Spoken) -> None:
@@ -122,7 +128,7 @@ def test_a_response_of_the_time_before_the_proxy_begins_a_thread_of_its_own(prox
     assert said(proxy) == [["Yes.", "Hello."], ["Yes.", "Hello.", "Good.", "Hello."]]
 
 
-def test_a_conversation_is_one_thread_by_its_name(proxy: Spoken) -> None:
+def test_a_conversation_is_one_thread_by_its_name_and_a_retry_in_it_keeps_the_question_once(proxy: Spoken) -> None:
     proxy.alice.add(HERON, thread="long ago")
     for conversation in ("conv_1", {"id": "conv_1"}):
         ask(proxy, "Yes.", conversation=conversation)
@@ -133,88 +139,91 @@ def test_a_conversation_is_one_thread_by_its_name(proxy: Spoken) -> None:
     assert "Bartholomew" in proxy.model.last.body["input"]
     assert threads(proxy.alice)["conv_1"] == ["Yes.", "Hello.", "Yes.", "Hello.", ASKED, "Hello."]
 
-
-def test_a_retry_in_a_conversation_keeps_the_question_once(proxy: Spoken) -> None:
     proxy.model.script.status = 500
     for _ in range(2):
         with pytest.raises(openai.InternalServerError):
-            ask(proxy, "Yes.", conversation="conv_1")
+            ask(proxy, "Yes.", conversation="conv_2")
     proxy.model.script.status = 200
-    ask(proxy, "Yes.", conversation="conv_1")
-    assert threads(proxy.alice)["conv_1"] == ["Yes.", "Hello."]
+    ask(proxy, "Yes.", conversation="conv_2")
+    assert threads(proxy.alice)["conv_2"] == ["Yes.", "Hello."]
 
 
-@pytest.mark.parametrize("stateful", [False, True])
-@pytest.mark.parametrize("stream", [False, True])
-def test_calls_of_functions_and_their_results_are_kept_once(proxy: Spoken, stateful: bool, stream: bool) -> None:
-    proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon"}')
-    items: Any = [{"role": "user", "content": "Is it cold in Lyon?"}]
-    more: dict[str, Any] = {"tools": [WEATHER]}
-    first = streamed(proxy, items, **more)[-1].response if stream else ask(proxy, items, **more)
-    (call,) = [one for one in first.output if one.type == "function_call"]
-    result = {"type": "function_call_output", "call_id": call.call_id, "output": "3 °C"}
-    proxy.model.script.says = "Yes, 3 degrees."
-    if stateful:
-        more["previous_response_id"] = first.id
-        items = [result]
-    else:
-        items = [*items, *(one.model_dump(exclude_none=True) for one in first.output), result]
-    assert ask(proxy, items, **more).output_text == "Yes, 3 degrees."
-    assert proxy.model.last.body["tools"] == [WEATHER]
-    assert said(proxy) == [["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon"})]', "3 °C", "Yes, 3 degrees."]]
+def test_calls_of_functions_and_their_results_are_kept_once(opened: Opener) -> None:
+    for number, (stateful, stream) in enumerate(itertools.product((False, True), (False, True))):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.model.script.says = Call(name="weather", arguments='{"city": "Lyon"}')
+            items: Any = [{"role": "user", "content": "Is it cold in Lyon?"}]
+            more: dict[str, Any] = {"tools": [WEATHER]}
+            first = streamed(proxy, items, **more)[-1].response if stream else ask(proxy, items, **more)
+            (call,) = [one for one in first.output if one.type == "function_call"]
+            result = {"type": "function_call_output", "call_id": call.call_id, "output": "3 °C"}
+            proxy.model.script.says = "Yes, 3 degrees."
+            if stateful:
+                more["previous_response_id"] = first.id
+                items = [result]
+            else:
+                items = [*items, *(one.model_dump(exclude_none=True) for one in first.output), result]
+            assert ask(proxy, items, **more).output_text == "Yes, 3 degrees.", (stateful, stream)
+            assert proxy.model.last.body["tools"] == [WEATHER], (stateful, stream)
+            assert said(proxy) == [
+                ["Is it cold in Lyon?", '[tool call: weather({"city": "Lyon"})]', "3 °C", "Yes, 3 degrees."]
+            ], (stateful, stream)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_parallel_calls_sent_back_each_with_its_result_are_kept_once(proxy: Spoken, stream: bool) -> None:
-    items: Any = [{"role": "user", "content": "Is it cold in Lyon and in Nice?"}]
-    more: dict[str, Any] = {"tools": [WEATHER], "store": False}
+def test_parallel_calls_sent_back_each_with_its_result_are_kept_once(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            items: Any = [{"role": "user", "content": "Is it cold in Lyon and in Nice?"}]
+            more: dict[str, Any] = {"tools": [WEATHER], "store": False}
 
-    def answered(says: Any) -> Any:
-        proxy.model.script.says = says
-        return streamed(proxy, items, **more)[-1].response if stream else ask(proxy, items, **more)
+            def answered(says: Any, items: Any = items, more: Any = more, stream: bool = stream) -> Any:
+                proxy.model.script.says = says
+                return streamed(proxy, items, **more)[-1].response if stream else ask(proxy, items, **more)
 
-    cities = ("Lyon", "Nice", "Oslo")
-    for calls in (cities[:2], cities[2:]):  # two at once, and then one alone
-        made = [Call(name="weather", arguments=json.dumps({"city": city})) for city in calls]
-        proxy.model.script.also = tuple(made[1:])
-        output = [one for one in answered(made[0]).output if one.type == "function_call"]
-        assert len(output) == len(calls)
-        for one, city in zip(output, calls, strict=True):
-            items.append(one.model_dump(exclude_none=True))
-            items.append({"type": "function_call_output", "call_id": one.call_id, "output": f"3 °C in {city}"})
-    items += [one.model_dump(exclude_none=True) for one in answered("Yes.").output]
-    items.append({"role": "user", "content": "Thanks."})
-    answered("You are welcome.")
-    called = [f'[tool call: weather({{"city": "{city}"}})]' for city in cities]
-    results = [f"3 °C in {city}" for city in cities]
-    (told,) = said(proxy)
-    assert told == [
-        "Is it cold in Lyon and in Nice?",
-        "\n".join(called[:2]),
-        *results[:2],
-        called[2],
-        results[2],
-        "Yes.",
-        "Thanks.",
-        "You are welcome.",
-    ]
+            cities = ("Lyon", "Nice", "Oslo")
+            for calls in (cities[:2], cities[2:]):  # two at once, and then one alone
+                made = [Call(name="weather", arguments=json.dumps({"city": city})) for city in calls]
+                proxy.model.script.also = tuple(made[1:])
+                output = [one for one in answered(made[0]).output if one.type == "function_call"]
+                assert len(output) == len(calls), stream
+                for one, city in zip(output, calls, strict=True):
+                    items.append(one.model_dump(exclude_none=True))
+                    items.append({"type": "function_call_output", "call_id": one.call_id, "output": f"3 °C in {city}"})
+            items += [one.model_dump(exclude_none=True) for one in answered("Yes.").output]
+            items.append({"role": "user", "content": "Thanks."})
+            answered("You are welcome.")
+            called = [f'[tool call: weather({{"city": "{city}"}})]' for city in cities]
+            results = [f"3 °C in {city}" for city in cities]
+            (told,) = said(proxy)
+            assert told == [
+                "Is it cold in Lyon and in Nice?",
+                "\n".join(called[:2]),
+                *results[:2],
+                called[2],
+                results[2],
+                "Yes.",
+                "Thanks.",
+                "You are welcome.",
+            ], stream
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_half_marker_at_the_end_of_a_reply_is_not_kept_and_the_reply_is_known_again(
-    proxy: Spoken, stream: bool
-) -> None:
-    proxy.alice.add(HERON, thread="long ago")
-    ask(proxy, ASKED)
-    marker = proxy.model.last.body["input"].partition("\n")[0]
-    proxy.model.script.says = f"Bartholomew.\n{marker[:-8]}"
-    items: list[Any] = [{"role": "user", "content": "Again, what is it called?"}]
-    answer = streamed(proxy, items)[-1].response if stream else ask(proxy, items)
-    assert answer.output_text == proxy.model.script.says
-    items += [*(one.model_dump(exclude_none=True) for one in answer.output), {"role": "user", "content": "Thanks."}]
-    proxy.model.script.says = "Good."
-    ask(proxy, items)
-    assert said(proxy)[-1] == ["Again, what is it called?", "Bartholomew.\n", "Thanks.", "Good."]
+def test_a_half_marker_at_the_end_of_a_reply_is_not_kept_and_the_reply_is_known_again(opened: Opener) -> None:
+    for number, stream in enumerate((False, True)):
+        with spoken(partial(opened, f"{number}.db")) as proxy:
+            proxy.alice.add(HERON, thread="long ago")
+            ask(proxy, ASKED)
+            marker = proxy.model.last.body["input"].partition("\n")[0]
+            proxy.model.script.says = f"Bartholomew.\n{marker[:-8]}"
+            items: list[Any] = [{"role": "user", "content": "Again, what is it called?"}]
+            answer = streamed(proxy, items)[-1].response if stream else ask(proxy, items)
+            assert answer.output_text == proxy.model.script.says, stream
+            items += [
+                *(one.model_dump(exclude_none=True) for one in answer.output),
+                {"role": "user", "content": "Thanks."},
+            ]
+            proxy.model.script.says = "Good."
+            ask(proxy, items)
+            assert said(proxy)[-1] == ["Again, what is it called?", "Bartholomew.\n", "Thanks.", "Good."], stream
 
 
 def test_the_bytes_of_a_stream_and_of_unknown_fields_are_as_they_were_sent(proxy: Spoken) -> None:
@@ -246,7 +255,9 @@ def test_an_upstream_that_fails_in_mid_stream_is_an_error_and_what_came_is_kept(
     assert came.endswith("\n[broken off]")
 
 
-def test_responses_are_read_deleted_and_cancelled_upstream(proxy: Spoken) -> None:
+def test_responses_are_read_deleted_and_cancelled_upstream_and_what_cannot_be_read_is_its_to_refuse(
+    proxy: Spoken,
+) -> None:
     client = proxy.openai
     assert client.responses.retrieve("resp_7", include=["reasoning.encrypted_content"]).id == "resp_7"
     assert unquote(proxy.model.last.path) == "/v1/responses/resp_7?include[]=reasoning.encrypted_content"
@@ -258,6 +269,12 @@ def test_responses_are_read_deleted_and_cancelled_upstream(proxy: Spoken) -> Non
     assert proxy.model.last.headers["authorization"] == "Bearer sk-mine"
     assert proxy.memory.owners() == ()
 
+    with proxy.http as plain:
+        for given in ({"input": 3}, {"input": [3, {"type": "x"}, {"content": None}]}, {"conversation": [1]}):
+            raw = json.dumps({"model": "m", "input": [], **given}).encode()
+            plain.post("/v1/responses", content=raw)
+            assert proxy.model.last.raw == raw
+
 
 def test_upstreams_refusal_comes_back_as_it_is(proxy: Spoken) -> None:
     proxy.model.script.status = 429
@@ -265,11 +282,3 @@ def test_upstreams_refusal_comes_back_as_it_is(proxy: Spoken) -> None:
         ask(proxy, "Hello.")
     assert raised.value.response.headers["retry-after"] == "7"
     assert said(proxy) == [["Hello."]]
-
-
-def test_a_body_that_cannot_be_read_is_upstreams_to_refuse(proxy: Spoken) -> None:
-    with proxy.http as client:
-        for given in ({"input": 3}, {"input": [3, {"type": "x"}, {"content": None}]}, {"conversation": [1]}):
-            raw = json.dumps({"model": "m", "input": [], **given}).encode()
-            client.post("/v1/responses", content=raw)
-            assert proxy.model.last.raw == raw

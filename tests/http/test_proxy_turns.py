@@ -21,7 +21,7 @@ def replies(request: Any) -> Any:
     return answer(request) if "response_format" in request else "Hello there."
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("stream", [pytest.param(False, marks=pytest.mark.proof, id="whole"), True])
 def test_a_question_of_the_background_gives_way_to_a_chat_through_the_proxy(tmp_path: Path, stream: bool) -> None:
     with ModelServer(replies) as model:
         settings = {**SETTINGS, "model_timeout_s": 20.0, "model_url": model.url, "proxy_url": model.url}

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from serving import client
 from embermem import Memory
 from embermem.cli import serve
 from embermem.core.errors import ConfigError
+from forked import ember
 from scripted import SMALL
 
 
@@ -71,21 +72,45 @@ def served(store: Path, *arguments: str, more: Mapping[str, str] | None = None) 
         process.communicate()
 
 
-def test_a_server_says_where_it_is_answers_two_clients_and_ends_well_on_sigterm(tmp_path: Path) -> None:
+def test_a_server_that_others_reach_requires_keys_logs_no_word_understands_what_was_said_and_ends_well_on_sigterm(
+    tmp_path: Path,
+) -> None:
     store = tmp_path / "memory.db"
-    with served(store) as one:
+    text = run(store, "keys", "add", "phone", "--owner", "*").out.strip()
+    arguments = ("--host", "0.0.0.0", "--log-format", "json", "--log-level", "debug")
+    with served(store, *arguments, more={"EMBERMEM_POLL_S": "0.05"}) as one:
         assert "/docs" in one.said
-        with client(one.url) as first, client(one.url) as second:
-            assert first.get("/ready").text == "ok\n"
-            assert first.post("/v1/memories", json={"messages": "I like herons.", "user_id": "al"}).status_code == 201
-            assert second.get("/v1/stats", params={"user_id": "al"}).json()["utterances"] == 1
-            with in_flight(second) as answers:
+        url = one.url.replace("0.0.0.0", "127.0.0.1")
+        with client(url) as c:
+            assert c.get("/v1/stats").status_code == 401
+            assert c.get("/metrics").status_code == 401
+            assert c.get("/ready").text == "ok\n"
+        with client(url, text) as c, client(url, text) as other:
+            assert c.get("/v1/stats", headers={"Host": "ember.example"}).status_code == 200
+            c.post("/v1/memories", json={"messages": "My word is heron-4711.", "user_id": "al"})
+            other.post("/v1/search", json={"query": "heron-4711", "user_id": "al"}, headers={"X-Request-Id": "mine"})
+            c.get("/v1/pages/heron-4711", params={"user_id": "heron-4711"})
+            c.get("/nowhere/heron-4711?q=heron-4711")
+            c.post("/v1/search", content=b"heron-4711", headers={"Content-Type": "application/json"})
+            until(lambda: waiting(c) == 0)
+            with in_flight(other) as answers:
                 assert one.stop() == 0
         assert answers == [201]
     assert sorted(file.name for file in tmp_path.iterdir()) == ["memory.db"]  # closed: the WAL is folded in
     with Memory(store, **SMALL) as memory:
         assert memory.of("al").stats().utterances == 1
         assert memory.of("default").stats().utterances == 1  # of the request in flight
+    assert "heron" not in one.said
+    assert text not in one.said
+    lines = [json.loads(line) for line in one.said.splitlines()]
+    asked = {line["request_id"]: line for line in lines if line["event"] == "request"}
+    mine = asked["mine"]
+    assert (mine["method"], mine["route"], mine["status"], mine["level"]) == ("POST", "/v1/search", 200, "info")
+    assert mine["ms"] > 0
+    assert mine["time"].endswith("+00:00")
+    routes = [line["route"] for line in asked.values()]
+    assert (routes.count("/v1/search"), routes.count("/v1/stats")) == (2, 2)
+    assert set(routes) >= {"/v1/memories", "/v1/pages/{item_id}", "(none)"}
 
 
 @contextmanager
@@ -96,7 +121,7 @@ def in_flight(c: httpx2.Client) -> Iterator[list[int]]:
     def body() -> Iterator[bytes]:
         yield b'{"messages": "I like '
         begun.set()
-        time.sleep(0.5)
+        time.sleep(0.3)
         yield b'herons."}'
 
     def ask() -> None:
@@ -110,28 +135,31 @@ def in_flight(c: httpx2.Client) -> Iterator[list[int]]:
 
 
 def test_ctrl_c_ends_it_well_though_a_client_never_ends_its_request(tmp_path: Path) -> None:
-    settings = {"EMBERMEM_HTTP_STOP_S": "1", "EMBERMEM_POLL_S": "0.05"}
-    with served(tmp_path / "memory.db", "--no-worker", more=settings) as one:
-        host, port = one.url.removeprefix("http://").split(":")
+    settings = {"EMBERMEM_HTTP_STOP_S": "0.2", "EMBERMEM_POLL_S": "0.05"}
+    one = ember(tmp_path / "memory.db", "serve", "--port", "0", "--no-worker", more=settings)
+    try:
+        until(lambda: "serves http" in one.errors() or one.poll() is not None)
+        host, port = re.findall(r"serves http://(\S+):(\d+)", one.errors())[0]
         with socket.create_connection((host, int(port)), timeout=20) as raw:
             raw.sendall(f"POST /v1/memories HTTP/1.1\r\nHost: {host}\r\nContent-Length: 9\r\n\r\n".encode())
-            with client(one.url) as c:
+            with client(f"http://{host}:{port}") as c:
                 assert c.get("/health").status_code == 200
                 c.post("/v1/memories", json={"messages": "I like herons."})
                 time.sleep(0.2)
                 assert waiting(c) == 1  # with --no-worker others understand it
-            assert one.stop(signal.SIGINT) == 0
+            one.send_signal(signal.SIGINT)
+            assert one.wait() == 0
+    finally:
+        one.kill()
+        one.communicate()
 
 
-def test_what_was_added_is_understood_behind(tmp_path: Path) -> None:
-    with served(tmp_path / "memory.db", more={"EMBERMEM_POLL_S": "0.05"}) as one, client(one.url) as c:
-        c.post("/v1/memories", json={"messages": "I like herons."})
-        for _ in range(400):
-            if not waiting(c):
-                break
-            time.sleep(0.05)
-        assert waiting(c) == 0
-        assert one.stop() == 0
+def until(come: Callable[[], object], seconds: float = 20.0) -> None:
+    """Waits for something; it is no test of how long it takes."""
+    end = time.monotonic() + seconds
+    while not come():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def waiting(c: httpx2.Client) -> int:
@@ -139,7 +167,9 @@ def waiting(c: httpx2.Client) -> int:
     return int(float(re.findall(r"^ember_utterances_without_vector (\S+)", c.get("/metrics").text, re.M)[0]))
 
 
-def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_host_a_port_or_an_option_that_cannot_be_and_a_store_without_a_key_are_refused_in_one_line(
+    tmp_path: Path,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run(tmp_path / "memory.db", "serve", "--port", str(taken.getsockname()[1]))
     assert done.code == 1
@@ -147,65 +177,31 @@ def test_a_port_in_use_is_one_clear_line(tmp_path: Path) -> None:
     assert "--port" in done.err
     assert "Traceback" not in done.err
 
-
-@pytest.mark.parametrize("arguments", [("--host", "0.0.0.0"), ("--require-keys",)])
-def test_where_keys_are_required_a_store_without_one_is_not_served(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    store = tmp_path / "memory.db"
-    key = run(store, "keys", "add", "old", "--owner", "*", "--json").json
-    run(store, "keys", "revoke", key["id"])
-    done = run(store, "serve", "--port", "0", *arguments)
-    assert done.code == 1
-    assert "embermem keys add" in done.err
-
-
-def test_a_host_or_an_option_that_cannot_be_is_refused(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     for arguments in (("--host", "no.such.host.invalid"), ("--host", "192.0.2.1")):
-        done = run(store, "serve", "--port", "0", *arguments)
-        assert (done.code, "Traceback" in done.err) == (1, False)
+        ended = run(store, "serve", "--port", "0", *arguments)
+        assert (ended.code, "Traceback" in ended.err) == (1, False)
     assert run(store, "serve", "--log-format", "xml").code == 2
     assert run(store, "serve", "--port", "70000").code == 2
 
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost", "::1"])
-def test_loopback_needs_no_keys(host: str) -> None:
-    assert not serve.must_have_keys(host)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "ember.example", ""])
-def test_every_other_host_does(host: str) -> None:
-    assert serve.must_have_keys(host)
+    for reached in (["--host", "0.0.0.0"], ["--require-keys"]):
+        keyless = tmp_path / "memory.db"
+        key = run(keyless, "keys", "add", "old", "--owner", "*", "--json").json
+        run(keyless, "keys", "revoke", key["id"])
+        done = run(keyless, "serve", "--port", "0", *reached)
+        assert done.code == 1, reached
+        assert "embermem keys add" in done.err, reached
 
 
-def test_on_a_host_that_others_reach_keys_are_required_and_the_log_in_json_holds_no_word_and_no_key(
-    tmp_path: Path,
-) -> None:
-    store = tmp_path / "memory.db"
-    text = run(store, "keys", "add", "phone", "--owner", "*").out.strip()
-    with served(store, "--host", "0.0.0.0", "--log-format", "json", "--log-level", "debug") as one:
-        url = one.url.replace("0.0.0.0", "127.0.0.1")
-        with client(url) as c:
-            assert c.get("/v1/stats").status_code == 401
-            assert c.get("/metrics").status_code == 401
-            assert c.get("/health").status_code == 200
-        with client(url, text) as c:
-            assert c.get("/v1/stats", headers={"Host": "ember.example"}).status_code == 200
-            c.post("/v1/memories", json={"messages": "My word is heron-4711.", "user_id": "al"})
-            c.post("/v1/search", json={"query": "heron-4711", "user_id": "al"}, headers={"X-Request-Id": "mine"})
-            c.get("/v1/pages/heron-4711", params={"user_id": "heron-4711"})
-            c.get("/nowhere/heron-4711?q=heron-4711")
-            c.post("/v1/search", content=b"heron-4711", headers={"Content-Type": "application/json"})
-        assert one.stop() == 0
-    assert "heron" not in one.said
-    assert text not in one.said
-    lines = [json.loads(line) for line in one.said.splitlines()]
-    asked = {line["request_id"]: line for line in lines if line["event"] == "request"}
-    assert len(asked) == 9
-    mine = asked["mine"]
-    assert (mine["method"], mine["route"], mine["status"], mine["level"]) == ("POST", "/v1/search", 200, "info")
-    assert mine["ms"] > 0
-    assert mine["time"].endswith("+00:00")
-    assert {line["route"] for line in asked.values()} >= {"/v1/memories", "/v1/pages/{item_id}", "(none)"}
+def test_loopback_alone_needs_no_keys_and_an_address_without_a_socket_is_refused() -> None:
+    for host in ("127.0.0.1", "127.0.0.2", "localhost", "::1"):
+        assert not serve.must_have_keys(host), host
+
+    for host in ("0.0.0.0", "::", "192.0.2.1", "ember.example", ""):
+        assert serve.must_have_keys(host), host
+
+    with pytest.raises(ConfigError):
+        serve.bound("a" * 300, 1)
 
 
 def test_without_its_packages_it_says_how_to_install_them(tmp_path: Path) -> None:
@@ -217,8 +213,3 @@ def test_without_its_packages_it_says_how_to_install_them(tmp_path: Path) -> Non
     assert b"embermem[server]" in done.stderr
     assert b"make server" in done.stderr
     assert not (tmp_path / "m.db").exists()
-
-
-def test_an_address_without_a_socket_is_a_configuration_error() -> None:
-    with pytest.raises(ConfigError):
-        serve.bound("a" * 300, 1)

@@ -57,9 +57,9 @@ def test_what_is_found_in_a_space_carries_the_names_of_who_asked(memory: Memory,
     assert {(one["user_id"], one["agent_id"]) for one in (*found, *pages, one)} == {("alice", "desk")}
 
 
-def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone(memory: Memory) -> None:
-    text = key(memory, "alice", "*/team", spaces=("team:write", "手册"))
-    found = api_keys.verified(text, memory.keys)
+def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone_and_none_is_no_space(memory: Memory) -> None:
+    held = key(memory, "alice", "*/team", spaces=("team:write", "手册"))
+    found = api_keys.verified(held, memory.keys)
     assert found is not None
     assert [api_keys.shown(one) for one in found.grants] == ["alice/*", "*/team", "team:write", "手册:read"]
     team, other = messages.space("team"), messages.space("手册")
@@ -75,14 +75,14 @@ def test_a_key_keeps_its_spaces_and_holds_them_by_name_alone(memory: Memory) -> 
     reader, _ = key_for(memory, "*", read_only=True)
     assert [api_keys.covers(reader, team, one) for one in right] == [True, False, False]
 
+    for text in ("", "a b", "team:", "team:all", "team:write:x", ":read", " ", "*"):
+        with pytest.raises(InputError):
+            api_keys.make("test", [], spaces=[text], read_only=False, now=NOW)
 
-@pytest.mark.parametrize("text", ["", "a b", "team:", "team:all", "team:write:x", ":read", " ", "*"])
-def test_a_right_to_no_space_is_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        api_keys.make("test", [], spaces=[text], read_only=False, now=NOW)
+    assert Grant(user="alice", agent=None).space is None
 
 
-def test_a_context_needs_the_key_s_right_and_the_user_s_grant(memory: Memory, url: str) -> None:
+def test_a_context_needs_the_key_s_right_and_the_user_s_grant_until_that_is_revoked(memory: Memory, url: str) -> None:
     both = key(memory, "alice", "carl", spaces=("team",))
     with client(url, both) as c:
         body = {"user_id": "alice", "query": QUESTION, "shares": ["team"]}
@@ -99,6 +99,12 @@ def test_a_context_needs_the_key_s_right_and_the_user_s_grant(memory: Memory, ur
         assert {one.status_code for one in answers.values()} == {403}
         assert len({one.json()["detail"].replace(name, "…") for name, one in answers.items()}) == 1
         assert SECRET not in "".join(one.text for one in answers.values())
+
+    with client(url, key(memory, "alice", spaces=("team",))) as c:
+        body = {"user_id": "alice", "query": QUESTION, "shares": ["team"]}
+        assert c.post("/v1/context", json=body).status_code == 200
+        memory.revoke("team", user="alice")
+        assert c.post("/v1/context", json=body).status_code == 403
 
 
 def test_a_space_is_read_and_written_through_the_routes_of_a_memory(memory: Memory, url: str) -> None:
@@ -132,14 +138,6 @@ def test_a_key_that_may_only_read_the_space_counts_no_visit_there(memory: Memory
     with client(url, key(memory, "bob", spaces=("team:write",))) as c:
         assert c.post("/v1/context", json=body).status_code == 200
         assert visits() > 0
-
-
-def test_a_revocation_holds_at_the_next_request(memory: Memory, url: str) -> None:
-    with client(url, key(memory, "alice", spaces=("team",))) as c:
-        body = {"user_id": "alice", "query": QUESTION, "shares": ["team"]}
-        assert c.post("/v1/context", json=body).status_code == 200
-        memory.revoke("team", user="alice")
-        assert c.post("/v1/context", json=body).status_code == 403
 
 
 def test_only_a_key_with_the_right_grants_and_revokes(memory: Memory, url: str) -> None:

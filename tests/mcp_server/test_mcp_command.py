@@ -10,6 +10,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 
 from embermem.cli.main import app
 from embermem.cli.mcp_clients import CLIENTS, Started
+from forked import ember
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -27,30 +29,34 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("client", [one.name for one in CLIENTS])
-def test_each_client_is_given_settings_that_start_this_embermem_on_this_store(client: str, tmp_path: Path) -> None:
-    store, user = tmp_path / "a folder" / "m.db", 'Zoë "the first"'
-    code, out, err = run("--store", str(store), "--user", user, "mcp", "--print-config", client)
-    assert code == 0
-    assert "for " in err
-    if client == "claude-code":
-        started = shlex.split(out)[shlex.split(out).index("--") + 1 :]
-    else:
-        made = tomllib.loads(out) if client == "codex" else json.loads(out)
-        (servers,) = made.values()
-        started = [servers["ember"]["command"], *servers["ember"]["args"]]
-    assert os.access(started[0], os.X_OK)
-    assert Path(started[0]).is_absolute()
-    assert started[-1] == "mcp"
-    assert started[started.index("--store") + 1] == str(store)
-    assert started[started.index("--user") + 1] == user
-
-
-def test_without_a_name_all_clients_settings_are_printed_and_no_store_is_made(tmp_path: Path) -> None:
+def test_each_client_is_given_settings_that_start_this_embermem_on_this_store_and_without_a_name_all_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code, out, _ = run("--store", str(tmp_path / "m.db"), "mcp", "--print-config")
     assert code == 0
     assert re.findall(r"^# ([a-z-]+):", out, re.MULTILINE) == [one.name for one in CLIENTS]
     assert list(tmp_path.iterdir()) == []
+
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run("--store", "m.db", "mcp", "--print-config", "cursor")
+    assert str(tmp_path / "m.db") in json.loads(out)["mcpServers"]["ember"]["args"]
+
+    for client in [one.name for one in CLIENTS]:
+        store, user = tmp_path / "a folder" / "m.db", 'Zoë "the first"'
+        code, out, err = run("--store", str(store), "--user", user, "mcp", "--print-config", client)
+        assert code == 0, client
+        assert "for " in err, client
+        if client == "claude-code":
+            started = shlex.split(out)[shlex.split(out).index("--") + 1 :]
+        else:
+            made = tomllib.loads(out) if client == "codex" else json.loads(out)
+            (servers,) = made.values()
+            started = [servers["ember"]["command"], *servers["ember"]["args"]]
+        assert os.access(started[0], os.X_OK), client
+        assert Path(started[0]).is_absolute(), client
+        assert started[-1] == "mcp", client
+        assert started[started.index("--store") + 1] == str(store), client
+        assert started[started.index("--user") + 1] == user, client
 
 
 def test_the_settings_on_the_docs_page_are_those_that_are_printed() -> None:
@@ -64,12 +70,6 @@ def test_the_settings_on_the_docs_page_are_those_that_are_printed() -> None:
     written = {name: text for name, text in shown.items() if name in made}
     assert written == {name: made[name] for name in written}
     assert set(written.values()) == set(made.values())
-
-
-def test_a_relative_store_is_given_as_an_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    _, out, _ = run("--store", "m.db", "mcp", "--print-config", "cursor")
-    assert str(tmp_path / "m.db") in json.loads(out)["mcpServers"]["ember"]["args"]
 
 
 def test_wrong_usage_is_told(tmp_path: Path) -> None:
@@ -97,18 +97,13 @@ def test_without_the_package_it_says_how_to_install_it() -> None:
 
 
 def test_over_http_the_address_is_told_and_sigterm_ends_it(tmp_path: Path) -> None:
-    options = ["--store", str(tmp_path / "m.db"), "--user", "alice", "mcp", "--transport", "http", "--port", "0"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "embermem.cli.main", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-        text=True,
-    )
-    assert server.stderr is not None
+    options = ["--user", "alice", "mcp", "--transport", "http", "--port", "0"]
+    server = ember(tmp_path / "m.db", *options)
+    address = re.compile(r"http://127\.0\.0\.1:\d+/mcp")
     try:
-        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", server.stderr.readline())
-        assert found is not None
+        while not (found := address.search(server.errors())):
+            assert server.poll() is None, server.errors()
+            time.sleep(0.02)
 
         async def script() -> str:
             async with over_http(found[0]) as client:
@@ -118,7 +113,7 @@ def test_over_http_the_address_is_told_and_sigterm_ends_it(tmp_path: Path) -> No
         assert asyncio.run(script()) == "alice"
     finally:
         server.send_signal(signal.SIGTERM)
-        out, err = server.communicate(timeout=60)
+        out, err = server.communicate()
     assert server.returncode == 0
     assert out == ""
     assert "Traceback" not in err

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+import itertools
 from typing import Any
 
 import httpx2
-import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_talk import process, told
+from mcp_talk import told
 from mcp_types import ElicitResult
 from serving import NO_TLS, served
 
@@ -48,52 +47,34 @@ async def forget(client: Client) -> tuple[dict[str, Any], dict[str, Any], int]:
     return would, done, (await told(client, "memory_stats"))["pages"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("answer", list(ANSWERS))
-def test_a_person_who_can_be_asked_decides(memory: Memory, answer: str, mode: Any) -> None:
-    person = Person(ANSWERS[answer])
-
-    async def script() -> tuple[dict[str, Any], dict[str, Any], int]:
-        async with Client(make_server(memory, "alice"), mode=mode, elicitation_callback=person) as client:
+def test_a_person_who_can_be_asked_decides(memory: Memory) -> None:
+    async def script(owner: str, mode: Any, person: Person) -> tuple[dict[str, Any], dict[str, Any], int]:
+        async with Client(make_server(memory, owner), mode=mode, elicitation_callback=person) as client:
             return await forget(client)
 
-    would, done, left = asyncio.run(script())
-    assert not would["done"]
-    assert done["done"] is (answer == "yes")
-    assert left == (answer != "yes")
-    assert ("did not agree" in done["next"]) is (answer != "yes")
-    (asked,) = person.asked
-    assert asked.startswith("Forget for good: 1 page, 1 message")
-    assert SAID in asked
+    for answer, mode in itertools.product(ANSWERS, ("auto", "legacy")):
+        person = Person(ANSWERS[answer])
+        would, done, left = asyncio.run(script(f"{answer} {mode}", mode, person))
+        told = (would["done"], done["done"], left, "did not agree" in done["next"])
+        assert told == (False, answer == "yes", answer != "yes", answer != "yes"), (answer, mode)
+        (asked,) = person.asked
+        assert asked.startswith("Forget for good: 1 page, 1 message")
+        assert SAID in asked
 
 
-def test_a_person_is_asked_once_by_a_process_over_stdio(tmp_path: Path) -> None:
-    person = Person(ANSWERS["declined"])
-
-    async def script() -> tuple[dict[str, Any], dict[str, Any], int]:
-        async with Client(process(tmp_path / "m.db"), elicitation_callback=person) as client:
-            return await forget(client)
-
-    _, done, left = asyncio.run(script())
-    assert (done["done"], left, len(person.asked)) == (False, 1, 1)
-
-
-@pytest.mark.parametrize(("mode", "asked"), [("auto", 1), ("legacy", 0)])
-def test_over_http_a_person_is_asked_where_the_protocol_needs_no_connection_back(
-    memory: Memory, mode: Any, asked: int
-) -> None:
-    person = Person(YES)
-
-    async def script(url: str) -> tuple[dict[str, Any], dict[str, Any], int]:
+def test_over_http_a_person_is_asked_where_the_protocol_needs_no_connection_back(memory: Memory) -> None:
+    async def script(url: str, mode: Any, person: Person) -> tuple[dict[str, Any], dict[str, Any], int]:
         async with (
             httpx2.AsyncClient(trust_env=False, verify=NO_TLS, timeout=None) as http,
             Client(streamable_http_client(url, http_client=http), mode=mode, elicitation_callback=person) as client,
         ):
             return await forget(client)
 
-    with served(create_app(memory)) as url:
-        _, done, left = asyncio.run(script(url + PATH))
-    assert (done["done"], left, len(person.asked)) == (True, 0, asked)
+    for mode, asked in (("auto", 1), ("legacy", 0)):
+        with served(create_app(memory, user=mode)) as url:
+            person = Person(YES)
+            _, done, left = asyncio.run(script(url + PATH, mode, person))
+            assert (done["done"], left, len(person.asked)) == (True, 0, asked), mode
 
 
 def test_another_process_of_the_store_goes_on_with_the_answer(memory: Memory) -> None:

@@ -77,7 +77,7 @@ def status(url: str, **headers: str) -> int:
     return httpx2.post(url, json=CALL, headers=sent, trust_env=False, timeout=None).status_code
 
 
-def test_without_keys_a_client_of_this_machine_reaches_the_owner_that_it_names_or_the_bound_one(open_url: str) -> None:
+def test_a_client_old_or_new_reaches_the_owner_that_it_names_or_the_bound_one(open_url: str) -> None:
     async def script(client: Client) -> tuple[tuple[str, str], str, str]:
         text = await read(client, "retrieve_memory", query="Which pet?")
         return await who(client), text, await resource(client, "ember://profile")
@@ -90,8 +90,12 @@ def test_without_keys_a_client_of_this_machine_reaches_the_owner_that_it_names_o
     assert "Brigit" in text
     assert "Zazu" not in text
 
+    async def reached(mode: Any) -> tuple[str, str]:
+        async with Client(open_url, mode=mode) as client:
+            return await who(client)
 
-def test_a_name_beyond_ascii_is_sent_as_utf_8(open_url: str) -> None:
+    assert asyncio.run(reached("legacy")) == asyncio.run(reached("auto")) == ("alice", "tutor")
+
     sent = {**{name.encode(): value.encode() for name, value in ACCEPT.items()}, b"X-Ember-Agent": b"default"}
     call = {**CALL, "method": "tools/call", "params": {"name": "memory_stats", "arguments": {}}}
     zoe = {**sent, b"X-Ember-User": "Zoë".encode()}
@@ -101,32 +105,24 @@ def test_a_name_beyond_ascii_is_sent_as_utf_8(open_url: str) -> None:
     assert broken.status_code == 422
 
 
-def test_an_old_client_and_a_new_one_are_served_alike(open_url: str) -> None:
-    async def script(mode: Any) -> tuple[str, str]:
-        async with Client(open_url, mode=mode) as client:
-            return await who(client)
+def test_a_foreign_page_or_a_rebound_name_is_refused_and_one_who_would_listen_is_told_that_nothing_comes(
+    open_url: str,
+) -> None:
+    assert status(open_url) == 200
+    assert status(open_url, Host="memory.example:80") == 403
+    assert status(open_url, Origin="https://evil.example") == 403
 
-    assert asyncio.run(script("legacy")) == asyncio.run(script("auto")) == ("alice", "tutor")
+    for host in ("localhost:80", "127.0.0.2:80", "[::1]:80"):
+        assert status(open_url, Host=host) == 200, host
 
-
-def test_a_client_that_would_listen_is_told_that_nothing_comes(open_url: str) -> None:
     answered = httpx2.get(open_url, headers=ACCEPT, trust_env=False, timeout=None)
     assert answered.status_code == 405
     assert answered.headers["Allow"] == "POST"
 
 
-def test_a_foreign_page_or_a_rebound_name_is_refused(open_url: str) -> None:
-    assert status(open_url) == 200
-    assert status(open_url, Host="memory.example:80") == 403
-    assert status(open_url, Origin="https://evil.example") == 403
-
-
-def test_every_address_of_loopback_is_this_machine(open_url: str) -> None:
-    for host in ("localhost:80", "127.0.0.2:80", "[::1]:80"):
-        assert status(open_url, Host=host) == 200, host
-
-
-def test_a_key_is_needed_where_keys_are_required(memory: Memory, keyed_url: str) -> None:
+def test_a_key_is_needed_where_keys_are_required_and_ends_at_once_where_it_is_revoked(
+    memory: Memory, keyed_url: str
+) -> None:
     refusal = httpx2.post(keyed_url, json=CALL, headers=ACCEPT, trust_env=False, timeout=None)
     assert refusal.status_code == 401
     assert refusal.headers["WWW-Authenticate"].startswith("Bearer")
@@ -134,15 +130,22 @@ def test_a_key_is_needed_where_keys_are_required(memory: Memory, keyed_url: str)
     assert status(keyed_url, Authorization="Bearer ember_0123456789ab_made-up") == 401
     assert status(keyed_url, Authorization=f"Bearer {key_of(memory, 'bob/tutor')}") == 200
 
+    key = key_of(memory, "bob/tutor")
+    assert status(keyed_url, Authorization=f"Bearer {key}") == 200
+    memory.keys.revoke_key(key.split("_")[1], datetime.now(UTC))
+    assert status(keyed_url, Authorization=f"Bearer {key}") == 401
 
-def test_a_key_of_one_owner_reaches_that_owner_and_no_other(memory: Memory, keyed_url: str) -> None:
+
+def test_a_key_reaches_its_owners_and_no_other_and_of_several_asks_for_a_name(memory: Memory, keyed_url: str) -> None:
     key = key_of(memory, "alice/tutor")
     assert by(keyed_url, who, key) == ("alice", "tutor")
     for headers in ({"X_Ember_User": "bob"}, {"X_Ember_Agent": "coach"}, {"X_Ember_User": "nobody"}):
         assert status(keyed_url, Authorization=f"Bearer {key}", **headers) == 403
 
+    of_user = key_of(memory, "alice")
+    assert by(keyed_url, who, of_user) == ("alice", "default")
+    assert by(keyed_url, who, of_user, X_Ember_Agent="tutor") == ("alice", "tutor")
 
-def test_a_key_of_several_asks_for_a_name(memory: Memory, keyed_url: str) -> None:
     several, agents, anyone = (
         key_of(memory, *owners) for owners in (["alice/tutor", "bob/tutor"], ["alice/tutor", "alice/coach"], ["*"])
     )
@@ -152,12 +155,6 @@ def test_a_key_of_several_asks_for_a_name(memory: Memory, keyed_url: str) -> Non
     assert by(keyed_url, who, agents, X_Ember_Agent="coach") == ("alice", "coach")
     assert status(keyed_url, Authorization=f"Bearer {anyone}") == 422
     assert by(keyed_url, who, anyone, X_Ember_User="bob", X_Ember_Agent="tutor") == ("bob", "tutor")
-
-
-def test_a_key_of_a_user_reaches_the_default_agent_unless_one_is_named(memory: Memory, keyed_url: str) -> None:
-    key = key_of(memory, "alice")
-    assert by(keyed_url, who, key) == ("alice", "default")
-    assert by(keyed_url, who, key, X_Ember_Agent="tutor") == ("alice", "tutor")
 
 
 def test_a_key_that_may_only_read_changes_nothing(memory: Memory, keyed_url: str) -> None:
@@ -173,13 +170,6 @@ def test_a_key_that_may_only_read_changes_nothing(memory: Memory, keyed_url: str
     for text in by(keyed_url, script, key_of(memory, "bob/tutor", read_only=True)):
         assert "is read-only" in text
     assert len(memory.of("bob", "tutor").pages()) == 1
-
-
-def test_a_key_that_is_revoked_ends_at_once(memory: Memory, keyed_url: str) -> None:
-    key = key_of(memory, "bob/tutor")
-    assert status(keyed_url, Authorization=f"Bearer {key}") == 200
-    memory.keys.revoke_key(key.split("_")[1], datetime.now(UTC))
-    assert status(keyed_url, Authorization=f"Bearer {key}") == 401
 
 
 def test_two_clients_at_the_same_time_do_not_meet(memory: Memory, keyed_url: str) -> None:

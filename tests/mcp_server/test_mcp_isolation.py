@@ -19,6 +19,7 @@ from embermem.core.errors import InputError
 from embermem.http.mcp import PATH, create_app
 from embermem.mcp.server import make_server
 from lives import contents, fill_every_table, store_of
+from proofs import bounded
 from scripted import SMALL, Clock
 
 WORDS = ("Quillport", "zebrawood", "Brigantia", "thread-zq", "Oriole", "Zoë", "heron", "Lyon", "figs")
@@ -69,6 +70,11 @@ def theirs(memory: Memory) -> list[str]:
     near = [f"{pages[0].id}{more}" for more in ("\n", " ", "%", "'--", "/..", "\u200b")]
     near += [f"../{pages[0].id}", f"alice/{pages[0].id}", pages[0].id.upper(), f"{alice.owner.id}/{pages[0].id}"]
     return [*(one for one in dict.fromkeys(ids) if one not in own), *near, "", "p", "*", "p%"]
+
+
+def some(theirs: list[str]) -> list[str]:
+    """Of each kind of id one, and some of the ways to write one."""
+    return [*{one[:2] if one[:1] == "u" else one[:1]: one for one in reversed(theirs)}.values(), *theirs[-14::4]]
 
 
 def nothing(text: str, item: str) -> str:
@@ -139,7 +145,7 @@ def of_alice(memory: Memory) -> dict[str, list[Any]]:
 def test_ids_of_another_owner_lead_nowhere_in_any_argument(memory: Memory, theirs: list[str]) -> None:
     before = of_alice(memory)
     assert len(theirs) > 60
-    assert talk_as(memory, "mallory", tries(theirs[::3])) > 120
+    assert talk_as(memory, "mallory", tries(bounded(some(theirs), proofs=theirs))) > 80
     assert of_alice(memory) == before
 
 
@@ -150,31 +156,32 @@ def test_over_http_a_key_of_another_owner_leads_nowhere_either(memory: Memory, t
     async def whole() -> int:
         with served(create_app(memory, require_keys=True)) as url:
             async with over_http(url + PATH, key) as client:
-                return await tries(theirs[1::9])(client)
+                return await tries(some(theirs)[:: bounded(4, proofs=1)])(client)
 
-    assert asyncio.run(whole()) > 40
+    assert asyncio.run(whole()) > 30
     assert of_alice(memory) == before
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_looks_like_another_reaches_nothing_of_it(memory: Memory, name: str) -> None:
-    async def script(client: Client) -> str:
-        tools = ("memory_stats", "get_user_profile")
-        told = [str((await client.call_tool(tool, {})).structured_content) for tool in tools]
-        for tool, query in (("retrieve_memory", "Where do I live?"), ("search_memory", "zebrawood heron figs")):
-            told.append(text_of((await client.call_tool(tool, {"query": query})).content))
-        return "\n".join(told)
+def test_a_name_that_looks_like_another_reaches_nothing_of_it(memory: Memory) -> None:
+    for name in NAMES[:: bounded(3, proofs=1)]:
 
-    for user, agent in ((name, "default"), ("alice", name)):
-        if (user, agent) != ("alice", "default"):
-            nothing(asyncio.run(_with(memory, user, agent, script)), "")
+        async def script(client: Client) -> str:
+            tools = ("memory_stats", "get_user_profile")
+            told = [str((await client.call_tool(tool, {})).structured_content) for tool in tools]
+            for tool, query in (("retrieve_memory", "Where do I live?"), ("search_memory", "zebrawood heron figs")):
+                told.append(text_of((await client.call_tool(tool, {"query": query})).content))
+            return "\n".join(told)
+
+        for user, agent in ((name, "default"), ("alice", name)):
+            if (user, agent) != ("alice", "default"):
+                nothing(asyncio.run(_with(memory, user, agent, script)), "")
 
 
-@pytest.mark.parametrize("name", ["", " ", "\0", "alice\0", "a" * 513, "\ud800"])
-def test_a_name_that_no_store_can_hold_is_refused(memory: Memory, name: str) -> None:
-    for user, agent in ((name, "default"), ("alice", name)):
-        with pytest.raises(InputError):
-            make_server(memory, user, agent)
+def test_a_name_that_no_store_can_hold_is_refused(memory: Memory) -> None:
+    for name in ("", " ", "\0", "alice\0", "a" * 513, "\ud800"):
+        for user, agent in ((name, "default"), ("alice", name)):
+            with pytest.raises(InputError):
+                make_server(memory, user, agent)
 
 
 def talk_as(memory: Memory, user: str, script: Callable[[Client], Awaitable[int]]) -> int:

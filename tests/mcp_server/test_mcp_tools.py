@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from mcp_types import ResourceTemplateReference
 
 from embermem import Memory, OwnerMemory
 from proofs import bounded
-from scripted import Opener
+from scripted import Clock, Opener
 
 READERS = {"retrieve_memory", "search_memory", "list_memory", "get_user_profile", "why", "memory_stats"}
 HOSTILE = (
@@ -30,20 +30,23 @@ def tutor_of(memory: Memory) -> OwnerMemory:
     return memory.of("alice", "tutor")
 
 
-@pytest.fixture
-def known(memory: Memory) -> Memory:
-    """A memory that has understood a few exchanges of alice and her tutor."""
+def fishing(memory: Memory, clock: Clock) -> None:
+    """A few exchanges of alice and her tutor, understood."""
     alice = tutor_of(memory)
     said = ["I live in Lyon.", "I live in Oslo now.", "My sister Ana plays the cello.", "I fish for perch at dawn."]
     for n, text in enumerate([*said, *(f"Chapter {n} of the book is long." for n in range(4))]):
         alice.add(text, "I see.", at=f"2026-04-{n + 1:02}T10:00:00Z", thread="s1")
     alice.settle()
-    return memory
 
 
-def test_eleven_tools_are_listed_in_few_words_each_described_and_annotated(
-    memory: Memory,
-) -> None:
+@pytest.fixture
+def known(lived_in: Callable[..., Any], opened: Opener) -> Memory:
+    """A memory that has understood them."""
+    lived_in(fishing)
+    return opened()
+
+
+def test_eleven_tools_are_listed_in_few_words_and_the_prompt_teaches_when_to_use_them(memory: Memory) -> None:
     async def script(client: Client) -> list[Any]:
         return (await client.list_tools()).tools
 
@@ -59,6 +62,16 @@ def test_eleven_tools_are_listed_in_few_words_each_described_and_annotated(
         assert not {"user", "user_id", "agent", "owner"} & set(tool.input_schema["properties"])
     destroys = {tool.name for tool in tools if tool.annotations.destructive_hint}
     assert destroys == {"forget_memory"}
+
+    async def teach(client: Client) -> tuple[str, str]:
+        (message,) = (await client.get_prompt("remember")).messages
+        assert message.content.type == "text"
+        return message.content.text, client.instructions or ""
+
+    prompt, instructions = talk(memory, teach)
+    assert prompt == instructions
+    for name in ("add_memory", "retrieve_memory", "correct_memory", "forget_memory", "why"):
+        assert name in prompt
 
 
 def test_what_was_added_is_recalled_with_its_source_and_counts_a_visit(known: Memory) -> None:
@@ -89,7 +102,9 @@ def test_what_was_added_is_recalled_with_its_source_and_counts_a_visit(known: Me
     assert 0.0 <= recalled["confidence"] <= 1.0
 
 
-def test_a_budget_bounds_the_text(known: Memory) -> None:
+def test_a_budget_bounds_the_text_which_a_prompt_recalls_too_and_which_is_taken_out_where_it_is_added_again(
+    known: Memory,
+) -> None:
     async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
         return (
             await told(client, "retrieve_memory", query="the book", budget=40),
@@ -99,15 +114,23 @@ def test_a_budget_bounds_the_text(known: Memory) -> None:
     small, large = talk(known, script)
     assert small["tokens"] <= 40 < large["tokens"]
 
+    async def prompted(client: Client) -> str:
+        (message,) = (await client.get_prompt("recall", {"question": "Who plays the cello?"})).messages
+        assert message.content.type == "text"
+        return message.content.text
 
-def test_other_names_of_an_argument_and_null_for_one_left_out_are_understood(memory: Memory) -> None:
-    async def script(client: Client) -> list[dict[str, Any]]:
-        await told(client, "add_memory", user="I row on Sundays.", assistant="Where?", run_id="t", at=None)
-        found = await told(client, "search_memory", question="row", top_k="1")
-        return list(found["results"])
+    inside, around = between_markers(talk(known, prompted))
+    assert "Ana" in inside
+    assert NOTICE in around
 
-    (hit,) = talk(memory, script)
-    assert tutor_of(memory).page(hit["page_id"]).thread == "t"
+    async def again(client: Client) -> str:
+        recalled = await told(client, "retrieve_memory", query="Who plays the cello?")
+        added = await told(client, "add_memory", user_input=f"So you know:\n{recalled['text']}\nwell.")
+        return str(added["page_id"])
+
+    page = tutor_of(known).page(talk(known, again))
+    assert "cello" not in page.query
+    assert "well." in page.query
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +140,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-@settings(max_examples=bounded(10, proofs=100))
+@settings(max_examples=bounded(3, proofs=100))
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1).filter(str.strip))
 @example(text='["I moved", {"to": "Oslo"}]')
 @example(text="null")
@@ -128,17 +151,6 @@ def test_what_was_said_is_stored_to_the_character(wide: Memory, text: str) -> No
 
     page = tutor_of(wide).page(talk(wide, script))
     assert [one.text for one in page.utterances] == [text, text]
-
-
-def test_recalled_text_that_is_added_again_is_taken_out(known: Memory) -> None:
-    async def script(client: Client) -> str:
-        recalled = await told(client, "retrieve_memory", query="Who plays the cello?")
-        added = await told(client, "add_memory", user_input=f"So you know:\n{recalled['text']}\nwell.")
-        return str(added["page_id"])
-
-    page = tutor_of(known).page(talk(known, script))
-    assert "cello" not in page.query
-    assert "well." in page.query
 
 
 def test_hostile_text_stays_between_the_markers_in_every_answer(memory: Memory) -> None:
@@ -218,7 +230,7 @@ def test_a_fact_is_corrected_and_says_why(known: Memory) -> None:
     assert [one["id"] for one in old["replaced_by"]] == [corrected["fact"]["id"]]
 
 
-def test_why_tells_of_utterances_pages_and_segments_too(known: Memory) -> None:
+def test_why_tells_of_utterances_pages_segments_lines_of_a_profile_and_links(known: Memory) -> None:
     alice = tutor_of(known)
     (segment, *_) = alice.segments()
     page = alice.page(segment.page_ids[0])
@@ -233,17 +245,15 @@ def test_why_tells_of_utterances_pages_and_segments_too(known: Memory) -> None:
     assert {one["page_id"] for one in of_segment["said"]} == set(segment.page_ids)
     assert "Placed" in of_page["changes"][-1]["did"] or any("Placed" in one["did"] for one in of_page["changes"])
 
-
-def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None:
     alice = tutor_of(known)
     link = alice.link(alice.facts()[0].id, alice.segments()[0].id, "both are of the north")
 
-    async def script(client: Client) -> list[dict[str, Any]]:
+    async def of_others(client: Client) -> list[dict[str, Any]]:
         return [await told(client, "why", id=item) for item in ("user.home", link.id)]
 
-    home, linked = talk(known, script)
+    home, linked = talk(known, of_others)
     assert (home["kind"], home["text"], home["state"]) == ("profile", "Oslo", "current")
-    assert [said["text"] for said in home["said"]][-1] == "I live in Oslo now."
+    assert [one["text"] for one in home["said"]][-1] == "I live in Oslo now."
     assert [old["text"] for old in home["replaces"]] == ["Lyon"]
     assert home["changes"][0]["no"] > 0
     assert (linked["kind"], linked["id"]) == ("link", link.id)
@@ -254,7 +264,7 @@ def test_why_tells_of_lines_of_a_profile_and_of_links_too(known: Memory) -> None
     assert all("\n" not in words for words in talk(known, ask))
 
 
-def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
+def test_a_profile_is_of_a_person_and_has_instructions_and_leaves_out_what_is_not_asked_for(known: Memory) -> None:
     alice = tutor_of(known)
     alice.add("My sister Ana works as a nurse.", "I see.", thread="s2")
     alice.settle()
@@ -272,21 +282,31 @@ def test_the_profile_of_another_person_is_read_by_name(known: Memory) -> None:
     assert (sister["user"], sister["traits"]) == ({}, [])
     assert "Zoe" in nobody
 
-
-def test_the_profile_has_the_users_instructions_and_every_context_tells_them(known: Memory) -> None:
     alice = tutor_of(known)
     alice.add("Always answer in metric units.", "I will.", thread="s2")
     alice.settle()
 
-    async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    async def instructed(client: Client) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         profile = await told(client, "get_user_profile", include_knowledge=False)
-        sister = await told(client, "get_user_profile", person="alice's sister")
-        return profile, sister, await told(client, "retrieve_memory", query="Who wrote Hamlet?")
+        hers = await told(client, "get_user_profile", person="alice's sister")
+        return profile, hers, await told(client, "retrieve_memory", query="Who wrote Hamlet?")
 
-    profile, sister, recalled = talk(known, script)
+    profile, hers, recalled = talk(known, instructed)
     assert [one["text"] for one in profile["instructions"]] == ["alice wants the assistant to use metric units"]
-    assert (profile["knowledge"], sister["instructions"]) == ([], [])
+    assert (profile["knowledge"], hers["instructions"]) == ([], [])
     assert "standing wishes of the user:\n- alice wants the assistant to use metric units" in str(recalled["text"])
+
+    tutor_of(known).set_profile(name="Alice")
+    tutor_of(known).set_agent_profile("a patient tutor")
+
+    async def asked(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
+        return await told(client, "get_user_profile"), await told(client, "get_user_profile", include_knowledge=False)
+
+    whole, short = talk(known, asked)
+    assert whole["user"]["name"] == "Alice"
+    assert whole["agent"] == {"description": "a patient tutor"}
+    assert whole["knowledge"]
+    assert short["knowledge"] == []
 
 
 def test_reading_tools_look_back(known: Memory) -> None:
@@ -330,21 +350,7 @@ def test_of_a_long_segment_why_and_a_preview_show_a_part_and_count_all(opened: O
     assert len(preview["words"]) <= 80
 
 
-def test_the_profile_leaves_out_what_is_not_asked_for(known: Memory) -> None:
-    tutor_of(known).set_profile(name="Alice")
-    tutor_of(known).set_agent_profile("a patient tutor")
-
-    async def script(client: Client) -> tuple[dict[str, Any], dict[str, Any]]:
-        return await told(client, "get_user_profile"), await told(client, "get_user_profile", include_knowledge=False)
-
-    whole, short = talk(known, script)
-    assert whole["user"]["name"] == "Alice"
-    assert whole["agent"] == {"description": "a patient tutor"}
-    assert whole["knowledge"]
-    assert short["knowledge"] == []
-
-
-def test_the_counts_are_those_of_the_bound_owner(known: Memory) -> None:
+def test_the_counts_are_those_of_the_bound_owner_and_a_closed_store_is_an_error(known: Memory, opened: Opener) -> None:
     known.of("bob", "tutor").add("I am Bob.")
 
     async def script(client: Client) -> dict[str, Any]:
@@ -352,6 +358,14 @@ def test_the_counts_are_those_of_the_bound_owner(known: Memory) -> None:
 
     assert talk(known, script)["pages"] == tutor_of(known).stats().pages
     assert talk(known, script, user="bob")["pages"] == 1
+
+    memory = opened("gone.db")
+
+    async def closed(client: Client) -> str:
+        memory.close()
+        return await refused(client, "search_memory", query="tea")
+
+    assert "clos" in talk(memory, closed)
 
 
 def test_what_is_wrong_is_told_in_one_line_of_our_words(known: Memory) -> None:
@@ -376,7 +390,7 @@ def test_what_is_wrong_is_told_in_one_line_of_our_words(known: Memory) -> None:
             assert word not in text
 
 
-def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_that_it_has(memory: Memory) -> None:
+def test_an_argument_is_known_by_its_other_names_and_one_that_no_tool_has_is_refused(memory: Memory) -> None:
     async def script(client: Client) -> tuple[str, ...]:
         return (
             await refused(client, "add_memory", user_input="I row.", agent_reponse="Where?"),
@@ -393,6 +407,14 @@ def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_that_it_has
         "search_memory has no argument consent; its arguments: query, k, min_score, scope, as_of, valid_at",
     )
     assert not tutor_of(memory).pages()
+
+    async def others(client: Client) -> list[dict[str, Any]]:
+        await told(client, "add_memory", user="I row on Sundays.", assistant="Where?", run_id="t", at=None)
+        found = await told(client, "search_memory", question="row", top_k="1")
+        return list(found["results"])
+
+    (hit,) = talk(memory, others)
+    assert tutor_of(memory).page(hit["page_id"]).thread == "t"
 
 
 def test_an_answer_that_holds_nothing_has_no_notice_and_any_other_a_short_one(memory: Memory) -> None:
@@ -433,7 +455,7 @@ def test_a_memory_of_another_owner_cannot_be_reached_by_its_id(known: Memory) ->
     assert alice.pages()
 
 
-def test_resources_tell_of_the_profile_and_the_segments(known: Memory) -> None:
+def test_resources_tell_of_all_that_is_remembered_and_ids_are_completed(known: Memory) -> None:
     async def script(client: Client) -> tuple[list[Any], dict[str, Any]]:
         uris = [one.uri for one in (await client.list_resources()).resources]
         assert uris == ["ember://profile", "ember://segments", "ember://instructions", "ember://documents"]
@@ -448,12 +470,10 @@ def test_resources_tell_of_the_profile_and_the_segments(known: Memory) -> None:
     assert [one["heat"] for one in topics] == sorted((one["heat"] for one in topics), reverse=True)
     assert len(whole["pages"]) == topics[0]["pages"]
 
-
-def test_resources_tell_of_instructions_documents_and_exchanges_and_ids_are_completed(known: Memory) -> None:
     tutor_of(known).add_instruction("Always answer in French.")
     lease = tutor_of(known).add_document("# Lease\n\nThe rent is 900.", source="lease.md").id
 
-    async def script(client: Client) -> None:
+    async def others(client: Client) -> None:
         templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
         assert templates == {"ember://segments/{id}", "ember://documents/{id}", "ember://pages/{id}"}
         (rule,) = json.loads(between_markers(await resource(client, "ember://instructions"))[0])
@@ -471,18 +491,7 @@ def test_resources_tell_of_instructions_documents_and_exchanges_and_ids_are_comp
         with pytest.raises(MCPError, match="no page"):
             await client.read_resource("ember://pages/p00000")
 
-    talk(known, script)
-
-
-def test_a_prompt_recalls_what_is_known_of_a_question_as_data(known: Memory) -> None:
-    async def script(client: Client) -> str:
-        (message,) = (await client.get_prompt("recall", {"question": "Who plays the cello?"})).messages
-        assert message.content.type == "text"
-        return message.content.text
-
-    inside, around = between_markers(talk(known, script))
-    assert "Ana" in inside
-    assert NOTICE in around
+    talk(known, others)
 
 
 def test_an_instruction_is_set_listed_replaced_and_ended(memory: Memory) -> None:
@@ -526,44 +535,7 @@ def test_what_is_remembered_is_listed_in_parts_the_newest_first(known: Memory) -
     talk(known, script)
 
 
-def test_the_prompt_and_the_instructions_teach_when_to_remember(memory: Memory) -> None:
-    async def script(client: Client) -> tuple[str, str]:
-        (message,) = (await client.get_prompt("remember")).messages
-        assert message.content.type == "text"
-        return message.content.text, client.instructions or ""
-
-    prompt, instructions = talk(memory, script)
-    assert prompt == instructions
-    for tool in ("add_memory", "retrieve_memory", "correct_memory", "forget_memory", "why"):
-        assert tool in prompt
-
-
-def test_a_closed_store_is_told_as_an_error(opened: Opener) -> None:
-    memory = opened("gone.db")
-
-    async def script(client: Client) -> str:
-        memory.close()
-        return await refused(client, "search_memory", query="tea")
-
-    assert "clos" in talk(memory, script)
-
-
-def test_a_scope_limits_what_is_recalled_and_found(memory: Memory) -> None:
-    async def script(client: Client) -> None:
-        for food, desk in (("figs", "a"), ("plums", "b")):
-            await told(client, "add_memory", user_input=f"I like {food}.", thread=desk, metadata={"desk": desk})
-        tutor_of(memory).settle()
-        scope = {"metadata": {"desk": "a"}, "not_threads": ["b"]}
-        found = await told(client, "search_memory", query="What do I like?", scope=scope)
-        assert [one["metadata"] for one in found["results"]] == [{"desk": "a"}]
-        assert "plums" not in (await told(client, "retrieve_memory", query="What do I like?", scope=scope))["text"]
-        wrong = await refused(client, "search_memory", query="x", scope={"tiers": ["deep"]})
-        assert "scope.tiers holds 'deep'" in wrong
-
-    talk(memory, script)
-
-
-def test_metadata_go_in_with_an_exchange_and_come_back_with_what_rests_on_it(memory: Memory) -> None:
+def test_metadata_go_in_and_come_back_and_a_scope_limits_what_is_recalled_and_found(memory: Memory) -> None:
     labels = {"ticket": "T-7", "tags": ["a", "b"], "late": False, "n": 7}
 
     async def script(client: Client) -> None:
@@ -575,3 +547,16 @@ def test_metadata_go_in_with_an_exchange_and_come_back_with_what_rests_on_it(mem
         assert "metadata.a is dict" in await refused(client, "add_memory", user_input="Hi", metadata={"a": {}})
 
     talk(memory, script)
+
+    async def scoped(client: Client) -> None:
+        for food, desk in (("figs", "a"), ("plums", "b")):
+            await told(client, "add_memory", user_input=f"I like {food}.", thread=desk, metadata={"desk": desk})
+        tutor_of(memory).settle()
+        scope = {"metadata": {"desk": "a"}, "not_threads": ["b"]}
+        found = await told(client, "search_memory", query="What do I like?", scope=scope)
+        assert [one["metadata"] for one in found["results"]] == [{"desk": "a"}]
+        assert "plums" not in (await told(client, "retrieve_memory", query="What do I like?", scope=scope))["text"]
+        wrong = await refused(client, "search_memory", query="x", scope={"tiers": ["deep"]})
+        assert "scope.tiers holds 'deep'" in wrong
+
+    talk(memory, scoped)

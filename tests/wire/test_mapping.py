@@ -66,21 +66,15 @@ OAK_ITEM = TreeItem(
 )
 
 
-def test_a_record_holds_what_its_fields_name_and_what_is_given() -> None:
+def test_a_record_holds_what_its_fields_name_and_what_is_given_and_is_read_back() -> None:
     assert to_record(TreeItem, OAK, owner="alice", place="Lyon") == OAK_ITEM
 
-
-def test_what_is_converted_is_not_read_back_and_all_else_is() -> None:
     assert from_record(Tree, OAK_ITEM) == OAK
 
-
-def test_what_is_given_goes_before_what_the_source_has() -> None:
     item = to_record(TreeItem, OAK, owner="alice", place="Lyon", label="elm", score=0.5)
     assert (item.label, item.score) == ("elm", 0.5)
     assert from_record(Tree, OAK_ITEM, name="elm").name == "elm"
 
-
-def test_a_field_that_nothing_gives_is_an_error_that_names_it() -> None:
     with pytest.raises(TypeError, match=r"TreeItem\.owner: Tree has no attribute 'owner'"):
         to_record(TreeItem, OAK, place="Lyon")
     with pytest.raises(TypeError, match="TreeItem has no field colour"):
