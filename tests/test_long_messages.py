@@ -44,7 +44,6 @@ def test_the_last_sentence_of_200000_characters_is_found(alice: OwnerMemory, set
     assert alice.search(ASKED, k=1)[0].utterance.text == text
 
 
-@pytest.mark.engines
 def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store(
     opened: Opener, place: Place, memory: Memory
 ) -> None:

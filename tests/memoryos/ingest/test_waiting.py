@@ -34,8 +34,6 @@ from mortal import Mortal, Struck
 from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound
 
-pytestmark = pytest.mark.engines
-
 Maker = Callable[..., Bench]
 UNUSABLE = (
     ModelReplyError("the answer is not of the form asked for", raw="{}"),
