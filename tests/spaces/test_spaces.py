@@ -219,6 +219,7 @@ def test_revoking_a_user_ends_all_of_theirs_and_not_what_everybody_has(memory: M
         memory.of("alice", shares=["team"])
 
 
+@pytest.mark.engines
 def test_a_revocation_ends_the_reads_of_a_handle_that_another_process_holds(opened: Opener) -> None:
     here, there = opened(), opened()
     here.space("team").add("The deploy happens every Friday.")

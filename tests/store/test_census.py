@@ -36,6 +36,7 @@ def names(found: Sequence[OwnerEntry]) -> list[tuple[str, str]]:
     return [(one.owner.user, one.owner.agent) for one in found]
 
 
+@pytest.mark.engines
 def test_lists_go_on_where_they_ended(peopled: Memory) -> None:
     for order in OwnerOrder:
         whole = peopled.find_owners(order=order)
@@ -82,6 +83,7 @@ def test_an_owner_without_a_message_was_active_when_it_began(memory: Memory, clo
     assert (entry.last_at, entry.pages) == (clock.now, 0)
 
 
+@pytest.mark.engines
 def test_owners_are_found_by_a_part_of_the_name_whatever_its_case(memory: Memory) -> None:
     for user, agent in [("Alice", "tutor"), ("malice", "default"), ("100%", "a_b"), ("Élodie", "x"), ("a/b", "c")]:
         memory.of(user, agent).add("Hello.")
@@ -118,6 +120,7 @@ def test_what_is_asked_wrongly_is_refused(peopled: Memory) -> None:
         peopled.census(among=["alice"])  # type: ignore[list-item]
 
 
+@pytest.mark.engines
 def test_among_the_grants_of_a_key_are_the_owners_that_it_covers(peopled: Memory, clock: Clock) -> None:
     cases: list[list[str]] = [
         ["user-1"],
@@ -153,6 +156,7 @@ def test_more_owners_than_a_statement_nests_may_be_named(peopled: Memory) -> Non
     assert len(peopled.find_owners(among=among)) == 7
 
 
+@pytest.mark.engines
 def test_what_was_recorded_is_counted_by_the_days_of_a_zone(memory: Memory, clock: Clock) -> None:
     said: Counter[date] = Counter()
     kolkata = ZoneInfo("Asia/Kolkata")

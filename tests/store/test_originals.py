@@ -173,6 +173,7 @@ def test_a_document_ends_when_it_says_and_later_or_never_where_it_is_added_again
     assert sound(memory)
 
 
+@pytest.mark.engines
 def test_documents_are_listed_by_their_source_or_how_it_begins_letter_by_letter(alice: OwnerMemory) -> None:
     sources = ["a/b", "a/B", "A/b", "a%b", "a_b", "a/b/c", "a0", "é/x", "\U0010ffffx", "a\ud7ff!", "a\ue000"]
     for one in sources:

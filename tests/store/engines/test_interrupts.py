@@ -35,6 +35,7 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs 
 
 
 @pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.proof), STEP], ids=["by a timer", "line by line"])
+@pytest.mark.engines
 def test_an_interrupt_at_any_moment_leaves_no_lock_and_loses_nothing(place: Place, step: int) -> None:
     store = place()
     with Memory(store, **SMALL) as memory:
