@@ -48,6 +48,7 @@ def test_the_package_runs_as_a_module_whose_help_lists_every_command_and_imports
     assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", done.stdout)] == []
     imported = {one.rpartition("|")[2].strip() for one in done.stderr.splitlines()}
     assert "embermem.cli.main" in imported
+    assert [name for name in imported if name.startswith("embermem_bench")] == []
     assert imported & {"numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec"} == set()
 
 
