@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -171,7 +172,8 @@ def test_recall_prints_the_context_and_explains_on_request(filled: Path) -> None
     assert found["hits"]
 
 
-def test_one_users_memory_is_not_anothers(filled: Path) -> None:
+def test_one_users_memory_is_not_anothers(filled: Path, tmp_path: Path) -> None:
+    filled = Path(shutil.copy(filled, tmp_path / "m.db"))  # others read the store as it is
     for other in (["--user", "other"], ["--agent", "other"]):
         run(filled, *other, "add", "I like figs.")
         assert "boat" not in run(filled, *other, "recall", "my boat leaks").out

@@ -95,14 +95,15 @@ def test_the_ledger_of_a_talk_is_shown_by_day_purpose_and_owner(tmp_path: Path, 
     run(store, "--user", "bob", "chat", stdin=b"Three.\n", more=env)
     shown = run(store, "--user", "alice", "cost", "--by", "owner", "--json", more=env).json
     assert [(row["name"], row["calls"], row["outcomes"]) for row in shown["rows"]] == [
-        ("alice / default", 2, {"ok": 1, "unreachable": 1}),
+        ("alice / default", 2, {"HTTP 500": 1, "ok": 1}),
         ("bob / default", 1, {"ok": 1}),
     ]
     assert [(one["used"], one["left"]) for one in shown["today"] if "calls" in one["what"]] == [(3, 7), (2, None)]
     assert shown["total"][0]["prompt_tokens"] > 0
     for by in ("day", "purpose"):
         done = run(store, "cost", "--by", by, more=env)
-        assert (done.code, "ok 2, unreachable 1" in done.out, "no limit" in done.out) == (0, True, True)
+        told = "ok 2" in done.out and "HTTP 500 1" in done.out
+        assert (done.code, told, "no limit" in done.out) == (0, True, True), done.out
     later = run(store, "cost", "--since", f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}", "--json", more=env).json
     assert (later["rows"], later["today"][0]["used"]) == ([], 3)
 

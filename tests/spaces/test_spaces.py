@@ -181,7 +181,7 @@ def test_a_grant_to_read_allows_what_only_reads_and_its_end_nothing(memory: Memo
     given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
     for name, method in inspect.getmembers(OwnerMemory, inspect.isfunction):
         if not name.startswith("_"):
-            needed: dict[str, Any] = {
+            needed = {
                 one.name: given.get(one.name, "x")
                 for one in [*inspect.signature(method).parameters.values()][1:]
                 if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
@@ -257,14 +257,13 @@ def test_a_context_says_which_lines_are_from_the_space_and_lists_tell_the_own_me
     assert not {*context.rests_on} & told
     assert {hit.space for hit in context.shared["team"].packed} == {"team"}
 
-    context = bound.recall("When does the deploy happen?")
     left = without(context.text, {1, 2})
     assert "#1 alice" not in left
     assert "#1 Ana: The deploy happens every Friday." in left
 
-    found = bound.search("deploy", 2)
-    assert [(hit.rank, hit.space) for hit in found] == [(1, found[0].space), (2, found[1].space)]
-    assert {hit.space for hit in found} == {None, "team"}
+    hits = bound.search("deploy", 2)
+    assert [(hit.rank, hit.space) for hit in hits] == [(1, hits[0].space), (2, hits[1].space)]
+    assert {hit.space for hit in hits} == {None, "team"}
     assert len(bound.search("deploy", 1)) == 1
 
     context = bound.recall("deploy", preset="paper", budget=1)
@@ -276,10 +275,10 @@ def test_a_context_says_which_lines_are_from_the_space_and_lists_tell_the_own_me
     assert all("Ana" not in fact.text for fact in bound.facts())
     assert {one.name for one in bound.people()} == {"alice", "agent"}
 
-    told = bound.overview().text.split("\n\nshared memory of team:\n")
-    assert told[0].startswith("user: home Paris")
-    assert "Lyon" not in told[0]
-    assert "Ana lives in Lyon" in told[1]
+    own, theirs = bound.overview().text.split("\n\nshared memory of team:\n")
+    assert own.startswith("user: home Paris")
+    assert "Lyon" not in own
+    assert "Ana lives in Lyon" in theirs
     assert "Lyon" in bound.overview(person="Ana").text
     with pytest.raises(NotFound):
         bound.overview(person="Zoe")

@@ -222,7 +222,7 @@ def wrong(findings: tuple[Finding, ...], what: str) -> list[Finding]:
 DEEP = [name for name, (_, says) in MENDED.items() if "differs from the log" in says]
 """What only applying the log again finds."""
 SHALLOW = [name for name in MENDED if name not in DEEP]
-TOGETHER = [*((name,) for name in DEEP), *(tuple(SHALLOW[n::5]) for n in range(5))]
+TOGETHER: list[tuple[str, ...]] = [*((name,) for name in DEEP), *(tuple(SHALLOW[n::5]) for n in range(5))]
 """Damages that hide none of each other."""
 
 
@@ -230,7 +230,8 @@ def test_whatever_was_damaged_of_what_is_derived_is_found_mended_and_as_before(
     alone: Memory, place: Place, engine: str
 ) -> None:
     before = kept(place())
-    for names in bounded(TOGETHER, proofs=[(name,) for name in MENDED]):
+    rounds: list[tuple[str, ...]] = bounded(TOGETHER, proofs=[(name,) for name in MENDED])
+    for names in rounds:
         done = [name for name in names if name != "rows of nobody" or engine != "citus"]  # which moves no owner's row
         for name in done:
             meddle(place(), *MENDED[name][0])
@@ -277,7 +278,8 @@ def test_vectors_that_are_damaged_are_made_again(alone: Memory, place: Place, en
     short = "'[1,2]'" if engine == "postgresql" and is_halfvec(place()) else "'00'"
     damages = {**VECTORS, "a short vector": ((f"UPDATE embedding SET data = {short} WHERE seq = 6",), "wrong length")}
     before = [row[:3] for row in contents(place())["embedding"]]
-    for names in bounded([tuple(damages)], proofs=[(name,) for name in damages]):
+    rounds: list[tuple[str, ...]] = bounded([tuple(damages)], proofs=[(name,) for name in damages])
+    for names in rounds:
         for name in names:
             meddle(place(), *damages[name][0])
         told = full.check()
