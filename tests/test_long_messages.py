@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from embermem import Memory, OwnerMemory
 from proofs import bounded
 from scripted import Opener, Place
@@ -43,7 +41,6 @@ def test_the_last_sentence_of_a_very_long_message_is_found_before_and_after_it_i
         assert alice.search(ASKED, k=1)[0].utterance.text == text
 
 
-@pytest.mark.engines
 def test_what_stands_late_is_found_as_well_after_opening_again_and_in_another_store_until_it_is_forgotten(
     opened: Opener, place: Place, memory: Memory
 ) -> None:

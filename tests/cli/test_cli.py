@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 
 from embermem import __version__
 from embermem.cli.main import app
+from forked import ember
 from proofs import bounded
 from soundness import rows
 
@@ -39,21 +41,16 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "m.db"
 
 
-def test_help_lists_every_command_and_imports_nothing_heavy() -> None:
-    done = subprocess.run(command("--help"), capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
+def test_the_package_runs_as_a_module_whose_help_lists_every_command_and_imports_nothing_heavy() -> None:
+    line = [sys.executable, "-X", "importtime", "-m", "embermem", "--help"]
+    done = subprocess.run(line, capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"})
     assert done.returncode == 0
+    assert "Usage: embermem " in done.stdout
     assert [name for name in COMMANDS if not re.search(rf"\b{name}\b", done.stdout)] == []
-    heavy = ("numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec")
-    code = f"import sys, embermem.cli.main; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
-
-
-def test_the_package_runs_as_a_module_and_calls_itself_by_the_commands_name() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "embermem", "no-such-command"], capture_output=True, text=True, env={**os.environ}
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Usage: embermem " in done.stderr
+    imported = {one.rpartition("|")[2].strip() for one in done.stderr.splitlines()}
+    assert "embermem.cli.main" in imported
+    assert [name for name in imported if name.startswith("embermem_bench")] == []
+    assert imported & {"numpy", "sqlalchemy", "onnxruntime", "fastapi", "httpx2", "mcp", "openai", "msgspec"} == set()
 
 
 def test_the_version_is_printed() -> None:
@@ -127,9 +124,8 @@ def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
     assert not at.parent.exists()
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_json_is_all_there_is_on_stdout(filled: Path) -> None:
+    for arguments in (
         ["recall", "my boat"],
         ["show"],
         ["show", "short"],
@@ -144,14 +140,10 @@ def test_reading_makes_no_store_and_no_folder(tmp_path: Path) -> None:
         ["doctor"],
         ["model"],
         ["reindex"],
-    ],
-)
-def test_json_is_all_there_is_on_stdout(filled: Path, arguments: list[str]) -> None:
-    done = run(filled, *arguments, "--json")
-    assert done.code == 0, done.err
-    assert done.json is not None
-    assert "\x1b" not in done.out
-    assert "\x9b" not in done.out
+    ):
+        done = run(filled, *arguments, "--json")
+        assert (done.code, done.json is None) == (0, False), (arguments, done.err)
+        assert not {"\x1b", "\x9b"} & set(done.out), arguments
 
 
 def test_text_from_outside_styles_nothing(filled: Path) -> None:
@@ -180,7 +172,8 @@ def test_recall_prints_the_context_and_explains_on_request(filled: Path) -> None
     assert found["hits"]
 
 
-def test_one_users_memory_is_not_anothers(filled: Path) -> None:
+def test_one_users_memory_is_not_anothers(filled: Path, tmp_path: Path) -> None:
+    filled = Path(shutil.copy(filled, tmp_path / "m.db"))  # others read the store as it is
     for other in (["--user", "other"], ["--agent", "other"]):
         run(filled, *other, "add", "I like figs.")
         assert "boat" not in run(filled, *other, "recall", "my boat leaks").out
@@ -197,9 +190,8 @@ def test_segments_are_shown_with_heat_and_opened_by_id(filled: Path) -> None:
     assert segments[0]["id"] in run(filled, "show", "segment", segments[0]["id"]).out
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_wrong_usage_exits_2(tmp_path: Path) -> None:
+    for arguments in (
         ["--nonsense"],
         ["nonsense"],
         ["add"],
@@ -211,32 +203,27 @@ def test_segments_are_shown_with_heat_and_opened_by_id(filled: Path) -> None:
         ["show", "short", "3"],
         ["model", "remove"],
         ["ingest", "x", "--format", "wav"],
-    ],
-)
-def test_wrong_usage_exits_2(tmp_path: Path, arguments: list[str]) -> None:
-    done = run(tmp_path / "m.db", *arguments)
-    assert (done.code, done.out) == (2, "")
-    assert "Traceback" not in done.err
+    ):
+        done = run(tmp_path / "m.db", *arguments)
+        assert (done.code, done.out) == (2, ""), arguments
+        assert "Traceback" not in done.err
     assert not (tmp_path / "m.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_an_error_is_one_line_on_stderr_and_exit_1(filled: Path) -> None:
+    for arguments, said in (
         (["show", "page", "nope"], "nope"),
         (["show", "page", "999"], "999"),
         (["show", "segment", "nope"], "nope"),
         (["--preset", "fast", "stats"], "fast"),
         (["ingest", "/no/such/file"], "/no/such/file"),
         (["bench", "recall", "/no/such/file"], "/no/such/file"),
-    ],
-)
-def test_an_error_is_one_line_on_stderr_and_exit_1(filled: Path, arguments: list[str], said: str) -> None:
-    done = run(filled, *arguments)
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("error: ")
-    assert said in done.err
-    assert len(done.err.strip().splitlines()) == 1
+    ):
+        done = run(filled, *arguments)
+        assert (done.code, done.out) == (1, ""), arguments
+        assert done.err.startswith("error: ")
+        assert said in done.err
+        assert len(done.err.strip().splitlines()) == 1
 
 
 def test_a_bad_setting_in_the_environment_is_named(filled: Path) -> None:
@@ -283,12 +270,11 @@ def test_a_worker_stops_on_a_signal_after_doing_what_was_due(tmp_path: Path) -> 
         walks = ({"query": f"walk number {n} until {number}", "response": "good"} for n in range(20))
         file = write(tmp_path / f"{number}.jsonl", *walks)
         assert run(at, "--user", "ana", "ingest", str(file), "--no-settle").code == 0
-        with subprocess.Popen(command("worker"), env=environment(at), stderr=subprocess.PIPE, text=True) as process:
-            assert process.stderr is not None
-            assert "working" in process.stderr.readline()
-            wait_until_embedded(at)
-            process.send_signal(number)
-            _, err = process.communicate(timeout=30)
+        process = ember(at, "worker")
+        wait_until_embedded(at)
+        assert "working" in process.errors()
+        process.send_signal(number)
+        _, err = process.communicate()
         assert process.returncode == 0
         assert "Traceback" not in err
     assert run(at, "--user", "ana", "stats", "--json").json["owner"]["without_vector"] == 0

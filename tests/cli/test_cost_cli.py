@@ -149,18 +149,22 @@ def test_an_estimate_is_near_what_a_real_run_asks_for(tmp_path: Path, server: Mo
         assert expected[kind] / 2 <= spent[kind] <= expected[kind] * 2, (kind, expected[kind], spent[kind])
 
 
-def test_without_a_model_an_estimate_is_nothing_and_says_why(tmp_path: Path) -> None:
+def test_an_estimate_counts_pages_and_bad_lines_and_is_nothing_where_no_model_is_asked(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    file = str(talk(tmp_path / "t.jsonl", 7))
+    (one,) = run(tmp_path / "m.db", "ingest", file, "--estimate", "--json", more=model(server)).json["owners"]
+    assert (one["pages"], one["calls"]) == (7, 0)
+
     file = str(talk(tmp_path / "t.jsonl", 40))
     shown = run(tmp_path / "m.db", "ingest", file, "--estimate", "--json").json
     (one,) = shown["owners"]
     assert (one["pages"], one["calls"], one["prompt_tokens"], one["completion_tokens"]) == (40, 0, 0, 0)
     assert "no model is set" in shown["verdict"]
 
-
-def test_pages_that_stay_in_short_term_memory_cost_nothing(tmp_path: Path, server: ModelServer) -> None:
-    file = str(talk(tmp_path / "t.jsonl", 7))
+    file = str(write(tmp_path / "t.jsonl", {"query": "Hello.", "response": "Hi."}, "no json", {"role": "user"}))
     (one,) = run(tmp_path / "m.db", "ingest", file, "--estimate", "--json", more=model(server)).json["owners"]
-    assert (one["pages"], one["calls"]) == (7, 0)
+    assert (one["pages"], one["bad"]) == (1, 2)
 
 
 def test_an_estimate_says_whether_todays_limits_allow_it(tmp_path: Path, server: ModelServer) -> None:
@@ -174,14 +178,6 @@ def test_an_estimate_says_whether_todays_limits_allow_it(tmp_path: Path, server:
     assert "calls: 7 needed, 5 left" in verdict(calls_per_day="5")
     run(tmp_path / "m.db", "chat", stdin=b"Hello.\n", more=model(server))
     assert "calls of this user: 7 needed, 4 left" in verdict(owner_calls_per_day="5")
-
-
-def test_each_conversation_of_a_file_is_estimated_and_bad_lines_are_counted(
-    tmp_path: Path, server: ModelServer
-) -> None:
-    file = write(tmp_path / "t.jsonl", {"query": "Hello.", "response": "Hi."}, "no json", {"role": "user"})
-    (one,) = run(tmp_path / "m.db", "ingest", str(file), "--estimate", "--json", more=model(server)).json["owners"]
-    assert (one["pages"], one["bad"]) == (1, 2)
 
 
 def test_a_promotion_needs_heat_above_tau() -> None:

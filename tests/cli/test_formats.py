@@ -82,16 +82,21 @@ def test_seconds_since_1970_are_a_time() -> None:
     assert entry.at == datetime(1970, 1, 2, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_json_list_of_messages_is_read_on_one_line_and_on_many(indent: int | None) -> None:
-    messages = [
-        {"role": "user", "content": [{"type": "text", "text": "look"}]},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
-        {"role": "developer", "content": "be brief"},
-    ]
-    found = entries(json.dumps(messages, indent=indent))
-    assert pairs(found) == [("user", [{"type": "text", "text": "look"}]), ("assistant", None), ("system", "be brief")]
-    assert found[1].message()["tool_calls"] == [{"id": "1"}]
+def test_a_json_list_of_messages_is_read_on_one_line_and_on_many() -> None:
+    cases: list[int | None] = [None, 2]
+    for indent in cases:
+        messages = [
+            {"role": "user", "content": [{"type": "text", "text": "look"}]},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+            {"role": "developer", "content": "be brief"},
+        ]
+        found = entries(json.dumps(messages, indent=indent))
+        assert pairs(found) == [
+            ("user", [{"type": "text", "text": "look"}]),
+            ("assistant", None),
+            ("system", "be brief"),
+        ]
+        assert found[1].message()["tool_calls"] == [{"id": "1"}]
 
 
 def test_lines_of_names_make_the_first_to_speak_the_user() -> None:
@@ -122,9 +127,8 @@ def test_an_empty_file_holds_nothing() -> None:
     assert entries("\n \n") == []
 
 
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
+def test_a_bad_json_line_says_where_what_and_what_to_do() -> None:
+    cases: list[tuple[str | bytes, str]] = [
         ('{"role": "user", "content": ', "not JSON"),
         ('{"role": "ghost", "content": "a"}', "role is 'ghost'"),
         ('{"role": "user"}', "content is missing"),
@@ -143,15 +147,14 @@ def test_an_empty_file_holds_nothing() -> None:
         ('{"query": null, "response": null}', "query and response are empty"),
         ("17", "a int, not an object"),
         (b'{"role": "user", "content": "\xff"}', "not UTF-8"),
-    ],
-)
-def test_a_bad_json_line_says_where_what_and_what_to_do(line: str | bytes, what: str) -> None:
-    good = b'{"role": "user", "content": "a"}\n'
-    assert entries(good + b'{"role": "user", "content": "a literal \\\\u0000"}')
-    found = bad(good + (line.encode() if isinstance(line, str) else line) + b"\n" + good)
-    assert found.place == "line 2"
-    assert what in found.what
-    assert found.advice
+    ]
+    for line, what in cases:
+        good = b'{"role": "user", "content": "a"}\n'
+        assert entries(good + b'{"role": "user", "content": "a literal \\\\u0000"}')
+        found = bad(good + (line.encode() if isinstance(line, str) else line) + b"\n" + good)
+        assert found.place == "line 2"
+        assert what in found.what
+        assert found.advice
 
 
 def test_a_line_without_a_name_is_bad() -> None:
@@ -169,7 +172,8 @@ def test_each_conversation_of_a_recall_set_is_a_source_of_its_own() -> None:
     assert entry.at == datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ['{"conversations": [{"id": "a", "threads": 3}]}', "[1, 2", '{\n"role": 1\n}'])
-def test_a_document_that_cannot_be_understood_is_refused_whole(text: str) -> None:
-    with pytest.raises(InputError):
-        [list(source.items) for source in sources(text, Format.MESSAGES)]
+def test_a_document_that_cannot_be_understood_is_refused_whole() -> None:
+    cases: list[str] = ['{"conversations": [{"id": "a", "threads": 3}]}', "[1, 2", '{\n"role": 1\n}']
+    for text in cases:
+        with pytest.raises(InputError):
+            [list(source.items) for source in sources(text, Format.MESSAGES)]

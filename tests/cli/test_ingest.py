@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import command, environment, heeds_ctrl_c, run, said, write
+from running import command, environment, run, said, write
 
 from embermem.memory import Memory, OwnerMemory
 from embermem.transfer.ingest import BATCH_MESSAGES, BadInput, ingest
 from embermem.transfer.items import BadLine, Entry
+from forked import Child, ember
 from proofs import bounded
 from soundness import rows
 
@@ -135,7 +136,7 @@ def utterances(at: Path) -> int:
     return 0
 
 
-def wait_for_more(at: Path, count: int, process: subprocess.Popen[Any]) -> None:
+def wait_for_more(at: Path, count: int, process: subprocess.Popen[Any] | Child) -> None:
     """Until a store holds more than so many utterances, or the process that stores them has ended."""
     deadline = time.monotonic() + 60
     while utterances(at) <= count and process.poll() is None and time.monotonic() < deadline:
@@ -166,16 +167,10 @@ def test_killed_again_and_again_it_ends_with_every_line_once(tmp_path: Path) -> 
 
 def test_ctrl_c_leaves_a_sound_store_and_says_how_to_go_on(tmp_path: Path) -> None:
     file, at = write(tmp_path / "f.jsonl", *lines(5_000)), tmp_path / "m.db"
-    with subprocess.Popen(
-        command("ingest", str(file), "--no-settle"),
-        env=environment(at),
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heeds_ctrl_c,
-    ) as process:
-        wait_for_more(at, 0, process)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+    process = ember(at, "ingest", str(file), "--no-settle")
+    wait_for_more(at, 0, process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "goes on there" in err

@@ -232,12 +232,13 @@ def test_migrate_says_from_where_to_where_and_keeps_the_store_as_it_was(
     assert (missing.code, (tmp_path / "none.db").exists()) == (1, False)
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgresql", "citus"])
-def test_schema_prints_the_statements_and_asks_no_store(engine: str, tmp_path: Path) -> None:
-    done = run(tmp_path / "none.db", "schema", "--engine", engine)
-    assert done.code == 0
-    assert done.out == "".join(f"{one};\n" for one in ddl(engine))
-    assert not (tmp_path / "none.db").exists()
+def test_schema_prints_the_statements_and_asks_no_store(tmp_path: Path) -> None:
+    cases: list[str] = ["sqlite", "postgresql", "citus"]
+    for engine in cases:
+        done = run(tmp_path / "none.db", "schema", "--engine", engine)
+        assert done.code == 0
+        assert done.out == "".join(f"{one};\n" for one in ddl(engine))
+        assert not (tmp_path / "none.db").exists()
 
 
 def test_schema_of_an_unknown_engine_is_wrong_usage_and_without_pgvector_vectors_are_bytes(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ from embermem.reports import render
 NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("given_text", "shown"),
-    [
+def test_text_from_outside_cannot_steer_the_terminal() -> None:
+    cases: list[tuple[str, str]] = [
         ("\x1b[31mred\x1b[0m", "red"),
         ("\x9b31mred", "red"),
         ("\x1b]0;a title\x07rest", "rest"),
@@ -29,10 +28,8 @@ NOON = datetime(2026, 5, 2, 12, tzinfo=UTC)
         ("left \u202eright\u202c \u2066inside\u2069", "left right inside"),
         ("[red]markup[/red] :smile:", "[red]markup[/red] :smile:"),
         ("你好，世界 🎉 مرحبا", "你好，世界 🎉 مرحبا"),
-    ],
-)
-def test_text_from_outside_cannot_steer_the_terminal(given_text: str, shown: str) -> None:
-    assert render.plain(given_text) == shown
+    ]
+    assert [(given_text, shown) for given_text, shown in cases if render.plain(given_text) != shown] == []
 
 
 @given(st.text())

@@ -18,6 +18,7 @@ from embermem.client import Client
 from embermem.core import messages
 from embermem.core.errors import InputError, NotGranted
 from embermem.http.app import create_app
+from embermem.protocols import Grant
 from embermem.testing.model_server import ModelServer
 from scripted import NOW, Opener
 

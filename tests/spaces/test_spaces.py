@@ -19,8 +19,6 @@ from embermem.memoryos.recall.merging import divided
 from embermem.owner_memory.sharing import SharedMemory
 from scripted import Clock, Opener
 
-pytestmark = pytest.mark.engines
-
 
 @pytest.fixture
 def team(memory: Memory) -> OwnerMemory:
@@ -61,15 +59,14 @@ def test_a_space_is_an_owner_that_no_user_can_be(memory: Memory, team: OwnerMemo
     assert team.pages()
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "a,b", "-a", ".a", "_a", "a:", "x" * 65, "a\n", "*"])
-def test_a_name_that_could_be_taken_for_something_else_is_refused(memory: Memory, name: str) -> None:
-    with pytest.raises(InputError, match="is not a space's name"):
-        memory.space(name)
-    with pytest.raises(InputError, match="is not a space's name"):
-        memory.of("alice", shares=[name])
+def test_a_name_of_any_writing_is_taken_but_none_that_could_be_taken_for_something_else(memory: Memory) -> None:
+    cases: list[str] = ["", " ", "a b", "a/b", "a,b", "-a", ".a", "_a", "a:", "x" * 65, "a\n", "*"]
+    for name in cases:
+        with pytest.raises(InputError, match="is not a space's name"):
+            memory.space(name)
+        with pytest.raises(InputError, match="is not a space's name"):
+            memory.of("alice", shares=[name])
 
-
-def test_names_are_of_any_writing(memory: Memory) -> None:
     for name in ("手册", "équipe-2", "v1.2_final", "x" * 64):
         memory.space(name).add("One line.")
     assert memory.spaces() == tuple(sorted(("手册", "équipe-2", "v1.2_final", "x" * 64)))
@@ -107,7 +104,9 @@ def test_a_grant_is_of_a_user_of_one_agent_or_of_everybody(memory: Memory, team:
         memory.grant("team", user=None, agent="tutor")
 
 
-def test_a_grant_to_read_allows_no_write_and_no_visit(bound: OwnerMemory, team: OwnerMemory) -> None:
+def test_a_grant_to_read_allows_no_write_and_none_to_write_outlives_or_forgets_the_space(
+    bound: OwnerMemory, team: OwnerMemory, memory: Memory
+) -> None:
     shared = bound.shared["team"]
     before = (team.state(), team.segments())
     with pytest.raises(NotGranted, match=r"may not be written to by alice/default.*write=True"):
@@ -116,6 +115,16 @@ def test_a_grant_to_read_allows_no_write_and_no_visit(bound: OwnerMemory, team: 
         shared.visit(shared.search("deploy", 3))
     bound.visit(bound.recall("When is the deploy?"))
     assert (team.state(), team.segments()) == before
+
+    memory.grant("team", user="alice", write=True)
+    with pytest.raises(NotGranted, match="who runs the store"):
+        bound.shared["team"].add_webhook("https://example.org/")
+
+    memory.grant("team", user="alice", write=True)
+    for name in ("forget_owner", "readmit"):
+        with pytest.raises(NotGranted, match="who runs the store"):
+            getattr(bound.shared["team"], name)()
+        assert team.pages()
 
 
 def test_who_may_write_adds_under_the_own_name_and_is_counted_as_a_visitor(memory: Memory, bound: OwnerMemory) -> None:
@@ -132,12 +141,6 @@ def test_who_may_write_adds_under_the_own_name_and_is_counted_as_a_visitor(memor
     assert bound.profile()[0].value == "Paris"
 
 
-def test_no_grant_adds_a_webhook_which_would_outlive_it(memory: Memory, bound: OwnerMemory) -> None:
-    memory.grant("team", user="alice", write=True)
-    with pytest.raises(NotGranted, match="who runs the store"):
-        bound.shared["team"].add_webhook("https://example.org/")
-
-
 def test_watching_a_space_ends_with_the_grant(memory: Memory, bound: OwnerMemory, team: OwnerMemory) -> None:
     watching = bound.shared["team"].watch(0)
     assert next(watching).no == 1
@@ -147,31 +150,7 @@ def test_watching_a_space_ends_with_the_grant(memory: Memory, bound: OwnerMemory
             pass
 
 
-@pytest.mark.parametrize("name", ["forget_owner", "readmit"])
-def test_no_grant_forgets_a_whole_space(memory: Memory, bound: OwnerMemory, team: OwnerMemory, name: str) -> None:
-    memory.grant("team", user="alice", write=True)
-    with pytest.raises(NotGranted, match="who runs the store"):
-        getattr(bound.shared["team"], name)()
-    assert team.pages()
-
-
-def test_every_method_of_a_shared_handle_looks_at_the_grant(memory: Memory, bound: OwnerMemory) -> None:
-    shared = bound.shared["team"]
-    memory.revoke("team", user="alice")
-    given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
-    for name, method in inspect.getmembers(OwnerMemory, inspect.isfunction):
-        if not name.startswith("_"):
-            needed: dict[str, Any] = {
-                one.name: given.get(one.name, "x")
-                for one in [*inspect.signature(method).parameters.values()][1:]
-                if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-            }
-            with pytest.raises(NotGranted):
-                getattr(shared, name)(**needed)
-    assert isinstance(shared, SharedMemory)
-
-
-def test_what_a_grant_to_read_allows_is_what_only_reads(memory: Memory, bound: OwnerMemory) -> None:
+def test_a_grant_to_read_allows_what_only_reads_and_its_end_nothing(memory: Memory, bound: OwnerMemory) -> None:
     """As the async face declares it, whose calls that only read are dropped when nobody waits for them."""
     reads = {
         name
@@ -196,6 +175,20 @@ def test_what_a_grant_to_read_allows_is_what_only_reads(memory: Memory, bound: O
         else:
             with pytest.raises(NotGranted):
                 getattr(shared, name)(**needed)
+
+    shared = bound.shared["team"]
+    memory.revoke("team", user="alice")
+    given = {"segment": None, "earlier": "2026-01-01", "change_no": 1, "no": 1}
+    for name, method in inspect.getmembers(OwnerMemory, inspect.isfunction):
+        if not name.startswith("_"):
+            needed = {
+                one.name: given.get(one.name, "x")
+                for one in [*inspect.signature(method).parameters.values()][1:]
+                if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+            }
+            with pytest.raises(NotGranted):
+                getattr(shared, name)(**needed)
+    assert isinstance(shared, SharedMemory)
 
 
 def test_grants_and_their_ends_can_be_read_with_their_times(memory: Memory, clock: Clock, team: OwnerMemory) -> None:
@@ -226,6 +219,7 @@ def test_revoking_a_user_ends_all_of_theirs_and_not_what_everybody_has(memory: M
         memory.of("alice", shares=["team"])
 
 
+@pytest.mark.engines
 def test_a_revocation_ends_the_reads_of_a_handle_that_another_process_holds(opened: Opener) -> None:
     here, there = opened(), opened()
     here.space("team").add("The deploy happens every Friday.")
@@ -244,7 +238,9 @@ def test_a_revocation_ends_the_reads_of_a_handle_that_another_process_holds(open
 # -------------------------------------------------------------------------------------------------- how it is told
 
 
-def test_a_context_says_which_lines_are_from_the_space(bound: OwnerMemory, team: OwnerMemory) -> None:
+def test_a_context_says_which_lines_are_from_the_space_and_lists_tell_the_own_memory_alone(
+    bound: OwnerMemory, team: OwnerMemory, memory: Memory
+) -> None:
     context = bound.recall("When does the deploy happen?")
     own, theirs = context.text.split("\n\nshared memory of team:\n")
     assert "Paris" in own
@@ -261,30 +257,37 @@ def test_a_context_says_which_lines_are_from_the_space(bound: OwnerMemory, team:
     assert not {*context.rests_on} & told
     assert {hit.space for hit in context.shared["team"].packed} == {"team"}
 
+    left = without(context.text, {1, 2})
+    assert "#1 alice" not in left
+    assert "#1 Ana: The deploy happens every Friday." in left
 
-def test_a_fact_of_the_space_is_told_by_the_persons_name_under_its_heading(bound: OwnerMemory) -> None:
-    told = bound.overview().text.split("\n\nshared memory of team:\n")
-    assert told[0].startswith("user: home Paris")
-    assert "Lyon" not in told[0]
-    assert "Ana lives in Lyon" in told[1]
+    hits = bound.search("deploy", 2)
+    assert [(hit.rank, hit.space) for hit in hits] == [(1, hits[0].space), (2, hits[1].space)]
+    assert {hit.space for hit in hits} == {None, "team"}
+    assert len(bound.search("deploy", 1)) == 1
+
+    context = bound.recall("deploy", preset="paper", budget=1)
+    assert "Friday" in context.text
+    assert "Paris" in context.text
+
+    assert [page.thread for page in bound.pages()] == ["main"]
+    assert all("Friday" not in (one.query or "") for one in bound.pages())
+    assert all("Ana" not in fact.text for fact in bound.facts())
+    assert {one.name for one in bound.people()} == {"alice", "agent"}
+
+    own, theirs = bound.overview().text.split("\n\nshared memory of team:\n")
+    assert own.startswith("user: home Paris")
+    assert "Lyon" not in own
+    assert "Ana lives in Lyon" in theirs
     assert "Lyon" in bound.overview(person="Ana").text
     with pytest.raises(NotFound):
         bound.overview(person="Zoe")
 
-
-def test_spaces_are_told_in_the_order_of_their_names(memory: Memory, bound: OwnerMemory) -> None:
     memory.space("alpha").add("The deploy needs two keys.")
     memory.grant("alpha", user="alice")
     texts = [memory.of("alice", shares=s).recall("the deploy").text for s in (["team", "alpha"], ["alpha", "team"])]
     assert texts[0] == texts[1]
     assert texts[0].index("shared memory of alpha:") < texts[0].index("shared memory of team:")
-
-
-def test_the_own_memory_alone_is_what_lists_tell(bound: OwnerMemory) -> None:
-    assert [page.thread for page in bound.pages()] == ["main"]
-    assert all("Friday" not in (one.query or "") for one in bound.pages())
-    assert all("Ana" not in fact.text for fact in bound.facts())
-    assert {one.name for one in bound.people()} == {"alice", "agent"}
 
 
 def test_a_handbook_of_documents_is_quoted_from_its_space(memory: Memory) -> None:
@@ -303,37 +306,23 @@ def test_a_handbook_of_documents_is_quoted_from_its_space(memory: Memory) -> Non
         alice.shared["handbook"].add_document("More.", title="More")
 
 
-def test_search_merges_and_ranks(bound: OwnerMemory) -> None:
-    found = bound.search("deploy", 2)
-    assert [(hit.rank, hit.space) for hit in found] == [(1, found[0].space), (2, found[1].space)]
-    assert {hit.space for hit in found} == {None, "team"}
-    assert len(bound.search("deploy", 1)) == 1
-
-
-@pytest.mark.parametrize("budget", [1, 8, 20, 30, 40, 60, 100, 400])
-def test_the_whole_text_stays_within_the_budget(memory: Memory, bound: OwnerMemory, budget: int) -> None:
+def test_the_whole_text_stays_within_the_budget(memory: Memory, bound: OwnerMemory) -> None:
     memory.space("team").add_messages(
         [{"role": "user", "name": "Ana", "content": f"Deploy number {n} went to the harbour."} for n in range(30)]
     )
     for n in range(10):
         bound.add(f"I deploy boat {n} on Sunday.", "Good.")
-    context = bound.recall("Where did the deploy go?", budget=budget)
-    assert context.tokens <= budget
-    assert bound.overview(budget).tokens <= budget
-    if budget >= 100:
-        assert context.shared["team"].packed
-        assert any(hit.space is None for hit in context.packed)
+    for budget in (1, 8, 20, 30, 40, 60, 100, 400):
+        context = bound.recall("Where did the deploy go?", budget=budget)
+        assert context.tokens <= budget
+        assert bound.overview(budget).tokens <= budget
+        if budget >= 100:
+            assert context.shared["team"].packed
+            assert any(hit.space is None for hit in context.packed)
 
 
-def test_the_paper_preset_tells_all_of_both(bound: OwnerMemory) -> None:
-    context = bound.recall("deploy", preset="paper", budget=1)
-    assert "Friday" in context.text
-    assert "Paris" in context.text
-
-
-@pytest.mark.parametrize(
-    ("budget", "parts", "given"),
-    [
+def test_the_budget_is_divided_by_worth_and_no_part_gets_more_than_it_needs() -> None:
+    cases: list[tuple[int, list[tuple[int, float]], list[int]]] = [
         (100, [(60, 1.0), (60, 1.0)], [50, 50]),
         (101, [(60, 1.0), (90, 1.0)], [51, 50]),
         (100, [(20, 1.0), (200, 1.0)], [20, 80]),
@@ -341,19 +330,8 @@ def test_the_paper_preset_tells_all_of_both(bound: OwnerMemory) -> None:
         (100, [(200, 0.0), (10, 1.0)], [90, 10]),
         (100, [(30, 0.0), (30, 0.0)], [30, 30]),
         (0, [(30, 1.0)], [0]),
-    ],
-)
-def test_the_budget_is_divided_by_worth_and_no_part_gets_more_than_it_needs(
-    budget: int, parts: list[tuple[int, float]], given: list[int]
-) -> None:
-    assert divided(budget, parts) == given
-
-
-def test_what_a_prompt_shows_already_is_left_out_of_the_own_part_alone(bound: OwnerMemory) -> None:
-    context = bound.recall("When does the deploy happen?")
-    left = without(context.text, {1, 2})
-    assert "#1 alice" not in left
-    assert "#1 Ana: The deploy happens every Friday." in left
+    ]
+    assert [(budget, parts, given) for budget, parts, given in cases if divided(budget, parts) != given] == []
 
 
 # ---------------------------------------------------------------------------------------------------- what is forgotten
@@ -384,7 +362,9 @@ def test_forgetting_a_space_takes_its_grants_along(memory: Memory, bound: OwnerM
         bound.recall("deploy")
 
 
-def test_forgetting_a_user_takes_the_grants_to_them_along(memory: Memory, bound: OwnerMemory) -> None:
+def test_forgetting_a_user_takes_the_grants_to_them_along_whether_they_spoke_or_not(
+    memory: Memory, bound: OwnerMemory, team: OwnerMemory
+) -> None:
     memory.grant("team", user="alice", agent="tutor")
     memory.grant("team", user="bob")
     memory.forget_user("alice")
@@ -392,13 +372,9 @@ def test_forgetting_a_user_takes_the_grants_to_them_along(memory: Memory, bound:
     memory.of("bob", "tutor").add("Hello.")
     memory.grant("team", user="bob", agent="tutor")
     memory.of("bob", "tutor").forget_owner()
-    assert [(one.user, one.agent) for one in memory.grants("team", past=True)] == [("bob", None)]
-
-
-def test_a_user_who_never_spoke_takes_the_grants_along_too(memory: Memory, team: OwnerMemory) -> None:
     memory.grant("team", user="carl")
-    memory.forget_user("carl")
-    assert memory.grants("team", past=True) == ()
+    memory.forget_user("carl")  # who never spoke
+    assert [(one.user, one.agent) for one in memory.grants("team", past=True)] == [("bob", None)]
 
 
 def test_the_store_is_sound_with_spaces_in_it(memory: Memory, bound: OwnerMemory) -> None:

@@ -141,8 +141,8 @@ def test_what_is_told_is_always_granted(place: Place) -> None:
         run_state_machine_as_test(
             Sharing,
             settings=settings(
-                max_examples=bounded(4, proofs=60),
-                stateful_step_count=bounded(10, proofs=30),
+                max_examples=bounded(3, proofs=60),
+                stateful_step_count=bounded(8, proofs=30),
                 deadline=None,
                 suppress_health_check=list(HealthCheck),
             ),

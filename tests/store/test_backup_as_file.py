@@ -14,6 +14,7 @@ from lives import contents, fill_every_table
 from scripted import SMALL, Clock, Place
 
 
+@pytest.mark.engines
 def test_a_store_becomes_a_file_row_by_row_and_a_server_says_what_else_to_run(place: Place, tmp_path: Path) -> None:
     clock, own = Clock(), {"store"}
     with Memory(place(), clock=clock, **SMALL) as memory:

@@ -36,15 +36,16 @@ def names(found: Sequence[OwnerEntry]) -> list[tuple[str, str]]:
     return [(one.owner.user, one.owner.agent) for one in found]
 
 
-@pytest.mark.parametrize("order", OwnerOrder)
-def test_lists_go_on_where_they_ended(peopled: Memory, order: OwnerOrder) -> None:
-    whole = peopled.find_owners(order=order)
-    assert sorted(names(whole)) == sorted(NAMES)
-    parts: list[OwnerEntry] = []
-    while some := peopled.find_owners(order=order, limit=2, after=parts[-1].position if parts else None):
-        assert len(some) <= 2
-        parts += some
-    assert parts == list(whole)
+@pytest.mark.engines
+def test_lists_go_on_where_they_ended(peopled: Memory) -> None:
+    for order in OwnerOrder:
+        whole = peopled.find_owners(order=order)
+        assert sorted(names(whole)) == sorted(NAMES)
+        parts: list[OwnerEntry] = []
+        while some := peopled.find_owners(order=order, limit=2, after=parts[-1].position if parts else None):
+            assert len(some) <= 2
+            parts += some
+        assert parts == list(whole)
 
 
 def test_orders_are_what_they_are_called(peopled: Memory, clock: Clock) -> None:
@@ -82,6 +83,7 @@ def test_an_owner_without_a_message_was_active_when_it_began(memory: Memory, clo
     assert (entry.last_at, entry.pages) == (clock.now, 0)
 
 
+@pytest.mark.engines
 def test_owners_are_found_by_a_part_of_the_name_whatever_its_case(memory: Memory) -> None:
     for user, agent in [("Alice", "tutor"), ("malice", "default"), ("100%", "a_b"), ("Élodie", "x"), ("a/b", "c")]:
         memory.of(user, agent).add("Hello.")
@@ -118,9 +120,9 @@ def test_what_is_asked_wrongly_is_refused(peopled: Memory) -> None:
         peopled.census(among=["alice"])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize(
-    "held",
-    [
+@pytest.mark.engines
+def test_among_the_grants_of_a_key_are_the_owners_that_it_covers(peopled: Memory, clock: Clock) -> None:
+    cases: list[list[str]] = [
         ["user-1"],
         ["user-1/default"],
         ["user-1/tutor", "user-2/default", "user-3"],
@@ -128,20 +130,17 @@ def test_what_is_asked_wrongly_is_refused(peopled: Memory) -> None:
         ["*/tutor", "user-2"],
         ["*"],
         ["nobody"],
-    ],
-)
-def test_among_the_grants_of_a_key_are_the_owners_that_it_covers(
-    peopled: Memory, clock: Clock, held: list[str]
-) -> None:
-    key, _ = api_keys.make("one", held, spaces=["team:grant"], read_only=False, now=clock.now)
-    covered = [one for one in peopled.owners() if one.space is None and api_keys.covers(key, one, Right.READ)]
-    found = peopled.find_owners(order="name", among=key.grants)
-    assert sorted(one.owner.id for one in found) == sorted(one.id for one in covered)
-    census = peopled.census(among=key.grants)
-    assert (census.owners, census.new) == (len(covered), len(covered))
-    assert sum(said for _, said in census.said) == sum(
-        peopled.of(one.user, one.agent).stats().utterances for one in covered
-    )
+    ]
+    for held in cases:
+        key, _ = api_keys.make("one", held, spaces=["team:grant"], read_only=False, now=clock.now)
+        covered = [one for one in peopled.owners() if one.space is None and api_keys.covers(key, one, Right.READ)]
+        found = peopled.find_owners(order="name", among=key.grants)
+        assert sorted(one.owner.id for one in found) == sorted(one.id for one in covered)
+        census = peopled.census(among=key.grants)
+        assert (census.owners, census.new) == (len(covered), len(covered))
+        assert sum(said for _, said in census.said) == sum(
+            peopled.of(one.user, one.agent).stats().utterances for one in covered
+        )
 
 
 def test_a_key_of_spaces_alone_reaches_no_owner(peopled: Memory, clock: Clock) -> None:
@@ -157,6 +156,7 @@ def test_more_owners_than_a_statement_nests_may_be_named(peopled: Memory) -> Non
     assert len(peopled.find_owners(among=among)) == 7
 
 
+@pytest.mark.engines
 def test_what_was_recorded_is_counted_by_the_days_of_a_zone(memory: Memory, clock: Clock) -> None:
     said: Counter[date] = Counter()
     kolkata = ZoneInfo("Asia/Kolkata")

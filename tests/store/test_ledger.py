@@ -197,6 +197,7 @@ def spent(place: str | Path, owners: Sequence[str], limits: dict[str, int]) -> i
     return refused
 
 
+@pytest.mark.engines
 def test_many_processes_together_do_not_go_over_a_limit(place: Place) -> None:
     refused = spent(place(), ["o0", "o1", "o2", "o3"], {"calls": 37, "owner_tokens": 150})
     (made,) = rows(place(), "SELECT count(*) AS n FROM call")

@@ -202,6 +202,7 @@ def test_a_fact_is_at_each_revision_as_that_left_it(store: SqlStore) -> None:
     assert fact_of(store, F1, at(8)) == fact_of(store, F1, Moment())
 
 
+@pytest.mark.engines
 def test_a_fact_was_true_within_its_time_and_not_at_its_end(store: SqlStore) -> None:
     say(store)
     open_ended, ended, no_time, unknown = fact("open", since=None), fact("ended"), fact("wrong"), fact("unknown")
@@ -295,6 +296,7 @@ def test_a_trait_that_was_cleared_was_never_true(store: SqlStore) -> None:
 # --------------------------------------------------------------------------------------------------- pages and segments
 
 
+@pytest.mark.engines
 def test_a_page_is_where_it_was(store: SqlStore) -> None:
     pages = [say(store, f"{n}", at=NOW + n * DAY) for n in range(3)]
     decide(store, noted(pages[0], 1), placed(pages[0]), written("one"))

@@ -78,6 +78,7 @@ def write(store: SqlStore, owner: Owner, *keep: Record, drop: tuple[RecordId, ..
     return store.write(owner, Written(keep=keep, drop=drop), revision=revision, read_to=read_to, now=NOW)
 
 
+@pytest.mark.engines
 def test_every_kind_of_value_comes_back_as_it_was(store: SqlStore) -> None:
     zone = timezone(timedelta(hours=2))
     whole = thing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from sqlalchemy import select
@@ -57,6 +58,7 @@ def any_metadata(chance: random.Random) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.engines
 def test_sql_finds_by_any_filter_what_the_filter_says_of_each_metadata(store: SqlStore) -> None:
     chance = random.Random(7)
     given_messages = [message({}), *(message({"n": one}) for one in PLAIN), *(message({"n": [one]}) for one in TEXTS)]
@@ -66,7 +68,7 @@ def test_sql_finds_by_any_filter_what_the_filter_says_of_each_metadata(store: Sq
     said = store.utterances(ALICE.id)
     assert [one.metadata for one in said] == [one.metadata for one in given_messages]
 
-    @settings(max_examples=bounded(300, proofs=3000), database=None)
+    @settings(max_examples=bounded(100, proofs=3000), database=None)
     @given(filters)
     def same(wanted: dict[str, Any]) -> None:
         checked_one = checked_filter(wanted, "filter")

@@ -15,8 +15,6 @@ from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from scripted import Clock, Opener
 
-pytestmark = pytest.mark.engines
-
 
 @pytest.fixture
 def server() -> Iterator[ModelServer]:

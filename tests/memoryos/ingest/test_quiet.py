@@ -20,8 +20,6 @@ from embermem.core.types import Message, Role, ThreadId
 from scripted import NOW, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound
 
-pytestmark = pytest.mark.engines
-
 QUIET_S = 5.0
 
 
@@ -356,6 +354,7 @@ def test_the_background_thread_reads_a_lone_message_by_itself_long_before_its_ne
     until(lambda: (values(alice), values(bob)) == (["Lyon"], ["nurse"]))
 
 
+@pytest.mark.engines
 def test_many_workers_read_each_lone_message_once(opened: Opener) -> None:
     settings = {"clock": None, "background": False, "quiet_s": 0.0, "pause_s": 0.0}
     memories = [opened(**settings) for _ in range(2)]

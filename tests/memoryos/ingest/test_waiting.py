@@ -34,8 +34,6 @@ from proofs import bounded
 from scripted import Clock, Place, ScriptedAnalyst
 from soundness import assert_sound
 
-pytestmark = pytest.mark.engines
-
 UNUSABLE = (
     ModelReplyError("the answer is not of the form asked for", raw="{}"),
     ModelTooLong("the prompt is too long"),

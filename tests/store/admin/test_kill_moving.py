@@ -197,7 +197,7 @@ def test_an_import_that_was_killed_has_each_user_whole_or_not_at_all_and_the_nex
                     assert all(memory.of(owner.user, owner.agent).changes() for owner in memory.owners())
                 assert_clean(target)
 
-        for _ in range(3):
+        for _ in range(bounded(1, proofs=3)):
             child = started(target, "import", str(file), "--leave-out")
             time.sleep(chance.uniform(0, took))
             os.kill(child, signal.SIGKILL)
@@ -227,7 +227,7 @@ def test_a_copy_that_was_killed_is_opened_by_nobody_and_goes_on_to_the_same_end(
     chance, hit = random.Random(SEED), 0
     for number in range(max(1, KILLS // 3)):
         target = tmp_path / f"target{number}.db"
-        for _ in range(3):
+        for _ in range(bounded(1, proofs=3)):
             child = started(lived, "copy", str(lived), str(target))
             time.sleep(chance.uniform(0, took))
             os.kill(child, signal.SIGKILL)

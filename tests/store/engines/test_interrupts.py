@@ -34,7 +34,8 @@ STEP = max(1, 60_000 // INTERRUPTS) | 1
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that send signals")
 
 
-@pytest.mark.parametrize("step", [0, STEP], ids=["by a timer", "line by line"])
+@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.proof), STEP], ids=["by a timer", "line by line"])
+@pytest.mark.engines
 def test_an_interrupt_at_any_moment_leaves_no_lock_and_loses_nothing(place: Place, step: int) -> None:
     store = place()
     with Memory(store, **SMALL) as memory:

@@ -53,10 +53,11 @@ def test_the_dictionary_of_stores_that_exist_never_changes() -> None:
     )
 
 
-@pytest.mark.parametrize("damage", [b"", b"\xe5\x01", b"\xe5\x01\x07\xff", b"\xe5\x02\x00", b"other"])
-def test_a_damaged_value_is_told_without_its_text(damage: bytes) -> None:
-    with pytest.raises(StoreCorrupt, match="damaged"):
-        plain_text(damage)
+def test_a_damaged_value_is_told_without_its_text() -> None:
+    cases: list[bytes] = [b"", b"\xe5\x01", b"\xe5\x01\x07\xff", b"\xe5\x02\x00", b"other"]
+    for damage in cases:
+        with pytest.raises(StoreCorrupt, match="damaged"):
+            plain_text(damage)
 
 
 def test_what_would_unpack_to_more_than_is_ever_packed_is_damaged_and_not_unpacked_whole() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql
@@ -20,9 +19,9 @@ def test_codes_come_back_as_they_were(codes: bytes) -> None:
     assert PackedTokens().process_result_value(held, AnyFile()) == codes
 
 
-@pytest.mark.parametrize("none", [None, b""])
-def test_that_there_are_none_stays_told(none: bytes | None) -> None:
-    assert PackedTokens().process_bind_param(none, AnyFile()) == none
+def test_that_there_are_none_stays_told() -> None:
+    cases: list[bytes | None] = [None, b""]
+    assert [none for none in cases if PackedTokens().process_bind_param(none, AnyFile()) != none] == []
 
 
 def test_codes_near_the_middle_take_less_and_older_ones_are_read() -> None:

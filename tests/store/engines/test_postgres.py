@@ -229,13 +229,16 @@ def test_a_wrong_password_is_said_without_it(url: str, role: Callable[..., str])
     assert "wr0ng" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "broken", ["postgresql://alice:s3cret@[::1/memory", "postgresql://alice:s3cret@h:port/memory", "postgresql://"]
-)
-def test_a_url_that_cannot_be_read_is_said_without_the_password(broken: str) -> None:
-    with pytest.raises((ConfigError, StoreUnreachable)) as raised:
-        Memory(broken, **SMALL)
-    assert "s3cret" not in str(raised.value)
+def test_a_url_that_cannot_be_read_is_said_without_the_password() -> None:
+    cases: list[str] = [
+        "postgresql://alice:s3cret@[::1/memory",
+        "postgresql://alice:s3cret@h:port/memory",
+        "postgresql://",
+    ]
+    for broken in cases:
+        with pytest.raises((ConfigError, StoreUnreachable)) as raised:
+            Memory(broken, **SMALL)
+        assert "s3cret" not in str(raised.value)
 
 
 def test_a_user_who_may_only_read_is_told_so_when_he_writes(url: str, role: Callable[..., str]) -> None:

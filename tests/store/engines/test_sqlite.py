@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -69,29 +70,29 @@ def test_garbage_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     assert [f.name for f in tmp_path.iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("line", range(1, 8))
-def test_a_store_that_another_makes_while_its_file_is_looked_at_is_ours(tmp_path: Path, line: int) -> None:
-    file = tmp_path / "memory.db"
-    with closing(sqlite3.connect(file)) as begun:
-        begun.execute("PRAGMA journal_mode=WAL")  # the first thing that whoever makes a store writes
-    left = line
+def test_a_store_that_another_makes_while_its_file_is_looked_at_is_ours(tmp_path: Path) -> None:
+    for line in range(1, 8):
+        file = tmp_path / f"{line}.db"
+        with closing(sqlite3.connect(file)) as begun:
+            begun.execute("PRAGMA journal_mode=WAL")  # the first thing that whoever makes a store writes
+        left = line
 
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal left
-        if frame.f_code is not sqlite.refuse_foreign.__code__:
-            return None
-        left -= event == "line"
-        if left == 0:
+        def trace(frame: FrameType, event: str, argument: object, file: Path = file) -> Any:
+            nonlocal left
+            if frame.f_code is not sqlite.refuse_foreign.__code__:
+                return None
+            left -= event == "line"
+            if left == 0:
+                sys.settrace(None)
+                SqlStore(Sqlite(file, 60)).close()
+            return trace
+
+        sys.settrace(trace)
+        try:
+            sqlite.refuse_foreign(file)
+        finally:
             sys.settrace(None)
-            SqlStore(Sqlite(file, 60)).close()
-        return trace
-
-    sys.settrace(trace)
-    try:
-        sqlite.refuse_foreign(file)
-    finally:
-        sys.settrace(None)
-    assert left <= 0
+        assert left <= 0
 
 
 def test_somebody_else_s_database_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
@@ -136,13 +137,14 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         assert len(memory.of("alice").pages()) == 1
 
 
-@pytest.mark.parametrize("name", ["with space.db", "ünï 汉字.db", "what?.db", "a#b%41.db", "'quoted\".db"])
-def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
-    with Memory(tmp_path / name, **SMALL) as memory:
-        memory.of("alice").add("Hello")
-    assert (tmp_path / name).is_file()
-    with Memory(str(tmp_path / name), **SMALL) as memory:
-        assert len(memory.of("alice").pages()) == 1
+def test_a_file_may_have_any_name(tmp_path: Path) -> None:
+    cases: list[str] = ["with space.db", "ünï 汉字.db", "what?.db", "a#b%41.db", "'quoted\".db"]
+    for name in cases:
+        with Memory(tmp_path / name, **SMALL) as memory:
+            memory.of("alice").add("Hello")
+        assert (tmp_path / name).is_file()
+        with Memory(str(tmp_path / name), **SMALL) as memory:
+            assert len(memory.of("alice").pages()) == 1
 
 
 def test_a_folder_or_a_missing_one_is_refused_with_advice(tmp_path: Path) -> None:
@@ -182,14 +184,15 @@ def small_disk() -> Iterator[list[int]]:
 
 
 def test_a_full_disk_says_so_and_loses_nothing_acknowledged(tmp_path: Path, small_disk: list[int]) -> None:
-    file, kept = tmp_path / "memory.db", []
+    file, kept, chance = tmp_path / "memory.db", [], random.Random(1)
     small_disk[0] = 150
     with Memory(file, **SMALL) as memory:
         alice = memory.of("alice")
 
         def add_for_ever() -> None:
             for n in range(10_000):
-                kept.append((alice.add(f"line {n} " * 50, "ok"), f"line {n} " * 50))
+                said = f"line {n} {chance.randbytes(4000).hex()}"  # which no packing makes small
+                kept.append((alice.add(said, "ok"), said))
 
         with pytest.raises(StoreFull, match="no room"):
             add_for_ever()
@@ -252,32 +255,29 @@ def delete_wal(file: Path) -> None:
     Path(f"{file}-wal").unlink()
 
 
-@pytest.mark.parametrize(
-    ("move", "what"),
-    [
+def test_a_store_whose_file_was_moved_takes_nothing_and_makes_nothing(tmp_path: Path) -> None:
+    cases: list[tuple[Callable[[Path], None], str]] = [
         (Path.unlink, r"memory\.db was deleted or renamed while the store was open; nothing was written: put it back"),
         (move_away, r"memory\.db was deleted or renamed while"),
         (restore, r"memory\.db was replaced by another file while.* open the store that is meant"),
         (delete_wal, r"memory\.db-wal was deleted or renamed while.*close every memory that has the store open"),
-    ],
-)
-def test_a_store_whose_file_was_moved_takes_nothing_and_makes_nothing(
-    tmp_path: Path, move: Callable[[Path], None], what: str
-) -> None:
-    file = tmp_path / "memory.db"
-    with Memory(file, **SMALL) as memory:
-        memory.of("alice").add("Hello")
-        move(file)
-        there = set(tmp_path.glob("*.db"))
-        for _ in range(2):
-            with pytest.raises(StoreMoved, match=what):
-                memory.of("alice").add("Lost")
-            with pytest.raises(StoreMoved, match=what):
-                memory.of("alice").pages()
-        with ThreadPoolExecutor(4) as threads:  # which need further connections
-            for error in [threads.submit(memory.of("bob").add, "Lost").exception() for _ in range(4)]:
-                assert isinstance(error, StoreMoved)
-        assert set(tmp_path.glob("*.db")) == there
+    ]
+    for number, (move, what) in enumerate(cases):
+        (folder := tmp_path / str(number)).mkdir()
+        file = folder / "memory.db"
+        with Memory(file, **SMALL) as memory:
+            memory.of("alice").add("Hello")
+            move(file)
+            there = set(folder.glob("*.db"))
+            for _ in range(2):
+                with pytest.raises(StoreMoved, match=what):
+                    memory.of("alice").add("Lost")
+                with pytest.raises(StoreMoved, match=what):
+                    memory.of("alice").pages()
+            with ThreadPoolExecutor(4) as threads:  # which need further connections
+                for error in [threads.submit(memory.of("bob").add, "Lost").exception() for _ in range(4)]:
+                    assert isinstance(error, StoreMoved)
+            assert set(folder.glob("*.db")) == there
 
 
 def test_a_store_whose_file_comes_back_goes_on(tmp_path: Path) -> None:
