@@ -92,7 +92,7 @@ def _add(hint: Any, seen: set[type[Any]]) -> None:
     ours = isinstance(hint, type) and hint.__module__.startswith("embermem.") and hint not in seen
     if ours and (dataclasses.is_dataclass(hint) or issubclass(hint, enum.Enum)):
         seen.add(hint)
-        for one in _hints(hint).values() if dataclasses.is_dataclass(hint) else ():
+        for one in _hints(hint).values() if dataclasses.is_dataclass(hint) else ():  # type: ignore[arg-type]
             _add(one, seen)
     for part in get_args(hint):
         _add(part, seen)

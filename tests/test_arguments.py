@@ -128,7 +128,7 @@ def test_opening_raises_only_errors_of_ours(tmp_path: Any) -> None:
 
     failed = []
     names = "place preset config clock reindex model read_only filter embedder threads".split()
-    values = (3, b"x", object(), [], {}, "no such", "a\x00b", 1.5)
+    values: tuple[Any, ...] = (3, b"x", object(), [], {}, "no such", "a\x00b", 1.5)
     for kind, name in product((Memory, AsyncMemory), names):
         for value in values:
             if (name, value) == ("place", "no such"):
@@ -147,7 +147,7 @@ def test_the_methods_of_the_papers_other_systems_are_checked_too() -> None:
 
 
 def test_the_error_says_what_is_wrong_where_and_what_to_give(memory: Memory) -> None:
-    cases: list[tuple[Callable[[OwnerMemory], object], str]] = [
+    cases: list[tuple[Callable[[Any], object], str]] = [
         (lambda a: a.recall("Where?", scope={"before_seq": 3}), r"scope is dict; recall\(\) takes a Scope such as"),
         (lambda a: a.recall("Where?", budget="12"), r"budget is str; recall\(\) takes a whole number, or None"),
         (lambda a: a.recall(3), r"query is int; recall\(\) takes a text"),

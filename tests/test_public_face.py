@@ -201,10 +201,16 @@ def test_what_cannot_be_asked_is_refused_by_name_and_what_is_not_there_is_not_fo
         with pytest.raises(InputError):
             call(memory.of("alice"))
     alice = memory.of("alice")
-    for use in (lambda: alice.page("p0"), lambda: alice.segment("s0"), lambda: alice.page("'; --")):
+    missing: list[Callable[[], object]] = [
+        lambda: alice.page("p0"),
+        lambda: alice.segment("s0"),
+        lambda: alice.page("'; --"),
+    ]
+    for read in missing:
         with pytest.raises(NotFound):
-            use()
-    for user in ["", "  ", None, 7, "x" * 513, "a\x00", "\ud800"]:
+            read()
+    users: list[Any] = ["", "  ", None, 7, "x" * 513, "a\x00", "\ud800"]
+    for user in users:
         with pytest.raises(InputError, match="user"):
             memory.of(user)
 

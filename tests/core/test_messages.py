@@ -147,7 +147,8 @@ def test_a_bad_exchange_is_refused_with_the_side_named() -> None:
 
 
 def test_a_bad_thread_is_refused() -> None:
-    for thread in ["", "  ", None, 7, "a\x00", "x" * 600]:
+    threads: list[Any] = ["", "  ", None, 7, "a\x00", "x" * 600]
+    for thread in threads:
         with pytest.raises(InputError, match="thread"):
             inbox().exchange("Hello", None, None, thread)
 

@@ -53,6 +53,11 @@ class Raw:
         return cls(parts=[f"{line}\n\n".encode() for line in lines], headers={"Content-Type": "text/event-stream"})
 
 
+def always(answer: Raw) -> Callable[[dict[str, Any]], Raw]:
+    """The function of a RawServer that gives one answer to every request."""
+    return lambda _: answer
+
+
 class RawServer:
     """Real HTTP on loopback that answers by a function of the parsed request."""
 

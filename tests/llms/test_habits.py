@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 import pytest
-from scripted_llms import ALICE, MemoryLedger, Raw, RawServer, completion, question
+from scripted_llms import ALICE, MemoryLedger, Raw, RawServer, always, completion, question
 
 from embermem.analysts.answers import ShownId
 from embermem.core.config import Settings
@@ -164,7 +164,7 @@ def test_the_first_piece_may_be_five_times_as_late_as_another() -> None:
 def test_silence_within_an_answer_ends_it_and_the_setting_is_named() -> None:
     for comments in [False, True]:
         silent = events(*PIECES[:2], pause_s=2.0, comments=comments)
-        with RawServer(lambda request, silent=silent: silent) as server:
+        with RawServer(always(silent)) as server:
             began = time.monotonic()
             with pytest.raises(ModelTimeout, match=r"silent for 0\.3 s .*model_timeout_s"):
                 Asking(server.url, timeout_s=0.3).ask()
@@ -364,7 +364,7 @@ def test_a_prompt_that_does_not_fit_is_told_apart_and_teaches_the_context() -> N
     ]
     for body, status, context in cases:
         refusal = Raw.json(body, status)
-        with RawServer(lambda request, refusal=refusal: refusal) as server:
+        with RawServer(always(refusal)) as server:
             one = Asking(server.url)
             with pytest.raises(ModelTooLong):
                 one.ask()

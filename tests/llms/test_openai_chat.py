@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from scripted_llms import Raw, RawServer, completion, question
+from scripted_llms import Raw, RawServer, always, completion, question
 
 from embermem.core.errors import (
     ConfigError,
@@ -190,9 +190,10 @@ def test_tokens_read_from_the_cache_are_told_also_by_an_older_llama_cpp() -> Non
 
 
 def test_where_the_server_does_not_count_we_estimate() -> None:
-    for usage in [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}]:
+    usages: list[dict[str, Any]] = [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}]
+    for usage in usages:
         answer = Raw.json(completion("去湿地公园 with me.", **usage))
-        with RawServer(lambda request, answer=answer: answer) as server:
+        with RawServer(always(answer)) as server:
             reply = chat(server.url).complete(question("a" * 40))
         assert (reply.prompt_tokens, reply.completion_tokens) == (14, 5 + 3)
 
@@ -256,7 +257,7 @@ def test_how_long_the_server_asks_to_wait() -> None:
     ]  # fmt: skip
     for headers, seconds in cases:
         with (
-            RawServer(lambda request, headers=headers: Raw.refusal("slow down", status=429, **headers)) as server,
+            RawServer(always(Raw.refusal("slow down", status=429, **headers))) as server,
             pytest.raises(ModelBusy) as busy,
         ):
             chat(server.url).complete(question())
