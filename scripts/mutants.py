@@ -289,11 +289,16 @@ def run(tree: Path, faults: Sequence[Fault], file: Path | None, limits: Limits, 
             with ThreadPoolExecutor(workers) as pool:
                 for results in pool.map(_planted, copies, plans):
                     found |= {one.fault: one for one in results}
-            caught = sorted({found[site.fault.name].test for site in placed if found[site.fault.name].test})
+            last = [found[site.fault.name] for site in placed]
+            caught = sorted({one.test for one in last if one.outcome == "caught"})
             alone = [{"id": test, "file": __file__, "text": "", "tests": [test], "seconds": 120.0} for test in caught]
             failing = {one.fault for one in _planted(copies[0], alone) if one.outcome != "missed"}
             unsteady |= failing
-            placed = [site for site in placed if found[site.fault.name].test in failing]
+            placed = [
+                site
+                for site in placed
+                if found[site.fault.name].test in failing and found[site.fault.name].outcome == "caught"
+            ]
     return [found[fault.name] for fault in faults]
 
 
