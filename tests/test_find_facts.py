@@ -86,7 +86,7 @@ def test_facts_are_found_by_person_attribute_source_and_days_and_by_nothing_else
     with pytest.raises(InputError, match="recorded_since"):
         alice.find_facts(recorded_since="soon")
     cases: list[dict[str, Any]] = [
-        {"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": 0}, {"before": "x"}, {"text": 3},
+        {"state": "gone"}, {"origin": "rumour"}, {"about": "cat"}, {"limit": -1}, {"before": "x"}, {"text": 3},
     ]  # fmt: skip
     for wrong in cases:
         with pytest.raises(InputError):

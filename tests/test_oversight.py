@@ -61,7 +61,7 @@ def test_sums_that_cannot_be_are_refused(opened: Opener) -> None:
     with pytest.raises(InputError, match="day, purpose, model, outcome, owner"):
         opened().call_sums(NOW, by=["week"])
     with pytest.raises(InputError, match="most"):
-        opened().call_sums(NOW, most=0)
+        opened().call_sums(NOW, most=-1)
 
 
 def test_the_breaker_tells_how_it_stands(opened: Opener) -> None:

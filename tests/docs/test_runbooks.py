@@ -130,7 +130,7 @@ def test_a_runbook_has_its_sections_and_its_commands_have_these_options() -> Non
         assert re.findall("^## (.*)$", text, re.MULTILINE) == [
             "What users notice",
             "How to look",
-            "How to mend it",
+            "How to fix it",
             "When it is over",
         ]
         known = get_command(app)

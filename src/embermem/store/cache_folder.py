@@ -32,7 +32,7 @@ class CacheFolder:
     @property
     def is_link(self) -> bool:
         """Whether it leads elsewhere: then nothing is written, read or removed there."""
-        return self.path.is_symlink()
+        return os.path.islink(self.path)  # False where it cannot be reached
 
     def file(self, owner_id: OwnerId) -> Path:
         """Where an owner's file is, if there is one."""
