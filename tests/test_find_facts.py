@@ -12,8 +12,6 @@ from embermem.core.errors import InputError, NotFound
 from embermem.core.types import FactStatus, Origin
 from scripted import Clock
 
-pytestmark = pytest.mark.engines
-
 FACTS: tuple[dict[str, Any], ...] = (
     {"text": "lives in Lyon", "attribute": "lives_in", "value": "Lyon", "valid_from": "2024-03-01"},
     {"text": "likes Crème brûlée", "attribute": "likes", "valid_from": "2025-01-10"},

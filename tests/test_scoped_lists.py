@@ -18,8 +18,6 @@ from forgotten import holds
 from proofs import bounded
 from scripted import Clock, Opener, Place
 
-pytestmark = pytest.mark.engines
-
 DAYS = ("2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04")
 TOPICS = ("I live in {}.", "My sister {} is a nurse.", "I like {}.", "I saw a heron in {} and it rained all day.")
 NAMES = ("Lyon", "Ana", "figs", "Oslo", "Bern", "Mia")

@@ -215,6 +215,7 @@ def told(memory: Memory) -> dict[str, list[tuple[str, str]]]:
 # -------------------------------------------------------------------------------------------------------- on a server
 
 
+@pytest.mark.proof
 @pytest.mark.postgresql
 def test_the_dump_of_a_server_is_the_same_store_and_works(tmp_path: Path, server_folder: Path) -> None:
     on_file = stores.thaw(stores.TODAY, tmp_path)
