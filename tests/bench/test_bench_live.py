@@ -144,6 +144,7 @@ def test_a_question_is_asked_of_what_was_said_before_it_when_the_work_of_its_ses
 # ------------------------------------------------------------------------------------------------------ what it counts
 
 
+@pytest.mark.proof
 def test_visits_warm_segments_so_that_they_are_promoted_and_strengthen_memories(tmp_path: Path) -> None:
     data = written(tmp_path, diary(2))
     modes: tuple[Mode, ...] = ("frozen", "unvisited", "live")

@@ -82,6 +82,7 @@ def test_the_least_recently_used_leave_a_full_memory_and_sittings_are_found_in_i
     assert hit_rate(sittings, 100, 1, after=2000) > 2 * hit_rate(chance, 100, 1, after=2000)
 
 
+@pytest.mark.proof
 def test_the_simulated_memory_is_as_good_as_the_real_working_set(tmp_path: Path) -> None:
     measured, simulated = real_hit_rate(places.file(tmp_path), bounded(20, proofs=40), 160, 0.3, lambda what: None)
     assert 0 < measured < 1

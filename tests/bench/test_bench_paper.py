@@ -277,6 +277,7 @@ def texts(out: Path) -> dict[str, str]:
     return {name: re.sub(r"^Made by .*\n\n?", "", text, flags=re.M).strip() for name, text in whole.items()}
 
 
+@pytest.mark.proof
 def test_the_budget_ends_a_run_and_the_next_one_finds_what_an_undisturbed_one_finds(
     tmp_path: Path, gvd: Path, server: ModelServer
 ) -> None:

@@ -26,6 +26,7 @@ def test_the_talk_is_the_same_for_a_seed_and_tells_what_changes() -> None:
     assert any("I live in" in one.query for one in said[0])
 
 
+@pytest.mark.proof
 def test_every_read_and_what_changed_is_measured_now_and_then(report: PastReport) -> None:
     assert [read.name for read in report.reads] == list(SHARES)
     for read in report.reads:

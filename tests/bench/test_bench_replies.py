@@ -111,6 +111,7 @@ def test_the_judge_of_gvd_is_shown_what_the_memory_recalled(tmp_path: Path) -> N
     assert "(nothing)" in judged[SEES_NOTHING]
 
 
+@pytest.mark.proof
 def test_a_judge_of_ones_own_judges_and_the_model_does_the_rest(tmp_path: Path) -> None:
     file = write(tmp_path / "talk.json", talk())
     wanted = plan(file, "memoryos", judges=("strict",))

@@ -325,6 +325,7 @@ def test_of_a_file_that_ends_anywhere_the_whole_lines_are_kept(
     assert list(results.lines(file, str)) == [*kept, "more"]
 
 
+@pytest.mark.proof
 def test_a_model_that_cannot_be_reached_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, data: Path, server: ModelServer
 ) -> None:

@@ -192,6 +192,7 @@ def test_every_variant_of_a_study_opens_sweeps_go_through_their_ks_and_others_ar
 # ------------------------------------------------------------------------------------------------- what is compared
 
 
+@pytest.mark.proof
 def test_the_ablation_writes_its_files_and_shows_what_each_tier_is_worth(tmp_path: Path) -> None:
     written = ran(comparison("ablation"), tmp_path, command="embermem bench study ablation talk.json")
     is_drawn(written)

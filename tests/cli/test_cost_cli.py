@@ -133,6 +133,7 @@ def talk(path: Path, pages: int) -> Path:
     return write(path, *lines)
 
 
+@pytest.mark.proof
 def test_an_estimate_is_near_what_a_real_run_asks_for(tmp_path: Path, server: ModelServer) -> None:
     server.reply_with(answers.answer)
     store, env, file = tmp_path / "m.db", model(server), str(talk(tmp_path / "t.jsonl", 87))
