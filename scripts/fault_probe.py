@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-LOG = Path(__file__).with_suffix(".log")
-CHOSEN = Path(__file__).with_suffix(".json")
+_FOLDER = Path(os.environ.get("FAULT_PROBE") or Path(__file__).parent)
+LOG = _FOLDER / "fault_probe.log"
+CHOSEN = _FOLDER / "fault_probe.json"
 """The tests that are to run, in this order; without it, all that are collected."""
 _noted: set[tuple[str, str]] = set()
 

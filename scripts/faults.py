@@ -203,6 +203,7 @@ class Copy:
         command += ["-x"] if stop else []
         path = os.pathsep.join(str(self.root / name) for name in ("src", "bench/src", "tests"))
         environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": str(self._passing), "CI": "1"}
+        environment["FAULT_PROBE"] = str(self.root / "src")  # tests have another one on their path
         code, said = self._ended([*command, *files], environment, limit_s)
         noted = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         return code, said, noted
