@@ -13,7 +13,7 @@ def test_no_room_is_larger_than_its_ceilings() -> None:
 
 def test_a_table_keeps_its_ceilings_and_names_what_is_above_them() -> None:
     page = room_sizes.PAGE.read_text(encoding="utf-8")
-    sizes = room_sizes.measured() | {"new/": Size(lines=1, modules=1)}
+    sizes = room_sizes.ceilings(page) | {"new/": Size(lines=1, modules=1)}
     made = room_sizes.written(page, sizes)
     assert room_sizes.ceilings(made) == room_sizes.ceilings(page) | {"new/": Size(lines=0, modules=0)}
     grown = sizes | {"core/": Size(lines=10**6, modules=1)}
