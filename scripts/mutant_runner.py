@@ -19,9 +19,10 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-PLAN = Path(__file__).with_suffix(".json")
+_FOLDER = Path(os.environ.get("FAULT_PROBE") or Path(__file__).parent)
+PLAN = _FOLDER / "mutant_runner.json"
 """A list of objects: `id`, `file`, `text` (with the mutant; empty: none is planted), `tests` in order and `seconds`."""
-RESULTS = Path(__file__).with_suffix(".log")
+RESULTS = _FOLDER / "mutant_runner.log"
 """One line of JSON for each: its id, an outcome, the test that decided it, and the seconds that it took."""
 A_TEST_S = 40
 _functions_of: dict[str, list[FunctionType]] = {}
