@@ -78,7 +78,8 @@ def test_a_new_database_has_the_schema_that_is_frozen_and_so_has_an_older_one_on
     for name in stores.SCHEMAS:
         with stores.thawed_on_a_server(tmp_path, server_folder, name) as (url, _):
             assert migrated(url) == (name, schema.HEAD)
-            assert shape(url) == shape(place())
+            # What the server samples of it is not frozen: a scrub sees to that (forget/test_receipts.py).
+            assert [row[:6] for row in shape(url)] == [row[:6] for row in shape(place())]
 
 
 # ------------------------------------------------------------------------------------------------------ an older store

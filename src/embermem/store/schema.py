@@ -68,7 +68,11 @@ def _written() -> Sequence[SchemaItem]:
     return Column("recorded_at", BigInteger, nullable=False), retired_no, retired_at
 
 
-def _key(name: str, length: int = 40) -> Column[str]:
+ID_LENGTH = 40
+"""Characters of an id, at most; a key that may be longer is a caller's or a person's words."""
+
+
+def _key(name: str, length: int = ID_LENGTH) -> Column[str]:
     return Column(name, String(length), primary_key=True)
 
 

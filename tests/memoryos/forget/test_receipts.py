@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from attack.engines import PostgresServer
 from embermem import Forgotten, Memory, OwnerMemory
 from embermem.bootstrap import copy_store, wall_clock
 from embermem.core.changes import TextsBarred
@@ -242,6 +243,48 @@ def test_a_transaction_in_another_database_of_the_server_is_not_in_the_way_of_a_
         assert not receipt.scrub_pending
         assert alice.verify(receipt).ok
     assert holds(place(), *WORDS) == []
+
+
+@pytest.mark.postgresql
+def test_the_server_s_statistics_hold_nothing_of_what_was_said(alice: OwnerMemory, place: Place) -> None:
+    alice.add(f"I live in {SECRET}. My sister Wrenfield is a nurse.", "I see.", key="zyxglorp", thread="orchestra")
+    pages = lived(alice)
+    meddle(place(), "ANALYZE")
+    sampled = rows(place(), "SELECT tablename, attname FROM pg_stats WHERE schemaname = current_schema()")
+    names = {f"{one['tablename']}.{one['attname']}" for one in sampled}
+    assert {"page.no", "page.page_id", "utterance.owner_id"} <= names
+    assert not {"change.decisions", "embedding.data", "segment.vector_sum", "receipt.key", "person.one"} & names
+    told = str(rows(place(), "SELECT * FROM pg_stats WHERE schemaname = current_schema()")).lower()
+    assert not [word for word in WORDS if word.lower() in told]
+
+    # What an older Ember let the server sample goes with the next forgetting.
+    meddle(place(), "ALTER TABLE embedding ALTER COLUMN data SET STATISTICS -1", "ANALYZE embedding")
+    query = "SELECT * FROM pg_stats WHERE schemaname = current_schema() AND attname = 'data'"
+    assert rows(place(), query)
+    assert not alice.forget(page=pages["secret"]).scrub_pending
+    assert not rows(place(), query)
+
+
+@pytest.mark.postgresql
+def test_a_scrub_reaches_the_indexes_of_a_table_that_the_server_emptied_by_itself(
+    opened: Opener, place: Place, tmp_path: Path
+) -> None:
+    import psycopg
+
+    memory = opened()
+    alice = memory.of("alice")
+    tell(alice, f"I live in {SECRET}.", "I like figs.")
+    alice.settle()
+    with psycopg.connect(str(place())) as reader:
+        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        reader.execute("SELECT 1")
+        receipt = alice.forget_owner()
+        assert receipt.scrub_pending
+    with psycopg.connect(str(place()), autocommit=True) as server:
+        server.execute("VACUUM")  # as autovacuum does: a table without a row becomes an empty file, its indexes do not
+    assert memory.scrub()
+    held = b"".join(file.read_bytes() for file in PostgresServer(tmp_path).files(place()))
+    assert not [one for one in receipt.utterances if one.encode() in held]
 
 
 @pytest.mark.sqlite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import Table, Text
+from sqlalchemy import Column, LargeBinary, String, Table, Text, TypeDecorator
 from sqlalchemy.dialects import postgresql
 
 from embermem.core.errors import ConfigError
@@ -33,10 +33,18 @@ def ddl(engine: str, *, halfvec: bool = True) -> tuple[str, ...]:
     return (*made, *(spreading(every_table()) if engine == "citus" else ()))
 
 
+def of_content(table: Table) -> Iterator[Column[Any]]:
+    """A table's columns of words, vectors, and what else was made of what people said: all but numbers, and the ids and
+    names of Ember's own."""
+    for column in table.c:
+        kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
+        if isinstance(kind, Text | LargeBinary) or (isinstance(kind, String) and (kind.length or 0) > schema.ID_LENGTH):
+            yield column
+
+
 def without_statistics(tables: Iterable[Table] = schema.metadata.sorted_tables) -> Iterator[str]:
     """PostgreSQL: ANALYZE keeps samples of what a column holds in a catalog that forgetting does not reach. No column
-    of words is sampled."""
+    of content is sampled."""
     for table in tables:
-        for column in table.c:
-            if isinstance(column.type, Text):
-                yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'
+        for column in of_content(table):
+            yield f'ALTER TABLE {table.name} ALTER COLUMN "{column.name}" SET STATISTICS 0'

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from sqlalchemy import URL, Engine, Table, Text, create_engine, event, exc, inspect, make_url, text
+from sqlalchemy import URL, Engine, Table, create_engine, event, exc, inspect, make_url, text
 from sqlalchemy.engine import Connection, RootTransaction
 
 from embermem.core.errors import (
@@ -76,6 +76,15 @@ _SMALL_BYTES = 64 * 2**20
 """A store of so many bytes is written anew within about a second."""
 _VACUUM_PAUSES_S = (0.0, 0.1, 0.3, 0.6)
 """Before each try to write a table anew."""
+_HOLDS_BYTES = """
+    SELECT pg_relation_size(t.oid) > 0 OR coalesce(pg_relation_size(nullif(t.reltoastrelid, 0)), 0) > 0 OR EXISTS (
+        SELECT FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am a ON a.oid = x.relam
+        WHERE i.indrelid = t.oid
+            AND (a.amname != 'btree' OR pg_relation_size(x.oid) > current_setting('block_size')::int)
+    ) FROM pg_class t WHERE t.oid = to_regclass(:name)
+"""
+"""Whether a table's files hold more than those of a new one. VACUUM makes a table without a row an empty file, while
+its indexes keep the bytes of what they held; a new B-tree is one page."""
 _NOT_YET = re.compile(r"(\d+) dead row versions cannot be removed yet")
 """What VACUUM says, in English, of deleted rows that an older transaction still sees."""
 _FULL = ("too many clients", "too many connections", "remaining connection slots")
@@ -354,15 +363,16 @@ class Postgres(Database):
                 c.execute(text("SET client_min_messages = info"))
                 for statement in _statistics_dropped(c):
                     c.execute(text(statement))
-                written = [_written_anew(c, table) for table in schema.metadata.sorted_tables]
-            if all(written):
+                # Whoever is in the way of one table is in the way of the next ones.
+                written = all(_written_anew(c, table) for table in schema.metadata.sorted_tables)
+            if written:
                 with self.errors(), engine.begin() as c:
                     done(c)
         except StoreBusy:
             return False
         finally:
             engine.dispose()
-        return all(written)
+        return written
 
     # ---------------------------------------------------------------------------------------------- the schema's making
 
@@ -402,21 +412,23 @@ class Postgres(Database):
 
 
 def _statistics_dropped(c: Connection) -> list[str]:
-    """The statements that drop the samples which the server keeps of words, where a migration let it: in a new column
-    of a table that Citus spreads, and in a store that came to schema 0013 from an older one. Telling a column its own
-    type does so."""
-    columns = [(table.name, column.name) for table in schema.metadata.sorted_tables for column in table.c]
+    """The statements that drop the samples which the server keeps of content, where a migration let it: in a new
+    column of a table that Citus spreads, and in a store of an older Ember. Telling a column its own type does so, and
+    leaves the bytes in the catalog, which a database's owner may write anew; others get a warning of the server."""
+    from embermem.store.engines.ddl import of_content
+
+    columns = [(table.name, column) for table in schema.metadata.sorted_tables for column in of_content(table)]
     query = text(
         "SELECT tablename, attname FROM pg_stats WHERE schemaname = current_schema() AND tablename = ANY(:names)"
     )
     sampled = {(row.tablename, row.attname) for row in c.execute(query, {"names": sorted(schema.metadata.tables)})}
-    words = [
-        one for one in columns if one in sampled and isinstance(schema.metadata.tables[one[0]].c[one[1]].type, Text)
+    found = [(table, column) for table, column in columns if (table, column.name) in sampled]
+    dropped = [
+        f'ALTER TABLE {table} ALTER COLUMN "{column.name}" SET STATISTICS 0, '
+        f'ALTER COLUMN "{column.name}" TYPE {column.type.compile(c.dialect)}'
+        for table, column in found
     ]
-    return [
-        f'ALTER TABLE {table} ALTER COLUMN "{name}" SET STATISTICS 0, ALTER COLUMN "{name}" TYPE text'
-        for table, name in words
-    ]
+    return [*dropped, "VACUUM FULL pg_statistic"] if dropped else []
 
 
 def _ping(raw: Any) -> bool:
@@ -452,7 +464,7 @@ def _written_anew(c: Connection, table: Table) -> bool:
                 time.sleep(pause)
                 c.execute(text(f"VACUUM {name}"))
             left[0] = 0
-            if c.scalar(text("SELECT pg_relation_size(:name)"), {"name": name}):
+            if c.scalar(text(_HOLDS_BYTES), {"name": name}):
                 c.execute(text(f"VACUUM (FULL, VERBOSE) {name}"))
             if not left[0]:
                 return True
