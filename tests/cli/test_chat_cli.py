@@ -128,7 +128,7 @@ def test_on_a_terminal_it_prompts_and_ends_quietly(tmp_path: Path, server: Model
     one = started(tmp_path / "m.db", server, theirs, theirs, theirs)
     try:
         shown = _until(ours, "> ")
-        assert "scripted" in shown
+        assert "talking with scripted" in shown
         os.write(ours, b"Good day.\r")
         assert "Hello." in _until(ours, "> ", after="Hello.")
         match ending:
