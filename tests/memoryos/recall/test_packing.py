@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from talking import START, Line, fact, profile, snapshot
 
@@ -58,6 +58,7 @@ def context(
     st.integers(0, 20) | st.integers(0, 400),
     st.sampled_from(["approx", "words"]),
 )
+@example([Line(f"the heron, {n}", thread=f"t{n % 2}") for n in range(4)], Persona(profile=(), facts=()), 400, "words")
 def test_packed_text_keeps_its_promises(lines: list[Line], persona: Persona, budget: int, name: str) -> None:
     made = context(lines, persona, budget, name)
     # All of the text counts, and it never exceeds the budget.
