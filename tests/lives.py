@@ -148,8 +148,6 @@ def ties(store: SqlStore, mine: OwnerMemory) -> None:
         state = store.owner_state(mine.owner.id)
         assert state is not None
         store.apply(mine.owner, cause, "", decided, now=NOW, revision=state.revision, lease=None)
-    said = mine.utterances(limit=2)
-    mine.add_case("Where is home?", expected=[said[0].id], unwanted=[said[1].id], note="a town", at=NOW, thread="t")
 
 
 def key(store: SqlStore, name: str = "k1") -> None:
