@@ -129,7 +129,7 @@ def thoughts(store: SqlStore, mine: OwnerMemory) -> None:
 
 
 def ties(store: SqlStore, mine: OwnerMemory) -> None:
-    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions; a case."""
+    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions."""
     (segment, *_), (one, other, *_) = mine.segments(), mine.facts()
     decisions: list[Decision] = [
         Linked(link_id=LinkId("l-1"), from_id=one.id, to_id=segment.id, reason="both are of Lyon", sources=one.sources),

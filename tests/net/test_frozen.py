@@ -11,7 +11,9 @@ import pytest
 from running import run
 
 from embermem import Memory, OwnerMemory
+from embermem.bootstrap import migrate_store
 from embermem.core.changes import Cause, Decision
+from embermem.core.config import load
 from embermem.core.errors import InputError
 from embermem.embedders.weights import find_weights
 from embermem.store import migrations, schema
@@ -217,12 +219,17 @@ def told(memory: Memory) -> dict[str, list[tuple[str, str]]]:
 
 @pytest.mark.proof
 @pytest.mark.postgresql
-def test_the_dump_of_a_server_is_the_same_store_and_works(tmp_path: Path, server_folder: Path) -> None:
-    on_file = stores.thaw(stores.TODAY, tmp_path)
-    with stores.thawed_on_a_server(tmp_path, server_folder) as (url, key_file):
+@pytest.mark.parametrize("name", stores.SCHEMAS)
+def test_the_dump_of_a_server_is_the_same_store_and_works(tmp_path: Path, server_folder: Path, name: str) -> None:
+    on_file = stores.thaw(name, tmp_path)
+    with stores.thawed_on_a_server(tmp_path, server_folder, name) as (url, key_file):
         assert sorted(map(str, rows(url, SAID))) == sorted(map(str, rows(on_file, SAID)))
         assert sorted(decided(url)) == sorted(decided(on_file))
+        assert migrate_store(url, load()) == (name, schema.HEAD)
         with stores.opened(url, forgotten_key_file=str(key_file)) as memory:
+            if name != stores.TODAY:
+                compare(f"store-{name}", outputs.brief(memory))
+                assert memory.scrub()
             assert wrong(memory) == []
             assert [one.same for one in memory.rebuild()] == [True] * len(memory.owners())
             assert_tiers(memory)

@@ -187,7 +187,7 @@ LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owne
 
 @pytest.fixture
 def of_0013(engine: str, tmp_path: Path, server_folder: Path) -> Iterator[str | Path]:
-    """The frozen store of schema 0013, in which cases stand that no other test made."""
+    """The frozen store of schema 0013, with more cases in it."""
     if engine == "sqlite":
         yield with_cases(stores.thaw("0013", tmp_path))
     else:
