@@ -88,7 +88,6 @@ EVERY = (
     "/documents",
     "/map",
     f"/playground?q={QUERY}&budget=300",
-    "/playground/cases",
     "/chat",
     "/audit",
     "/audit/{change}",

@@ -129,7 +129,7 @@ def thoughts(store: SqlStore, mine: OwnerMemory) -> None:
 
 
 def ties(store: SqlStore, mine: OwnerMemory) -> None:
-    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions; a case."""
+    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions."""
     (segment, *_), (one, other, *_) = mine.segments(), mine.facts()
     decisions: list[Decision] = [
         Linked(link_id=LinkId("l-1"), from_id=one.id, to_id=segment.id, reason="both are of Lyon", sources=one.sources),
@@ -148,8 +148,6 @@ def ties(store: SqlStore, mine: OwnerMemory) -> None:
         state = store.owner_state(mine.owner.id)
         assert state is not None
         store.apply(mine.owner, cause, "", decided, now=NOW, revision=state.revision, lease=None)
-    said = mine.utterances(limit=2)
-    mine.add_case("Where is home?", expected=[said[0].id], unwanted=[said[1].id], note="a town", at=NOW, thread="t")
 
 
 def key(store: SqlStore, name: str = "k1") -> None:

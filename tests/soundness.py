@@ -24,9 +24,9 @@ Look = Callable[..., Rows]
 
 DERIVED = (
     *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile"),
-    *("person", "conflict", "link", "evolution", "recall_case"),
+    *("person", "conflict", "link", "evolution"),
 )
-RESTING = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution", "recall_case")
+RESTING = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
 

@@ -30,7 +30,7 @@ WRONG: tuple[Any, ...] = (
 FILLED: dict[str, Any] = {
     **{"query": "Where?", "text": "It is so.", "messages": [{"role": "user", "content": "Hello"}], "texts": ["Hello"]},
     **{"page_id": "p1", "fact_id": "f1", "other_id": "f2", "item_id": "i1", "from_id": "f1", "to_id": "f2"},
-    **{"segment_id": "s1", "utterance_id": "u1", "link_id": "l1", "case_id": "q1", "chain_id": "c1", "change_no": 1},
+    **{"segment_id": "s1", "utterance_id": "u1", "link_id": "l1", "chain_id": "c1", "change_no": 1},
     **{"document": "# Lease", "document_id": "d1", "fact_ids": ["f1"], "keep": "f1", "others": ["f2"]},
     **{"hits": (), "reason": "both", "facts": [{"text": "likes figs"}], "pages": ["p1"], "receipt": "{}", "at": None},
     **{"no": 1, "segment": None, "user": "alice", "name": "alice", "one": "alice", "other": "user", "seqs": [1]},

@@ -36,7 +36,6 @@ class Session:
         key, alice = f"key-{len(self.made)}", self.alice
         fact, other, pages = self._fact(at), self._fact(at + 1), alice.pages()
         page = pages[at % len(pages)].id if pages else "p0"
-        said = alice.utterances(limit=1)[0].id if pages else "u0"
         change = 1 + at % (len(alice.changes()) or 1)
         value = ("figs", "plums", "pears")[at % 3]
         calls: dict[str, Callable[[], Any]] = {
@@ -47,7 +46,6 @@ class Session:
             "profiles": lambda: alice.set_profiles(user={"name": value}, key=key),
             "instruction": lambda: alice.add_instruction(f"Always mention {value}.", key=key).id,
             "link": lambda: alice.link(fact, other, "both", key=key).id,
-            "case": lambda: alice.add_case("what?", expected=[said], at="2026-05-02", key=key).id,
             "expire": lambda: alice.expire(fact_id=fact, at="2030-01-01", key=key),
             "expire_page": lambda: alice.expire(page_id=page, at="2030-01-01", key=key),
             "undo": lambda: alice.undo(change, key=key), "fade": lambda: alice.fade(key=key).facts,
@@ -63,7 +61,7 @@ class Session:
 
 CALLS = (
     *("add", "learn", "correct", "pin", "retire", "profiles", "instruction"),
-    *("link", "case", "expire", "expire_page", "undo", "fade", "forget"),
+    *("link", "expire", "expire_page", "undo", "fade", "forget"),
 )
 
 
@@ -71,7 +69,6 @@ def standing(alice: OwnerMemory) -> Sequence[object]:
     """All that calls may change."""
     return (
         *(alice.pages(), alice.facts(), alice.past_facts(), alice.facts(archived=True), alice.links()),
-        alice.cases(),
         *(alice.profile(), alice.agent_profile(), len(alice.changes()), alice.conflicts()),
     )
 

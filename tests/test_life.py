@@ -196,18 +196,6 @@ class Life(StoreLife):
         if links := self.of(owner).links():
             self.do(lambda memory: memory.of(*owner).unlink(links[n % len(links)].id))
 
-    @rule(owner=owners, n=which, m=which)
-    def note_a_case(self, owner: Name, n: int, m: int) -> None:
-        if said := self.of(owner).utterances():
-            one, other = said[n % len(said)], said[m % len(said)]
-            query, wrong = f"Who said: {one.text[:20]}?", [] if one == other else [other.id]
-            self.do(lambda memory: memory.of(*owner).add_case(query, expected=[one.id], unwanted=wrong, note="a note"))
-
-    @rule(owner=owners, n=which)
-    def drop_a_case(self, owner: Name, n: int) -> None:
-        if cases := self.of(owner).cases():
-            self.do(lambda memory: memory.of(*owner).drop_case(cases[n % len(cases)].id))
-
     @rule(owner=owners, back=st.integers(0, 9))
     def undo(self, owner: Name, back: int) -> None:
         if changes := [change for change in self.of(owner).changes() if change.cause in TEACHING]:

@@ -66,11 +66,6 @@ DECISIONS = {
     "Linked": ("linked", "link_id from_id to_id reason sources"), "Unlinked": ("unlinked", "link_id"),
     "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
     "Evicted": ("evicted", "segment_id"), "SegmentEnded": ("segment_ended", "segment_id"),
-    "CaseAdded": (
-        "case_added",
-        "case_id query asked_at budget preset thread as_of valid_at expected unwanted note",
-    ),
-    "CaseDropped": ("case_dropped", "case_id"),
 }  # fmt: skip
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
 
@@ -150,7 +145,6 @@ OPERATIONS = """
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts merge_facts pin_facts retire_facts
-    add_case drop_case get_case list_cases
     get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
     list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
     get_readiness remove_link retire_fact search_memories set_user settle settle_conflict split_people
@@ -173,7 +167,7 @@ BODIES = """
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     ConflictSettled FactStatus FactsBody FactsChanged MergeFactsBody Origin PinFactsBody
     SettleConflictBody Source SourceItem Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
-    CaseBody Cases RecallCase GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
+    GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
     UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
@@ -189,7 +183,7 @@ TOOLS = {
 """The tools of the MCP server, and what they take."""
 COMMANDS = """
     get items edits update webhooks document
-    add analyse backup bench cases chat conflicts copy correct cost demo diff doctor expire export fade fields forget
+    add analyse backup bench chat conflicts copy correct cost demo diff doctor expire export fade fields forget
     import ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore
     retire schema serve settle show space stats undo verify why worker
 """
@@ -197,13 +191,13 @@ GROUPS = {
     "document": "add forget list show",
     "bench": "calibration cost embed footprint load owners paper past recall report run scale search speed study "
     "understanding year",
-    "cases": "add drop export list", "keys": "add list revoke", "webhooks": "add list remove replay",
+    "keys": "add list revoke", "webhooks": "add list remove replay",
     "people": "merge set-user split", "space": "grant grants list revoke",
 }  # fmt: skip
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_case add_document add_messages correct drop_case expire fade forget forget_owner forget_pages learn link"
+    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link"
     " overview recall search unlink update"
 )
 """The operations that `ember_operations_total` counts."""

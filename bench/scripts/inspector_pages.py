@@ -64,8 +64,6 @@ PAGES = (
     "/playground?q={query}&budget=600",
     "/playground?q={query}&budget=600&q2={query}&budget2=1200",
     "/playground?q={query}&budget=600&find=figs",
-    "/playground/cases",
-    "/playground/cases?ask=1",
     "/search?q={query}",
     "/chat",
     "/chat?text={query}",

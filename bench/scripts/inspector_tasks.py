@@ -202,14 +202,13 @@ def _budgets(hand: Hand) -> None:
     hand.see("[data-test=difference]")
 
 
-def _case(hand: Hand) -> None:
+def _wrong(hand: Hand) -> None:
     hand.section("Playground")
     hand.type(None, "Where do I live?")
     hand.press("Enter")
     hand.click("[data-test=wrong] summary")
     hand.click("[data-test=packed] input")
-    hand.click("[data-test=keep-case]")
-    hand.see("[data-test=case-verdict], [data-test=case], [data-test=done]")
+    hand.click("[data-test=recall-set]")
 
 
 def _conflict_before(hand: Hand) -> None:
@@ -233,7 +232,7 @@ TASKS = (
     Task(name="see what waits, of all owners", before=None, now=_waits, instead="owner by owner"),
     Task(name="find what was learnt", before=_then(_owner_before, _learnt_before), now=_then(_owner, _learnt)),
     Task(name="compare two budgets", before=_then(_owner_before, _budgets_before), now=_then(_owner, _budgets)),
-    Task(name="note a wrong recall as a case", before=None, now=_then(_owner, _case), instead="by hand in a test"),
+    Task(name="make a test of a wrong recall", before=None, now=_then(_owner, _wrong), instead="by hand in a test"),
     Task(name="settle a conflict", before=_then(_owner_before, _conflict_before), now=_then(_owner, _conflict)),
 )
 

@@ -244,11 +244,6 @@ class Actor:
         ends: list[str] = [*(fact.id for fact in mine.facts()), *(one.id for one in mine.segments())]
         if (links := mine.links()) and random.random() < 0.3:
             mine.unlink(random.choice(links).id)
-        elif random.random() < 0.4 and (said := mine.utterances(limit=50)):
-            marked = [random.choice(said).id]
-            mine.add_case(f"Who told of {own_word(self._plan, action)}?", expected=marked, note="nobody")
-            if (cases := mine.cases()) and random.random() < 0.3:
-                mine.drop_case(random.choice(cases).id)
         elif len(ends) > 1:
             one, other = random.sample(ends, 2)
             mine.link(one, other, f"both tell of {own_word(self._plan, action)}")

@@ -118,21 +118,10 @@ class Impact:
         self._links = _named(resting, "link")
         self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
         self._links |= {row["link_id"] for row in before["link"] if self._has_own_word(row, "reason")}
-        self._cases = _named(resting, "recall_case")
-        self._cases |= {row["case_id"] for row in before["recall_case"] if self._has_own_word(row, "query", "note")}
         self._evolved = self._segments | _named(resting, "evolution")
         words = ("context", "reason", "keywords", "tags")
         self._evolved |= {row["segment_id"] for row in before["evolution"] if self._has_own_word(row, *words)}
-        ids = (
-            self._pages
-            | self._utterances
-            | self._chains
-            | self._evolved
-            | self._facts
-            | self._links
-            | self._traits
-            | self._cases
-        )
+        ids = self._pages | self._utterances | self._chains | self._evolved | self._facts | self._links | self._traits
         self._mentions = {json.dumps(one) for one in ids}
 
     def reaches(self, name: str, row: Row) -> bool:
@@ -162,8 +151,6 @@ class Impact:
                 return bool({row["fact_id"], row["other_id"]} & self._facts)
             case "link":
                 return row["link_id"] in self._links
-            case "recall_case":
-                return row["case_id"] in self._cases
             case "evolution":
                 return row["segment_id"] in self._evolved
             case "trait":
@@ -189,7 +176,6 @@ class Impact:
     def _owns(self, item: str, item_id: str) -> bool:
         groups = {"chain": self._chains, "segment": self._segments, "evolution": self._evolved, "fact": self._facts}
         groups |= {"trait": self._traits, "profile": self._lines, "link": self._links, "person": self._people}
-        groups |= {"recall_case": self._cases}
         return item_id in groups[item]
 
     def _told(self, text: str) -> bool:

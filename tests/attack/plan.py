@@ -208,7 +208,7 @@ def said_by(plan: Plan, action: Action) -> list[Said]:
 
 def own_word(plan: Plan, action: Action) -> str:
     """The rare word of an action that is no adding: of a document, of a fact that is brought or corrected, of a link's
-    reason, of a case's query."""
+    reason."""
     return words.rare(f"{plan.seed}/{action.no}", action.owner, 0)
 
 

@@ -98,7 +98,7 @@ def test_reading_an_owner_that_there_is_not_fails_and_names_those_of_near_names(
             ["undo", "1"],
         ),
         *(["forget", "--all", "--yes"], ["rebuild", "--owner-only"], ["instructions"], ["people", "merge", "a", "b"]),
-        *(["retire", "f1"], ["document", "list"], ["webhooks", "list"], ["cases", "list"]),
+        *(["retire", "f1"], ["document", "list"], ["webhooks", "list"]),
         ["export", "-"],
     ):
         for user, told in (("ines", "--user ines --agent helper"), ("Inès", "helper"), ("zoe", "--user 'Zoë'")):

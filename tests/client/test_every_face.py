@@ -595,7 +595,7 @@ def test_facts_conflict_until_both_stand_or_one_is_said_to_be_wrong(of: Of, cloc
     assert len(bob.conflicts()) == 1
 
 
-def test_links_and_cases_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
+def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
     anna = of("anna")
     one, two, three = anna.learn([{"text": text} for text in ("likes tea", "has a teapot", "sails")])
     link = anna.link(one.id, two.id, "both are of tea")
@@ -609,26 +609,6 @@ def test_links_and_cases_are_made_listed_and_taken_away(of: Of, clock: Clock) ->
     assert [again.id for again in anna.links(as_of=then)] == [link.id]
     with pytest.raises(InputError):
         anna.unlink(link.id)
-
-    bob = of("bob")
-    bob.add("A heron ate two goldfish.", "Poor fish.")
-    heron, poor = bob.page(bob.pages()[0].id).utterances
-    case = bob.add_case("Who ate them?", expected=[heron.id], unwanted=[poor.id], note="a bird", budget=300)
-    assert case.arguments == {"query": "Who ate them?", "at": clock.now, "budget": 300}
-    assert [one.utterance_id for one in (*case.expected, *case.unwanted)] == [heron.id, poor.id]
-    assert bob.cases() == (case,)
-    assert bob.case(case.id) == case
-    context = bob.recall(**case.arguments)
-    assert case.missing(context) == ()
-    assert case.passes(context) == (poor.id not in {hit.utterance.id for hit in context.packed})
-    assert bob.drop_case(case.id).retired_at == clock.now
-    assert bob.cases() == ()
-    with pytest.raises(InputError):
-        bob.drop_case(case.id)
-    with pytest.raises(InputError):
-        bob.add_case("Who?")
-    with pytest.raises(NotFound):
-        bob.add_case("Who?", expected=["u0000000000000000000000000"])
 
 
 def test_pages_and_facts_end_by_themselves_and_a_span_is_counted_from_now(of: Of, clock: Clock) -> None:
@@ -822,8 +802,6 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
         lambda item: alice.link(item, "f1-000", "both"),
         alice.why,
         alice.unlink,
-        alice.case,
-        alice.drop_case,
         alice.links,
     ]
     for use, name in itertools.product(uses, NO_IDS):

@@ -47,7 +47,7 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.changes.table import table
-from embermem.core.types import CaseId, ChainId, FactId, LinkId, PageId, SegmentId, Source
+from embermem.core.types import ChainId, FactId, LinkId, PageId, SegmentId, Source
 from embermem.memoryos.forget.redacting import Going, OwnRule, redacted
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
@@ -55,7 +55,6 @@ from proofs import bounded
 
 SORTS: dict[Any, Sort] = {
     PageId: Sort.PAGE, ChainId: Sort.CHAIN, SegmentId: Sort.SEGMENT, FactId: Sort.FACT, LinkId: Sort.LINK,
-    CaseId: Sort.CASE,
 }  # fmt: skip
 ANY = st.one_of([records(kind) for kind in KINDS])
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)

@@ -44,7 +44,6 @@ PAGES: dict[str, Callable[[OwnerMemory], str]] = {
     "recall lab": lambda mei: "/playground",
     "recall": lambda mei: f"/playground?q={QUERY}&budget=300",
     "two recalls": lambda mei: f"/playground?q={QUERY}&budget=300&q2={QUERY}&budget2=600",
-    "cases": lambda mei: "/playground/cases",
     "chat": lambda mei: f"/chat?thread={mei.pages()[-1].thread}",
     "chat before a message": lambda mei: f"/chat?text={QUERY}",
     "recalled again": lambda mei: f"/chat/again?answer={mei.pages()[-1].id}",

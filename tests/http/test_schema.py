@@ -143,8 +143,6 @@ def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
     if path == "/v1/links":
         one, other = alice.facts()[-2:]
         return {"from_id": one.id, "to_id": other.id}
-    if path == "/v1/cases":
-        return {"expected": [alice.utterances(limit=1)[0].id]}
     if path == "/v1/conflicts/settle":
         home = {"attribute": "lives_in", "valid_from": "2026-05-02"}
         one, other = alice.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
@@ -172,8 +170,6 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
             ids["/v1/webhooks/"] = alice.add_webhook("https://receiver.invalid/").id
         if path == "/v1/links/{item_id}":
             ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
-        if path == "/v1/cases/{item_id}":
-            ids["/v1/cases/"] = alice.add_case("where?", expected=[alice.utterances(limit=1)[0].id]).id
         if path == "/v1/documents/{item_id}":
             ids["/v1/documents/"] = alice.add_document("# Lease\n\nThe rent is due.").id
         server.memory.grant("crew", user="alice")

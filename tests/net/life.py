@@ -399,10 +399,6 @@ def _tie(memory: Any, alice: Any, clock: Clock) -> None:
     facts, segments = alice.facts("user"), alice.segments()
     alice.link(facts[0].id, segments[0].id, "both are of the garden")
     alice.unlink(alice.link(facts[0].id, facts[-1].id, "said on the same day").id)
-    said = [one for page in alice.pages() for one in page.utterances]
-    alice.drop_case(alice.add_case("Which records?", unwanted=[said[0].id], at=clock.now).id)
-    asked = {"at": clock.now, "budget": 300, "preset": "paper", "thread": "garden", "valid_at": clock.now}
-    alice.add_case("What eats the fish?", expected=[said[-1].id], note="the bird is missing", **asked)
     walkers = memory.of("walkers", "guide")
     walkers.learn(HOMES)
     walkers.learn(JOBS)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ from embermem.bootstrap import migrate_store, on_a_server, restore_store
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreError
 from embermem.store import migrations, schema
+from embermem.store.engines.packed_text import unpacked_within
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from forked import script
 from net import stores
+from net.outputs import owners_of
 from older import BEFORE, SAID, STEPPED, VERSION, content, older, step
 from scripted import NOW, SMALL, Place
 from soundness import assert_sound, meddle, rows, written
@@ -105,7 +108,7 @@ def test_a_store_of_the_schema_before_is_brought_to_the_present_one_and_keeps_ev
         alice = memory.of("alice")
         alice.add("I moved to Nantes.", "I see.")
         alice.settle()
-        alice.add_case("Where do I live?", expected=[alice.pages()[0].utterances[0].id])
+        alice.link(alice.facts()[0].id, alice.facts()[-1].id, "both are of me")
         assert len(alice.pages()) == len(SAID) + 1
         assert [one.same for one in memory.rebuild()] == [True]
     assert_sound(place())
@@ -145,7 +148,7 @@ def test_a_step_that_fails_half_way_leaves_the_store_as_it_was(place: Place, mon
     ("found", "told"),
     [
         ("0012", r"has schema 0012, of a version of Ember before the first release; this version opens schema 0013"),
-        ("9999", r"newer version of Ember \(schema 9999; this version supports up to 0013\): upgrade embermem"),
+        ("9999", r"newer version of Ember \(schema 9999; this version supports up to 0014\): upgrade embermem"),
     ],
 )
 def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_it_is(
@@ -166,6 +169,94 @@ def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_
             use()
     assert written(place()) == before
     assert not new.exists()
+
+
+# ----------------------------------------------------------------------------------------------- from 0013: no cases
+
+SECRET = "quillwort"
+"""A word of a case alone."""
+ASKED: dict[str, Any] = {
+    **{"case_id": "q900-00", "query": f"Which {SECRET}?", "asked_at": "2026-05-02T10:00:00Z", "note": SECRET},
+    **dict.fromkeys(("budget", "preset", "thread", "as_of", "valid_at")),
+    **{"expected": [{"seq": 1, "utterance_id": "u1"}], "unwanted": []},
+}
+CASES = [["CaseAdded", ASKED], ["CaseDropped", {"case_id": "q900-00"}]]
+OTHER = ["Undone", {"no": 1}]
+LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
+
+
+@pytest.fixture
+def of_0013(engine: str, tmp_path: Path, server_folder: Path) -> Iterator[str | Path]:
+    """The frozen store of schema 0013, with more cases in it."""
+    if engine == "sqlite":
+        yield with_cases(stores.thaw("0013", tmp_path))
+    else:
+        with stores.thawed_on_a_server(tmp_path, server_folder, "0013") as (url, _):
+            yield with_cases(url)
+
+
+def with_cases(place: str | Path) -> str | Path:
+    """A store of schema 0013 with a change of two cases, and one of a case and something else."""
+    last = rows(place, LOG)[-1]["no"]
+    for no, decisions in enumerate((CASES, [OTHER, CASES[0]]), last + 1):
+        made = json.dumps(decisions, separators=(",", ":"))
+        meddle(
+            place,
+            "INSERT INTO change (owner_id, no, cause, analyst, recorded_at, decisions)"
+            f" SELECT max(owner_id), {no}, 'correction', '', 0, '{made}' FROM change",
+            "INSERT INTO recall_case (owner_id, case_id, change_no, query, asked_at, asked_offset, expected, unwanted,"
+            f" note, recorded_at) SELECT max(owner_id), 'q{no}-00', {no}, '{SECRET}', 0, 0, '[]', '[]', '{SECRET}', 0"
+            " FROM change",
+        )
+    meddle(place, f"UPDATE owner SET revision = {last + 2} WHERE owner_id = (SELECT max(owner_id) FROM change)")
+    return place
+
+
+def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: str | Path, tmp_path: Path) -> None:
+    log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
+    kept = [[one for one in json.loads(row["decisions"]) if not one[0].startswith("Case")] for row in log]
+    assert sum(len(json.loads(row["decisions"])) - len(some) for row, some in zip(log, kept, strict=True)) > 4
+    assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'")
+    before = {
+        table.name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {table.name}")))
+        for table in schema.metadata.sorted_tables
+        if table.name not in ("change", "source", "store")
+    }
+    assert migrated(of_0013) == ("0013", schema.HEAD)
+    after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
+    assert [json.loads(row["decisions"]) for row in after] == kept
+    assert [{**row, "decisions": ""} for row in after] == [{**row, "decisions": ""} for row in log]
+    assert [json.loads(row["decisions"]) for row in rows(of_0013, LOG)[-2:]] == [[], [OTHER]]
+    assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'") == []
+    assert {name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {name}"))) for name in before} == before
+    assert not [
+        row for name in schema.metadata.tables for row in rows(of_0013, f"SELECT * FROM {name}") if SECRET in repr(row)
+    ]
+    with stores.opened(of_0013, forgotten_key_file=str(stores.thaw_key("0013", tmp_path / "own.key"))) as memory:
+        assert "a scrub is due" in "".join(one.what for one in memory.check())
+        assert sum(len(mine.changes()) for mine in owners_of(memory).values()) == len(log)
+        assert memory.scrub()
+        assert "a scrub is due" not in "".join(one.what for one in memory.check())
+    if not on_a_server(of_0013):
+        assert not [file for file in tmp_path.glob("0013.db*") if "before" not in file.name and in_file(file)]
+
+
+def in_file(file: Path) -> bool:
+    """Whether the word stands in a file's bytes, packed or not."""
+    content = file.read_bytes()
+    return any(SECRET.encode() in piece for piece in (content, *unpacked_within(content)))
+
+
+def test_a_store_without_cases_needs_no_scrub_after_its_migration(place: Place) -> None:
+    Memory(place(), **SMALL).close()
+    meddle(
+        place(),
+        "CREATE TABLE recall_case (owner_id VARCHAR(32) PRIMARY KEY)",
+        f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
+    )
+    assert migrated(place()) == ("0013", schema.HEAD)
+    with Memory(place(), **SMALL) as memory:
+        assert [one.what for one in memory.check() if one.level != "ok"] == []
 
 
 # --------------------------------------------------------------------------------------------- the copy beside a file

@@ -271,26 +271,6 @@ def source(lines: Lines) -> dict[str, Any]:
     return found
 
 
-def case(**changed: object) -> Change:
-    """A case whose expected utterance is another than there is."""
-    asked: dict[str, Any] = dict.fromkeys(("budget", "preset", "thread", "as_of", "valid_at"))
-    asked |= {
-        "case_id": "q9-00",
-        "query": "where?",
-        "asked_at": "2026-05-02T10:00:00+00:00",
-        "note": "",
-        "unwanted": [],
-    }
-
-    def added(lines: Lines) -> None:
-        expected = [{**source(lines), **changed}]
-        [line for line in lines if line["kind"] == "change"][-1]["decisions"].append(
-            ["CaseAdded", {**asked, "expected": expected}]
-        )
-
-    return added
-
-
 def superseded(lines: Lines) -> None:
     """The last change ends a fact in favour of one that is not there."""
     ended = {"fact_id": decision(lines, "FactAdded")["fact_id"], "superseded_by": ANOTHER, "valid_to": None}
@@ -354,8 +334,6 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a fact superseded by none": (superseded, "memory: facts superseded by"),
     "a link to another's": (
         say("Linked", link_id="l9", from_id=ANOTHER, to_id=ANOTHER, reason="", sources=[]), "memory: "),
-    "a case of what nobody said": (case(seq=9_999), "memory: "),
-    "a case in another's words": (case(utterance_id=ANOTHER), "memory: "),
     "a conflict with another's": (say("FactsConflict", fact_id=ANOTHER, other_id="f2-000", reason=""), "memory: "),
     "an evolution of another's": (
         say("SegmentEvolved", segment_id=ANOTHER, keywords=[], tags=[], context="", reason="", sources=[]),

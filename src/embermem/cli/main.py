@@ -72,7 +72,6 @@ _HOMES = {
     "import": "importing.import_files",
     "people": "people.app",
     "document": "documents.app",
-    "cases": "cases.app",
     "keys": "keys.app",
     "webhooks": "webhooks.app",
     "space": "spaces.app",

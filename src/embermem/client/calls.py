@@ -17,10 +17,9 @@ from embermem.client.exchange import Pause, Request, Steps, read
 from embermem.client.handles import call
 from embermem.client.reading import ReadCalls
 from embermem.client.requests import fact_of
-from embermem.core.config import Preset
 from embermem.core.errors import InputError, KeyReused
 from embermem.core.fields import FieldValue
-from embermem.core.messages import At, Expiry, sides, whole
+from embermem.core.messages import At, Expiry, sides
 from embermem.core.types import (
     Added,
     AddedItem,
@@ -33,7 +32,6 @@ from embermem.core.types import (
     Link,
     Page,
     PageId,
-    RecallCase,
     Retention,
     Scope,
     Share,
@@ -433,51 +431,6 @@ class OwnerCalls(ReadCalls):
     def unlink(self, link_id: str, *, key: str | None = None) -> Steps[Link]:
         """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
         return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False, key)), Link)
-
-    @call
-    def cases(self) -> Steps[tuple[RecallCase, ...]]:
-        """The queries whose recall was wrong, oldest first. `recall(**case.arguments)` asks one again (its preset only
-        where there is none), and `case.passes(context)` says whether the context is as it should be."""
-        return read((yield self._get("/v1/cases")), answers.Cases).results
-
-    @call
-    def case(self, case_id: str) -> Steps[RecallCase]:
-        """One case, also one that was dropped. Raises NotFound."""
-        return read((yield self._get(f"/v1/cases/{arguments.id_path(case_id, 'case')}")), RecallCase)
-
-    @call
-    def add_case(
-        self,
-        query: str,
-        *,
-        expected: Sequence[str] = (),
-        unwanted: Sequence[str] = (),
-        note: str = "",
-        at: At = None,
-        budget: int | None = None,
-        preset: Preset | None = None,
-        thread: str | None = None,
-        as_of: At = None,
-        valid_at: At = None,
-        key: str | None = None,
-    ) -> Steps[RecallCase]:
-        """Keep a query as a case: its context should rest on the utterances `expected`, and on none of those that are
-        `unwanted` (their ids). `at` is when it was asked, now if missing; the other arguments are those of `recall`.
-        Raises NotFound for an unknown utterance, InputError for a case that marks none."""
-        marked = {
-            "expected": arguments.several(expected, "expected"),
-            "unwanted": arguments.several(unwanted, "unwanted"),
-        }
-        if budget is not None:
-            whole(budget, "budget", 1)
-        times = {"at": at, "as_of": as_of, "valid_at": valid_at}
-        told = {"query": query, **marked, "note": note, "budget": budget, "preset": preset, "run_id": thread, **times}
-        return read((yield self._write("/v1/cases", told, key)), RecallCase)
-
-    @call
-    def drop_case(self, case_id: str, *, key: str | None = None) -> Steps[RecallCase]:
-        """Drop a case; the case as it was. Raises NotFound, InputError for one that was dropped before."""
-        return read((yield self._delete(f"/v1/cases/{arguments.id_path(case_id, 'case')}", {}, False, key)), RecallCase)
 
     @call
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:

@@ -9,10 +9,7 @@ from datetime import datetime
 from embermem.core.changes import (
     CALLER,
     BegunAnew,
-    CaseAdded,
-    CaseDropped,
     Cause,
-    Change,
     Decision,
     FactAdded,
     FactAffirmed,
@@ -27,7 +24,6 @@ from embermem.core.record import Record
 from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     About,
-    CaseId,
     Conflict,
     Fact,
     FactId,
@@ -125,8 +121,7 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
-        cases = _cases(store.changes(owner.id, causes=RULING, kinds=(CaseAdded, CaseDropped, BegunAnew)))
-        decisions = [BegunAnew(), *ruled, *lines, *kept, *cases]
+        decisions = [BegunAnew(), *ruled, *lines, *kept]
         return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
 
     return decided_anew(_TRIES, begin)
@@ -176,19 +171,6 @@ def _kept_by_callers(
         if {one.older.id, one.newer.id} <= ids.keys()
     ]
     return made
-
-
-def _cases(log: Iterable[Change]) -> Iterable[CaseAdded]:
-    """The cases that stand."""
-    found: dict[CaseId, CaseAdded] = {}
-    for d in (one for change in log for one in change.decisions):
-        if isinstance(d, CaseAdded):
-            found[d.case_id] = d
-        elif isinstance(d, CaseDropped):
-            found.pop(d.case_id, None)
-        elif isinstance(d, BegunAnew):
-            found.clear()
-    return found.values()
 
 
 def picture(store: MemoryReads, owner: Owner, short: int) -> Picture:

@@ -33,7 +33,6 @@ from embermem.core.types import (
     thread_of,
 )
 from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.cases import AsyncCases, Cases
 from embermem.owner_memory.correcting import AsyncCorrecting, Correcting
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
@@ -56,7 +55,7 @@ _STEP = 64
 
 
 @checked
-class Items(FactLists, Correcting, Ruling, Documents, Linking, Cases, Retaining, Timelines):
+class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
@@ -325,7 +324,6 @@ class AsyncItems(
     AsyncRuling,
     AsyncDocuments,
     AsyncLinking,
-    AsyncCases,
     AsyncRetaining,
     AsyncTimelines,
 ):

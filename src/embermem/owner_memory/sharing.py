@@ -26,7 +26,7 @@ _READS = frozenset(
         *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
         *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
         *("document", "documents", "passages", "original", "originals", "marked"),
-        *("find_facts", "facts_resting_on", "timeline", "case", "cases"),
+        *("find_facts", "facts_resting_on", "timeline"),
     )
 )
 """What a grant to read allows. All else writes, visits too."""

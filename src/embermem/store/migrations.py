@@ -1,5 +1,5 @@
 """Creates the schema, and brings a store of an older schema up to date: what it lacks is added, then a step rewrites
-its rows where they need it. No table gets another layout."""
+its rows where they need it, and drops what is no more. No table gets another layout."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Column, Connection, Dialect, Engine, Table, inspect, literal_column, select, text
+import msgspec
+from sqlalchemy import Column, Connection, Dialect, Engine, Table, delete, inspect, literal_column, or_, select, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
+from embermem.store.codec import from_json, json_text
+from embermem.store.engines.packed_text import Plain
+from embermem.store.engines.words import holds
 from embermem.store.schema import HEAD
-from embermem.store.statements import SCRUBBED
+from embermem.store.statements import SCRUBBED, update_rows
 
 VERSION_TABLE = "ember_version"
-STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({})
-"""For each older schema that this version opens, oldest first: what it does to the rows to reach the schema after it.
-Tables, columns and indexes that the older schema lacks have been added before."""
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
 """What a store holds that was just made: nothing was ever deleted there."""
+
+_OF_CASES = ("CaseAdded", "CaseDropped")
+"""Kinds of decisions that end with schema 0013."""
 
 
 def refuse_unknown(found: str, place: str) -> None:
@@ -113,3 +117,24 @@ class _AddColumn(ExecutableDDLElement):
 def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
     table = compiler.preparer.format_table(element.column.table)
     return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
+
+
+def _drop_cases(connection: Connection) -> None:
+    """Cases, the queries that callers kept because their recall was wrong, leave the log and the tables. A change of
+    nothing else keeps its number. A scrub is due then."""
+    change = schema.change
+    named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in _OF_CASES))
+    rows = connection.execute(select(change.c.owner_id, change.c.no, change.c.decisions).where(named)).all()
+    for row in rows:
+        decisions = from_json(row.decisions, list[tuple[str, msgspec.Raw]])
+        kept = [(tag, fields) for tag, fields in decisions if tag not in _OF_CASES]
+        update_rows(connection, change, row.owner_id, ("no",), [{"no": row.no, "decisions": json_text(kept)}])
+    connection.execute(delete(schema.source).where(schema.source.c.item == "recall_case"))
+    if rows:
+        connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
+    connection.execute(text("DROP TABLE recall_case"))
+
+
+STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _drop_cases})
+"""For each older schema that this version opens, oldest first: what it does to the rows to reach the schema after it.
+Tables, columns and indexes that the older schema lacks have been added before."""

@@ -40,7 +40,7 @@ from embermem.store.engines.vector_type import Vectors
 if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import DDLCompiler
 
-HEAD = "0013"
+HEAD = "0014"
 """The schema that `metadata` makes. `migrations.STEPS` has those that lead to it."""
 
 metadata = MetaData()
@@ -462,22 +462,6 @@ person = _versions(
     Column("holds", Boolean),
 )
 
-# What callers say that a recall should have told, and should not: `expected` and `unwanted` are sources, as JSON.
-recall_case = _versions(
-    "recall_case",
-    [_key("case_id")],
-    Column("query", Text, nullable=False),
-    *_zoned("asked_at", empty=False),
-    Column("budget", Integer),
-    Column("preset", String(16)),
-    Column("thread", Text),
-    *_zoned("as_of"),
-    *_zoned("valid_at"),
-    Column("expected", Text, nullable=False),
-    Column("unwanted", Text, nullable=False),
-    Column("note", Text, nullable=False),
-)
-
 # Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
 # dimension or name.
 source = _owned(
@@ -556,7 +540,6 @@ DERIVED = (
     trait,
     profile,
     person,
-    recall_case,
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""

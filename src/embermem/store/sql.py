@@ -7,7 +7,6 @@ from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
 from embermem.store.admin.transferring import Transferring
 from embermem.store.index_cache import IndexCache
-from embermem.store.queries.cases import Cases
 from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
@@ -44,14 +43,13 @@ class Administration(
     Webhooks,
     Documents,
     Originals,
-    Cases,
     FactLists,
     Spans,
     Oversight,
     Backups,
 ):
     """What those ask of a store who run it: its owners and counts, its keys, its grants, its soundness, its copies and
-    backups; receipts of calls, webhooks, documents, originals, cases, lists of facts and spans of time; the work on it,
+    backups; receipts of calls, webhooks, documents, originals, lists of facts and spans of time; the work on it,
     and what leaves it."""
 
 

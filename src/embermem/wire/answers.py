@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Document, Edit, Link, PageId, RecallCase, Redaction, Retention, Webhook
+from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -213,13 +213,6 @@ class Links:
     """Links between facts and segments."""
 
     results: tuple[Link, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Cases:
-    """Queries whose recall was wrong."""
-
-    results: tuple[RecallCase, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

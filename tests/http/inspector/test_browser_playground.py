@@ -1,7 +1,8 @@
-"""The playground in a real browser: lines and hits marked together, two contexts, cases kept and asked again."""
+"""The playground in a real browser: lines and hits marked together, two contexts, a file of what was wrong."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -55,10 +56,10 @@ def test_two_budgets_are_compared_and_the_address_holds_both(shown: Server, tab:
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_what_was_wrong_is_kept_as_a_case_asked_again_and_dropped(own: Server, tab: Tab, scripts: bool) -> None:
-    mei = mei_of(own.memory)
-    packed = _recalled(own).packed[0].utterance
-    page = tab(own, ASKED, java_script_enabled=scripts)
+def test_what_was_wrong_is_marked_and_downloaded_for_the_bench(shown: Server, tab: Tab, scripts: bool) -> None:
+    mei = mei_of(shown.memory)
+    packed = _recalled(shown).packed[0].utterance
+    page = tab(shown, ASKED, java_script_enabled=scripts)
     page.locator("[data-test=wrong] > summary").click()
     page.locator(f"[data-test=packed] input[value='{packed.seq}']").check()
     page.locator("[name=note]").fill("the cello is missing")
@@ -67,28 +68,16 @@ def test_what_was_wrong_is_kept_as_a_case_asked_again_and_dropped(own: Server, t
     page.locator("[data-test=candidates] input").first.check()
     expect(page.locator(f"[data-test=packed] input[value='{packed.seq}']")).to_be_checked()
     expect(page.locator("[name=note]")).to_have_value("the cello is missing")
-    page.locator("[data-test=keep-case]").click()
-    expect(page.locator("[data-test=case-verdict]")).to_contain_text("does not pass")
-    (case,) = mei.cases()
-    assert (case.query, case.budget, case.note) == (QUERY, 300, "the cello is missing")
-    assert [one.seq for one in case.unwanted] == [packed.seq]
-    assert len(case.expected) == 1
-    page.locator("[data-test=undo-done]").click()
-    expect(page.locator("[data-test=done]")).to_contain_text("undoes")
-    assert mei.cases() == ()
-    mei.undo(mei.changes()[-1].no)
-    page.locator("[data-test=cases]").click()
-    page.locator("[data-test=ask-all]").click()
-    expect(page.locator("[data-test=passing]")).to_have_text("0 of 1 pass now")
     with page.expect_download() as download:
-        page.locator("[data-test=export]").click()
-    assert download.value.suggested_filename == "cases.json"
-    page.get_by_role("link", name=QUERY).click()
-    expect(page.locator("[data-test=case-verdict]")).to_contain_text(case.id)
-    page.go_back()
-    page.get_by_role("button", name=f"Drop case {case.id}").click()
-    expect(page.locator("[data-test=empty]")).to_be_visible()
-    assert mei.cases() == ()
+        page.locator("[data-test=recall-set]").click()
+    assert download.value.suggested_filename == "recall-set.json"
+    (conversation,) = json.loads(download.value.path().read_text(encoding="utf-8"))["conversations"]
+    (asked,) = conversation["questions"]
+    assert (asked["text"], asked["note"], asked["unwanted"]) == (QUERY, "the cello is missing", [packed.id])
+    assert len(asked["evidence"]) == 1
+    assert {turn["id"] for thread in conversation["threads"] for turn in thread["turns"]} <= {
+        one.id for one in mei.utterances()
+    }
 
 
 def test_without_scripts_lines_and_hits_lead_to_each_other(shown: Server, tab: Tab) -> None:

@@ -30,7 +30,7 @@ PAGES = """
     /facts?person=alice&attribute=lives_in&origin=conversation /persona /persona?everybody=1
     /persona?as_of=2026-04-20 /pages?speaker=alice&since=2026-04-02&until=2026-04-03 /segments?q=cello /map
     /timeline /timeline?from=2026-04-01&to=2026-04-30&person=alice&q=cello /playground /playground?q=cello
-    /playground?q=cello&preset=paper /playground?q=cello&q2=rabbit&budget2=90 /playground/cases /chat
+    /playground?q=cello&preset=paper /playground?q=cello&q2=rabbit&budget2=90 /chat
     /chat?thread=first /chat?thread=first&text=cello /audit /audit?cause=consolidation
     /audit?what=learnt&person=alice&q=cello /audit?what=bookkeeping /audit/steps?first=1&last=9 /import
     /documents /documents?q=lease /search /search?q=cello /owners /operations /operations/keys

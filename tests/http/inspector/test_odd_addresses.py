@@ -98,7 +98,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def lived(memory: Memory) -> tuple[str, ...]:
-    """A memory with pages, segments, facts, a conflict, a document, a case and a key; the ids of them."""
+    """A memory with pages, segments, facts, a conflict, a document and a key; the ids of them."""
     alice = memory.of("alice")
     for number in range(6):
         alice.add(f"I play the cello {number} times a week.", "Noted.", thread="first" if number % 2 else "second")
@@ -107,8 +107,7 @@ def lived(memory: Memory) -> tuple[str, ...]:
         [{"text": "lives in Bern", "attribute": "lives_in", "value": "Bern"}, {"text": "plays the cello"}]
     )
     document = alice.add_document("The lease ends in May.", title="Lease")
-    case = alice.add_case("cello", expected=[alice.pages()[0].utterances[0].id])
-    ids = (*(one.id for one in facts), alice.pages()[0].id, alice.segments()[0].id, document.id, case.id)
+    ids = (*(one.id for one in facts), alice.pages()[0].id, alice.segments()[0].id, document.id)
     return (*map(str, ids), "1", "2", "3")
 
 

@@ -1,8 +1,9 @@
-"""The playground over HTTP: a context line by line, two beside each other, and what was wrong kept as a case."""
+"""The playground over HTTP: a context line by line, two beside each other, and a file of what was wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -11,8 +12,11 @@ from read_page import OWNER, Read, get
 from serving import Server, key_for
 
 from embermem import Memory, OwnerMemory
+from embermem.store import schema
 from embermem.transfer.datasets import parse
-from scripted import Clock, Opener
+from embermem.transfer.recall_sets import Marked, recall_set
+from scripted import Clock, Opener, Place
+from soundness import rows
 
 QUERY = "What did the heron eat?"
 
@@ -33,8 +37,8 @@ def memory(lived_in: Callable[..., object], opened: Opener) -> Memory:
     return opened()
 
 
-def keep(browser: httpx2.Client, **fields: Any) -> httpx2.Response:
-    return browser.post("/playground/cases", params=OWNER, data={"q": QUERY, **fields})
+def mark(browser: httpx2.Client, **fields: Any) -> httpx2.Response:
+    return browser.post("/playground/recall-set", params=OWNER, data={"q": QUERY, **fields})
 
 
 def seq(alice: OwnerMemory, word: str) -> int:
@@ -92,32 +96,46 @@ def test_two_budgets_are_compared_line_by_line_and_the_right_side_begins_as_the_
     assert "Nothing: both contexts are the same" in page.text
 
 
-# --------------------------------------------------------------------------------------------------- cases
+# ------------------------------------------------------------------------------------------ what was wrong
 
 
-def test_what_is_marked_is_kept_as_a_case_and_opened_with_its_verdict(
-    alice: OwnerMemory, browser: httpx2.Client
+def test_what_is_marked_is_a_file_for_the_bench_and_nothing_is_kept_of_it(
+    alice: OwnerMemory, browser: httpx2.Client, place: Place
 ) -> None:
-    heron, figs = seq(alice, "heron"), seq(alice, "figs")
-    at = "2026-06-01T10:00:00+00:00"
-    answer = keep(browser, missing=[figs], unwanted=[heron], note="the figs", budget="300", preset="default", at=at)
-    (case,) = alice.cases()
-    assert [one.seq for one in case.expected] == [figs]
-    assert [one.seq for one in case.unwanted] == [heron]
-    assert (case.query, case.note, case.budget, case.preset) == (QUERY, "the figs", 300, "default")
-    assert case.asked_at.isoformat() == at
-    page = Read(answer.text)
-    assert page.hooks("done")
-    assert page.hooks("undo-done")
-    assert f"Case {case.id} does not pass" in page.text
-    fields = {attrs.get("name"): attrs.get("value") for tag, attrs in page.elements if tag == "input"}
-    assert (fields["q"], fields["budget"], fields["at"], fields["case"]) == (QUERY, "300", at, case.id)
+    heron, figs, at = seq(alice, "heron"), seq(alice, "figs"), "2026-06-01T10:00:00+00:00"
     fact = next(one for one in alice.facts() if one.value == "Lyon")  # is marked by what it rests on
-    keep(browser, unwanted_fact=[fact.id])
-    assert {one.seq for case in alice.cases() for one in case.unwanted} == {heron, seq(alice, "Lyon")}
+    before = rows_of(place)
+    answer = mark(browser, missing=[figs], unwanted=[heron], unwanted_fact=[fact.id], note="the figs", at=at)
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-disposition"] == 'attachment; filename="recall-set.json"'
+    assert answer.json() == recall_set(
+        alice,
+        Marked(
+            query=QUERY,
+            asked_at=datetime.fromisoformat(at),
+            missing=(figs,),
+            unwanted=(heron, seq(alice, "Lyon")),
+            note="the figs",
+        ),
+    )
+    (conversation,) = parse(answer.json(), "set", "here").conversations
+    assert [one.text for one in conversation.questions] == [QUERY]
+    assert rows_of(place) == before
 
 
-def test_what_is_missing_is_found_by_its_words_and_nothing_marked_is_refused(
+def test_a_query_is_asked_at_its_day_in_the_owners_zone_or_now(
+    alice: OwnerMemory, server: Server, browser: httpx2.Client, clock: Clock
+) -> None:
+    def asked(at: str) -> datetime:
+        (conversation,) = mark(browser, missing=[1], at=at).json()["conversations"]
+        return datetime.fromisoformat(conversation["questions"][0]["at"])
+
+    server.memory.of("alice", timezone="Asia/Tokyo")
+    assert asked("2026-05-02") == datetime(2026, 5, 1, 15, tzinfo=UTC)
+    assert asked(" ") == clock.now
+
+
+def test_what_is_missing_is_found_by_its_words_and_what_asks_nothing_is_refused(
     alice: OwnerMemory, browser: httpx2.Client
 ) -> None:
     figs = seq(alice, "figs")
@@ -129,38 +147,28 @@ def test_what_is_missing_is_found_by_its_words_and_nothing_marked_is_refused(
     }
     assert boxes[str(figs)] is False
     assert boxes["1"] is True
-    for fields in ({}, {"missing": ["999"]}):
-        answer = keep(browser, **fields)
-        assert answer.status_code == 422
-    assert "utterance" in Read(answer.text).text
-    assert alice.cases() == ()
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({}, "nothing is marked"),
+        ({"missing": ["999"]}, "no utterance #999 any more"),
+        ({"missing": [figs], "unwanted": [figs]}, "as missing and as unwanted"),
+        ({"missing": [figs], "q": " "}, "query is empty"),
+        ({"missing": [figs], "at": "soon"}, "'soon' is not a time"),
+    ]
+    for fields, told in refused:
+        answer = mark(browser, **fields)
+        assert (answer.status_code, told in Read(answer.text).text) == (422, True), told
 
 
-def test_a_case_that_passes_says_so_is_a_file_for_the_bench_and_is_dropped_with_undo(
-    alice: OwnerMemory, browser: httpx2.Client
-) -> None:
-    assert get(browser, "/playground/cases/export").status_code == 422
-    answer = keep(browser, missing=[seq(alice, "heron")])
-    (case,) = alice.cases()
-    assert f"Case {case.id} passes" in Read(answer.text).text
-    assert "1 of 1 pass now" in Read(get(browser, "/playground/cases", ask=1).text).text
-    answer = get(browser, "/playground/cases/export")
-    assert "cases.json" in answer.headers["content-disposition"]
-    (conversation,) = parse(answer.json(), "cases", "here").conversations
-    assert [one.text for one in conversation.questions] == [QUERY]
-    answer = browser.post(f"/playground/cases/{case.id}/drop", params=OWNER)
-    assert alice.cases() == ()
-    assert Read(answer.text).hooks("undo-done")
-    assert Read(answer.text).hooks("empty")
-    assert browser.post(f"/playground/cases/{case.id}/drop", params=OWNER).status_code == 422
-    assert get(browser, "/playground", case="q99-00").status_code == 404
-
-
-def test_who_may_only_read_keeps_and_drops_nothing(alice: OwnerMemory, server: Server, browser: httpx2.Client) -> None:
-    case = alice.add_case(QUERY, expected=[alice.utterances()[0].id])
+def test_who_may_only_read_and_pages_of_others_get_no_file(server: Server, browser: httpx2.Client) -> None:
+    foreign = {"Origin": "https://elsewhere.example", "Sec-Fetch-Site": "cross-site"}
+    fields = {"q": QUERY, "missing": [1]}
+    assert browser.post("/playground/recall-set", params=OWNER, data=fields, headers=foreign).status_code == 403
     _, secret = key_for(server.memory, "alice", read_only=True)
     browser.headers["Authorization"] = f"Bearer {secret}"
-    assert keep(browser, missing=[1]).status_code == 403
-    assert browser.post(f"/playground/cases/{case.id}/drop", params=OWNER).status_code == 403
+    assert mark(browser, missing=[1]).status_code == 403
     assert not Read(get(browser, "/playground", q=QUERY).text).hooks("wrong")
-    assert alice.cases() == (case,)
+
+
+def rows_of(place: Place) -> dict[str, list[dict[str, Any]]]:
+    """Every row of the store."""
+    return {table.name: rows(place(), f"SELECT * FROM {table.name}") for table in schema.metadata.sorted_tables}

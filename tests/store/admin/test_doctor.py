@@ -88,8 +88,6 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a link's end": (("UPDATE link SET to_id = 'none'",), "links to missing items"),
     "a link that is gone": (("DELETE FROM link",), "differs from the log: link"),
-    "a case's query": (("UPDATE recall_case SET query = 'another'",), "differs from the log: recall_case"),
-    "a case that is gone": (("DELETE FROM recall_case",), "differs from the log: recall_case"),
     "a conflict's other side": (("UPDATE conflict SET other_id = 'none'",), "conflicts of missing facts"),
     "an evolution": (("UPDATE evolution SET segment_id = 'none'",), "evolutions of missing segments"),
     "a mark": (("UPDATE barred SET change_no = 99999",), "marks of forgotten texts without a change"),

@@ -20,7 +20,6 @@ from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types import (
     About,
-    CaseId,
     ChainId,
     Fact,
     FactId,
@@ -42,8 +41,6 @@ __all__ = [
     "CALLER",
     "Analysed",
     "BegunAnew",
-    "CaseAdded",
-    "CaseDropped",
     "Cause",
     "ChainSummarised",
     "Change",
@@ -126,7 +123,6 @@ class Item(StrEnum):
     TRAIT = "trait"
     PROFILE = "profile"
     PERSON = "person"
-    CASE = "recall_case"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -513,32 +509,6 @@ class SegmentEnded(Record):
     segment_id: SegmentId
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CaseAdded(Record):
-    """Set by the caller: what a recall should have told, and should not (`RecallCase`)."""
-
-    tag: ClassVar[str] = "CaseAdded"
-    case_id: CaseId
-    query: str
-    asked_at: datetime
-    budget: int | None
-    preset: str | None
-    thread: ThreadId | None
-    as_of: datetime | None
-    valid_at: datetime | None
-    expected: tuple[Source, ...]
-    unwanted: tuple[Source, ...]
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CaseDropped(Record):
-    """Set by the caller: a case is not asked any more."""
-
-    tag: ClassVar[str] = "CaseDropped"
-    case_id: CaseId
-
-
 Decision = (
     Embedded
     | Noted
@@ -571,8 +541,6 @@ Decision = (
     | SegmentEvolved
     | Evicted
     | SegmentEnded
-    | CaseAdded
-    | CaseDropped
 )
 
 Ruling = FactAffirmed | FactDenied | FactBarred | TextsBarred | ConflictSettled

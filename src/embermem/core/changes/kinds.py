@@ -34,7 +34,6 @@ class Sort(StrEnum):
     SEGMENT = "segment"
     FACT = "fact"
     LINK = "link"
-    CASE = "case"
     ITEM = "item"
     """A fact or a segment."""
     DIMENSION = "dimension"

@@ -16,7 +16,7 @@ from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
 from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
-from embermem.core.types import About, CaseId, FactId, LinkId, Relation, SegmentId, Source
+from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
 
 __all__ = [
     "BY_API_KIND",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _PAGE, _CHAIN, _SEGMENT, _FACT = Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT
-_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM, Sort.CASE)
+_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM)
 """The sorts of ids that have a history."""
 
 
@@ -97,11 +97,6 @@ def _related(one: d.PersonRelated) -> str:
             return f"{one.one} and {one.other} are different persons"
         case None:
             return f"{one.one} and {one.other}: not ruled any more"
-
-
-def _asked(one: d.CaseAdded) -> str:
-    told = [f"{len(some)} {what}" for some, what in ((one.expected, "expected"), (one.unwanted, "unwanted")) if some]
-    return f"{one.query} ({', '.join(told)})"
 
 
 # --------------------------------------------------------------------------------------------------------- the entries
@@ -477,37 +472,6 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
     ),
 )
 
-_CASES: tuple[Kind[Any], ...] = (
-    Kind(
-        of=d.CaseAdded,
-        ids={"case_id": Sort.CASE},
-        sources=("expected", "unwanted"),
-        texts=("query", "note"),
-        labels=("preset", "thread"),
-        forgotten=ByRule(),
-        undone=Undoing.RESTORED,
-        moves=Moves.NOTHING,
-        sets=(Item.CASE, ("case_id",)),
-        unset=lambda names, now: d.CaseDropped(case_id=CaseId(names[0])),
-        told=lambda one, say: ("case added", _asked(one)),
-        heading=Heading.CORRECTED,
-        about="case_id",
-        taught=lambda one, say: f"case: {one.query}",
-    ),
-    Kind(
-        of=d.CaseDropped,
-        ids={"case_id": Sort.CASE},
-        forgotten=Falls(("case_id",)),
-        undone=Undoing.RESTORED,
-        moves=Moves.NOTHING,
-        ends=(Item.CASE, ("case_id",)),
-        told=lambda one, say: ("case dropped", say(one.case_id)),
-        heading=Heading.CORRECTED,
-        about="case_id",
-        taught=lambda one, say: f"case dropped: {say(one.case_id)}",
-    ),
-)
-
 _OF_THE_LOG: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TextsBarred,
@@ -554,7 +518,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
 )
 
-KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_CASES, *_OF_THE_LOG))
+KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_OF_THE_LOG))
 """The entry of each kind of decision."""
 BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
 """The kinds of decisions by the tags that they are stored under."""

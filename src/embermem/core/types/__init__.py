@@ -5,7 +5,6 @@ Two times stand everywhere: `said_at` (when it was said or true, given by the ca
 `recorded_at` (when Ember wrote it).
 """
 
-from embermem.core.types.cases import *  # noqa: F403
 from embermem.core.types.context import *  # noqa: F403
 from embermem.core.types.documents import *  # noqa: F403
 from embermem.core.types.history import *  # noqa: F403

@@ -51,7 +51,6 @@ SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
 LinkId = NewType("LinkId", str)
 DocumentId = NewType("DocumentId", str)
-CaseId = NewType("CaseId", str)
 ItemId = FactId | SegmentId
 """What a link joins."""
 

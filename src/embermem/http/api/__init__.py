@@ -10,7 +10,6 @@ from fastapi import APIRouter
 def routers() -> Iterator[APIRouter]:
     """All of them, in the order of the documentation."""
     from embermem.http.api import (
-        cases,
         changes,
         documents,
         memories,
@@ -24,6 +23,6 @@ def routers() -> Iterator[APIRouter]:
         webhooks,
     )
 
-    of_memory = (memories, documents, search, cases, persona, segments, past, changes, webhooks)
+    of_memory = (memories, documents, search, persona, segments, past, changes, webhooks)
     for module in (*of_memory, operations, owners, spaces):
         yield module.routes

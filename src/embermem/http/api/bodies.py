@@ -27,7 +27,6 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from embermem.core import metadata
-from embermem.core.config import Preset
 from embermem.core.errors import InputError
 from embermem.core.messages import IGNORED_KEYS
 from embermem.core.text import did_you_mean
@@ -611,29 +610,6 @@ class LinkBody(OwnerBody):
     from_id: Name
     to_id: Name
     reason: Line
-
-
-class CaseBody(OwnerBody):
-    """A query whose recall was wrong: how it was asked, and which utterances its context should rest on or not."""
-
-    model_config = _example(
-        {"user_id": "alice", "query": "Where does she live?", "expected": ["u06h0…"], "note": "the move is missing"}
-    )
-
-    query: Annotated[Text, StringConstraints(min_length=1)]
-    expected: Annotated[list[Name], Field(max_length=MOST_NAMES)] = Field(
-        default=[], description="Ids of utterances that the context should rest on."
-    )
-    unwanted: Annotated[list[Name], Field(max_length=MOST_NAMES)] = Field(
-        default=[], description="Ids of utterances that it should not rest on."
-    )
-    note: Annotated[str, StringConstraints(max_length=LONGEST_VALUE)] = Field(default="", description="Your own words.")
-    at: Moment | None = Field(default=None, description="When the query was asked. Default: now.")
-    budget: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = Field(default=None, description="As it was asked.")
-    preset: Preset | None = Field(default=None, description="As it was asked.")
-    run_id: RunId | None = Field(default=None, description="The thread of the query.")
-    as_of: Moment | None = Field(default=None, description="By what was known at this time.")
-    valid_at: Moment | None = Field(default=None, description="By what was true at this time.")
 
 
 class ExpireBody(OwnerBody):

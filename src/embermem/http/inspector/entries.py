@@ -313,8 +313,6 @@ def path_of(sort: Sort, item: object) -> str:
             return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
         case Sort.CHANGE:
             return f"/audit/{item}"
-        case Sort.CASE:
-            return "/playground/cases"
         case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
             return ""
         case _:

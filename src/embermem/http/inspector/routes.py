@@ -11,7 +11,6 @@ from embermem.http.inspector.assets import FOREVER, address, asset
 from embermem.http.inspector.owner import (
     atlas,
     audit,
-    cases,
     chat,
     documents,
     facts,
@@ -75,7 +74,6 @@ for one in (
     atlas,
     timeline,
     playground,
-    cases,
     chat,
     audit,
     imports,

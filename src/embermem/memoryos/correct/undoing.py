@@ -242,7 +242,7 @@ class _PersonaLog:
                 reason = _since_then(last.state)
             case "archived":
                 reason = "it has left or entered the archive since"
-            case Item.LINK | Item.CONFLICT | Item.CASE if last.state is None:
+            case Item.LINK | Item.CONFLICT if last.state is None:
                 reason = "it has been ended since"
             case _:
                 reason = "it has been set again since"

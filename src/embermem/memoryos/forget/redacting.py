@@ -14,7 +14,6 @@ from embermem.core.changes import (
     KINDS,
     BegunAnew,
     ByRule,
-    CaseAdded,
     ChainSummarised,
     Change,
     Decision,
@@ -47,7 +46,6 @@ from embermem.core.changes import (
 from embermem.core.errors import StoreError
 from embermem.core.metadata import texts as texts_of
 from embermem.core.types import (
-    CaseId,
     ChainId,
     FactId,
     FactProposal,
@@ -74,7 +72,6 @@ OwnRule = (
     | FactDenied
     | ProfileSet
     | PersonRelated
-    | CaseAdded
 )
 """The kinds of decisions with a rule of their own below; what becomes of all others, the table of decisions says."""
 _Resting = TypeVar("_Resting", FactProposal, TraitProposal, ProfileProposal, ProfileSet)
@@ -162,7 +159,6 @@ class _Redaction:
         self._keywords: dict[PageId, tuple[str, ...]] = {}
         self._placed: dict[PageId, SegmentId] = {}
         self._links: set[LinkId] = set()
-        self._cases: set[CaseId] = set()
         self._ended_by: dict[FactId, list[FactId]] = {}
         """By a fact that is gone: those that it ended, and that hold until another ends them."""
 
@@ -310,8 +306,6 @@ class _Redaction:
                 return self._line(d)
             case PersonRelated():
                 return self._related(d)
-            case CaseAdded():
-                return self._case(d)
             case _:
                 assert_never(d)
 
@@ -334,8 +328,6 @@ class _Redaction:
                 return item_id in self._gone or item_id in self._emptied
             case Sort.LINK:
                 return item_id in self._links
-            case Sort.CASE:
-                return item_id in self._cases
             case Sort.DIMENSION | Sort.CHANGE:
                 return False
             case _:
@@ -466,15 +458,6 @@ class _Redaction:
         if not left and (other := self._going.spoken(d.one, d.other)) is not None:
             left = (other,)
         return [replace(d, sources=left)] if left else []
-
-    def _case(self, d: CaseAdded) -> Sequence[CaseAdded]:
-        """A case without the utterances that go. It goes with the last of them, and where its query or its note has
-        words of theirs."""
-        left = replace(d, expected=self._left(d.expected), unwanted=self._left(d.unwanted))
-        if self._tells((*d.expected, *d.unwanted), (d.query, d.note)):
-            self._cases.add(d.case_id)
-            return []
-        return [left]
 
     def _tells(self, sources: Sequence[Source], texts: Iterable[str]) -> bool:
         """Whether what a model or a caller wrote in a few words rests on what goes alone, or has words of it."""

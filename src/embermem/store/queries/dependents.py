@@ -313,10 +313,8 @@ class _Following:
     def _persona(self, items: Mapping[str, Mapping[str, set[int]]]) -> None:
         """Every version of traits and lines that rest on what goes, and of lines that say what the facts say."""
         source, trait, line, person = schema.source, schema.trait, schema.profile, schema.person
-        case = schema.recall_case.c
-        asked = self._c.execute(select(case.change_no, case.retired_no).where(case.owner_id == self._owner_id))
         ruled = self._rows(select(person.c.change_no, person.c.retired_no), person.c.relation, {Relation.IS.value})
-        self._numbers |= {no for row in (*ruled, *asked) for no in row if no is not None}  # callers' words hold names
+        self._numbers |= {no for row in ruled for no in row if no is not None}  # callers' words hold names
         traits = items.get("trait", {})
         self._last(trait, [((trait.c.dimension == name,), numbers) for name, numbers in traits.items()])
         named = {name: set(numbers) for name, numbers in items.get("profile", {}).items()}

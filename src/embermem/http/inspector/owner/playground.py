@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Annotated
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, Response
 
 from embermem.core.config import PRESETS, Preset
-from embermem.core.errors import InputError, NotFound
-from embermem.core.types import Context, Hit, LeftOut, RecallCase, Utterance
-from embermem.http.inspector.drawing import charts, context_lines
+from embermem.core.errors import InputError
+from embermem.core.types import Context, Hit, LeftOut, Utterance
+from embermem.http.inspector.drawing import calendar, charts, context_lines
 from embermem.http.inspector.drawing.context_lines import Line
-from embermem.http.inspector.place import PageContext, PageRoute, Place, first_recorded
+from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place, first_recorded
 from embermem.memory import OwnerMemory
+from embermem.transfer.recall_sets import Marked, recall_set
 
 LEFT_OUT = 40
 """Of what was left out, so many are listed."""
@@ -30,6 +33,10 @@ FIELDS = ("q", "budget", "k", "preset", "thread", "at", "as_of", "valid_at")
 """What a query is asked with, by the names in the address; those of the right side end in 2."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+_Text = Annotated[str, Form()]
+_Numbers = Annotated[list[int], Form(default_factory=list)]
+_Texts = Annotated[list[str], Form(default_factory=list)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,11 +72,8 @@ class Side:
 
 @router.get("/playground")
 def playground(here: PageContext) -> HTMLResponse:
-    """A query and its context, or two side by side; a case that is opened again, and whether it passes."""
+    """A query and its context, or two side by side."""
     given = dict(here.request.query_params)
-    case = _case(here.mine, given.get("case", ""))
-    if case is not None and "q" not in given:
-        given |= _fields_of(case)
     settings = here.memory.settings
     comparing = "q2" in given or given.get("compare") == "1"
     left = _side(here.mine, "a", "", _asked(given, "", settings.budget, settings.preset))
@@ -88,14 +92,36 @@ def playground(here: PageContext) -> HTMLResponse:
         groups=charts.GROUPS,
         defaults={"budget": settings.budget, "preset": settings.preset, "k": HITS},
         why=context_lines.why,
-        case=case,
-        verdict=None if case is None or left.context is None else _verdict(here.mine, case, left.context),
         wrong=None if comparing or left.context is None else _wrong(here, left),
         address=_address(here, given, comparing),
         most_left=LEFT_OUT,
         nothing_said=here.mine.state() is None,
         first={side.suffix: first_recorded(here, side.asked.as_of) for side in sides},
     )
+
+
+@router.post("/playground/recall-set")
+def download(
+    here: Changing,
+    missing: _Numbers,
+    unwanted: _Numbers,
+    unwanted_fact: _Texts,
+    q: _Text = "",
+    at: _Text = "",
+    note: _Text = "",
+) -> Response:
+    """A query with what was marked, of a fact its sources, as a recall set. It changes nothing."""
+    of_facts = (source.seq for one in unwanted_fact for source in here.mine.fact(one).sources)
+    marked = Marked(
+        query=q,
+        asked_at=_moment(here, at.strip()),
+        missing=tuple(missing),
+        unwanted=(*unwanted, *of_facts),
+        note=note,
+    )
+    made = json.dumps(recall_set(here.mine, marked), ensure_ascii=False, indent=1)
+    headers = {"Content-Disposition": 'attachment; filename="recall-set.json"', "Cache-Control": "no-store"}
+    return Response(made + "\n", media_type="application/json", headers=headers)
 
 
 # ------------------------------------------------------------------------------------------------- what is asked
@@ -134,10 +160,12 @@ def _preset(text: str) -> Preset:
     raise InputError(f"preset = {text!r} is not allowed; one of: {', '.join(PRESETS)}")
 
 
-def _fields_of(case: RecallCase) -> dict[str, str]:
-    """A case's query and settings by the names in the address."""
-    given = {name: value for name, value in case.arguments.items() if name != "query"}
-    return {"q": case.query, **{name: str(value) for name, value in given.items()}, "at": case.asked_at.isoformat()}
+def _moment(here: Place, at: str) -> datetime:
+    """A time as the form has it; now, where it has none. Raises InputError."""
+    found = calendar.read(at, here.owner_zone, end=False) if at else here.memory.now()
+    if found is None:
+        raise InputError(f"at = {at!r} is not a time; give ISO 8601 such as 2026-05-02T10:00:00+02:00")
+    return found
 
 
 def _address(here: Place, given: Mapping[str, str], comparing: bool) -> str:
@@ -191,16 +219,7 @@ def _compared(left: Side, right: Side) -> tuple[list[Side], context_lines.Differ
     return [replace(left, lines=one), replace(right, lines=other)], difference
 
 
-# ------------------------------------------------------------------------------------------------------- cases
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
-    """Whether a case passes with a context, and which marked utterances are missing or intrude."""
-
-    passes: bool
-    missing: Sequence[Utterance]
-    intruding: Sequence[Utterance]
+# -------------------------------------------------------------------------------------------- what was wrong
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -217,27 +236,6 @@ class Wrong:
     open: bool
 
 
-def _case(mine: OwnerMemory, case_id: str) -> RecallCase | None:
-    return mine.case(case_id) if case_id else None
-
-
-def _verdict(mine: OwnerMemory, case: RecallCase, context: Context) -> Verdict:
-    return Verdict(
-        passes=case.passes(context),
-        missing=_utterances(mine, case.missing(context)),
-        intruding=_utterances(mine, case.intruding(context)),
-    )
-
-
-def _utterances(mine: OwnerMemory, ids: Iterable[str]) -> list[Utterance]:
-    """Those that are there: what has expired is in its case until it is forgotten."""
-    found = []
-    for one in ids:
-        with suppress(NotFound):
-            found.append(mine.utterance(one))
-    return found
-
-
 def _wrong(here: Place, side: Side) -> Wrong:
     """Hits that were not packed, what was marked already, and what the words find."""
     params = here.request.query_params
@@ -247,7 +245,7 @@ def _wrong(here: Place, side: Side) -> Wrong:
     words = params.get("find", "").strip()
     packed = {bar.hit.utterance.seq for bar in side.packed}
     found: Sequence[Hit] = here.mine.search(words, FOUND) if words else ()
-    offered = [one for seq in sorted(missing) for one in said_at(here.mine, seq)]
+    offered = [one for seq in sorted(missing) for one in _said_at(here.mine, seq)]
     offered += [hit.utterance for hit in found]
     offered += [] if words else [bar.hit.utterance for bar in side.others]
     return Wrong(
@@ -261,6 +259,6 @@ def _wrong(here: Place, side: Side) -> Wrong:
     )
 
 
-def said_at(mine: OwnerMemory, seq: int) -> list[Utterance]:
+def _said_at(mine: OwnerMemory, seq: int) -> list[Utterance]:
     """The utterance with a number, if there is one."""
     return [one for one in mine.utterances(max(0, seq - 1), limit=1) if one.seq == seq]
