@@ -105,7 +105,7 @@ class Facts:
         return tuple(self._states.of(fact_id))
 
     def at(self, no: int) -> Iterator[tuple[FactHistory, FactState]]:
-        """The facts that were known after change `no`, current or not, each as it stood then, in order of id's change."""
+        """The facts that were known after change `no`, current or not, each as it stood then."""
         return ((self._of[fact_id], state) for fact_id, state in self._states.at(no))
 
 
