@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from embermem import Context, Memory, OwnerMemory, Tier
+from embermem.core.changes import Item
 from embermem.core.config import Preset
-from embermem.core.types import Page, Segment
+from embermem.core.state import FactState, State
+from embermem.core.types import FactId, Page, Segment
 from embermem.store import schema
+from embermem.store.codec import row_of, zoned
 from soundness import looking
 
 KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt")
@@ -40,10 +43,69 @@ def assert_same_rows(before: dict[str, list[tuple[Any, ...]]], after: dict[str, 
 
 
 def assert_as_applied_again(memory: Memory, place: str | Path) -> None:
-    """Applying the whole log again gives the same rows."""
+    """Applying the whole log again gives the same rows, and folding it what they tell."""
     before = stored(place)
+    for owner in memory.owners():
+        assert_folded_alike(memory.of(owner.user, owner.agent), place)
     assert all(found.same for found in memory.rebuild())
     assert_same_rows(before, stored(place))
+
+
+def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
+    """The state that the owner's log folds to has the versions that stand in the tables."""
+    log = mine.changes()
+    state = State(log)
+    parts = State()
+    for change in log:
+        parts.fold([change])
+    with looking(place) as look:
+        for table in schema.KEYS:
+            found = look(f"SELECT * FROM {table.name} WHERE owner_id = ?", mine.owner.id)
+            keys = schema.KEYS[table]
+            told = sorted(
+                ((tuple(str(row[key]) for key in keys), row["change_no"], row["retired_no"], row) for row in found),
+                key=lambda one: one[:2],
+            )
+            if table is schema.fact_state:
+                assert [one[:3] for one in told] == folded_facts(state) == folded_facts(parts)
+                for (fact_id,), no, _, row in told:
+                    (held,) = [one.value for one in state.facts.states(FactId(fact_id)) if one.began == no]
+                    assert state_row(held) == {name: row[name] for name in state_row(held)}, (fact_id, no)
+                continue
+            versions = state.items[Item(table.name)]
+            folded = sorted((key, one.began, one.ended) for key in versions for one in versions.of(key))
+            assert [one[:3] for one in told] == folded, table.name
+            for key, no, _, row in told:
+                (decision,) = [one.value for one in versions.of(key) if one.began == no]
+                said = {name: value for name, value in row_of(decision, table).items() if name not in NOT_SAID}
+                assert said == {name: row[name] for name in said}, (table.name, key, no)
+        for row in look("SELECT * FROM segment WHERE owner_id = ?", mine.owner.id):
+            gone = state.evicted.get(row["segment_id"], [])
+            assert (state.opened[row["segment_id"]], [*gone[-1:]]) == (
+                row["opened_no"],
+                [one for one in (row["evicted_no"],) if one is not None],
+            )
+        rested: dict[str, set[tuple[int, int | None, int | None]]] = {}
+        for row in look("SELECT * FROM source WHERE owner_id = ? AND item = 'fact'", mine.owner.id):
+            rested.setdefault(row["item_id"], set()).add((row["seq"], row["start"], row["end"]))
+        for fact, _ in state.at().facts():
+            rests_on = {(one.seq, one.start, one.end) for one in fact.rests_on(state.no)}
+            assert rests_on == rested.get(fact.added.fact_id, set())
+
+
+NOT_SAID = ("analyst", "shown", "proposals")
+"""Columns that hold a decision's field in another form."""
+
+
+def folded_facts(state: State) -> list[tuple[tuple[str, ...], int, int | None]]:
+    return sorted(((one,), held.began, held.ended) for one in state.facts for held in state.facts.states(one))
+
+
+def state_row(held: FactState) -> dict[str, object]:
+    """Columns of `fact_state`."""
+    names = ("confirmed_no", "archived_no", "pinned", "superseded_by", "ended_no")
+    times = {**zoned("valid_to", held.valid_to), **zoned("expires_at", held.expires_at)}
+    return {**{name: getattr(held, name) for name in names}, **times}
 
 
 def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:

@@ -22,6 +22,7 @@ from net.golden import compare
 from net.life import MIDDLE, QUESTIONS, said
 from net.outputs import owners_of
 from proofs import bounded
+from readings import assert_folded_alike
 from soundness import assert_sound, assert_tiers, rows
 
 SAID = "SELECT owner_id, seq, id, page_id, thread, role, speaker, text, said_at FROM utterance ORDER BY owner_id, seq"
@@ -93,7 +94,10 @@ def test_it_holds_what_it_held_and_every_read_answers(frozen: tuple[Path, Memory
     texts = {row["text"] for row in before}
     assert {text for _, text in said() if text not in texts} == FORGOTTEN
 
-    if file.stem != stores.TODAY:  # of that there is more in test_golden.py
+    if file.stem == stores.TODAY:  # of that there is more in test_golden.py
+        for mine in owners_of(memory).values():
+            assert_folded_alike(mine, file)
+    else:
         compare(f"store-{file.stem}", outputs.brief(memory))
 
     every = bounded(8, proofs=1)

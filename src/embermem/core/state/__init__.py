@@ -1,0 +1,12 @@
+"""What is understood of one owner: the fold of the changes of its log. Pure, over plain records; no database is known
+here.
+
+A moment is the number of a change. Each item holds its versions, each with the numbers of the changes that began and
+ended it, so that the newest state and one of the past are the same read: `state.at(no)`.
+"""
+
+from embermem.core.state.facts import FactHistory, FactState
+from embermem.core.state.state import Moment, State
+from embermem.core.state.versions import Version, Versions
+
+__all__ = ["FactHistory", "FactState", "Moment", "State", "Version", "Versions"]

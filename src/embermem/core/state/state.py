@@ -1,0 +1,139 @@
+"""The state of one owner, and what is read of it at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from embermem.core import changes as c
+from embermem.core.changes import Change, Decision, Item
+from embermem.core.state.facts import FactHistory, Facts, FactState
+from embermem.core.state.versions import Versions
+from embermem.core.types import PageId, SegmentId
+
+__all__ = ["Moment", "State"]
+
+Key = tuple[str, ...]
+"""What an item is known by: the fields that the table of decisions names."""
+
+
+class State:
+    """The fold of an owner's changes, oldest first.
+
+    An item's value is the decision that set it: it is resolved, and holds all that is known of it. Two states that
+    folded the same changes are equal, however they were cut into calls of `fold`.
+    """
+
+    def __init__(self, changes: Iterable[Change] = ()) -> None:
+        self.no = 0
+        """The last change that was folded."""
+        self.embedded_seq = 0
+        """Up to which utterance vectors were made."""
+        self._begin_anew()
+        self.fold(changes)
+
+    def _begin_anew(self) -> None:
+        self.items: dict[Item, Versions[Key, Decision]] = {item: Versions() for item in Item if item is not Item.FACT}
+        self.facts = Facts()
+        self.analysed: dict[PageId, int] = {}
+        """Up to which utterance each page was analysed for the persona."""
+        self.opened: dict[SegmentId, int] = {}
+        """By which change each segment was opened."""
+        self.evicted: dict[SegmentId, list[int]] = {}
+        """The changes that moved a segment to the archive, or ended it."""
+        self._ended: list[tuple[Item, Key]] = []
+
+    def fold(self, changes: Iterable[Change]) -> None:
+        """Take in the next changes. Raises ValueError for one that is not newer than the last."""
+        for change in changes:
+            if change.no <= self.no:
+                raise ValueError(f"change {change.no} comes after {self.no}; a state folds changes in their order")
+            self.no = change.no
+            for decision in change.decisions:
+                self._take(decision)
+            self.facts.end_of_change(change.no)
+            ended, self._ended = self._ended, []
+            for item, key in ended:  # what a change ends is ended once it is whole
+                self.items[item].end(key, change.no)
+
+    def at(self, no: int | None = None) -> Moment:
+        """What was known after change `no`; by default the newest."""
+        return Moment(self, self.no if no is None else no)
+
+    def _take(self, d: Decision) -> None:
+        match d:
+            case c.Placed() | c.SegmentWritten() | c.SegmentEvolved():
+                self._set(d)
+                self.opened.setdefault(d.segment_id, self.no)
+            case c.Noted() | c.ChainSummarised() | c.TraitSet() | c.ProfileSet() | c.PersonRelated():
+                self._set(d)
+            case c.Linked() | c.FactsConflict() | c.CaseAdded():
+                self._set(d)
+            case c.Unlinked() | c.ConflictSettled() | c.TraitCleared() | c.CaseDropped():
+                self._end(d)
+            case c.SegmentEnded():
+                self._end(d)
+                self._evict(d.segment_id)
+            case c.Evicted():
+                self._evict(d.segment_id)
+            case c.Analysed():
+                self.analysed[d.page_id] = d.upto_seq
+            case c.Embedded():
+                self.embedded_seq = d.last_seq
+            case c.FactAdded():
+                self.facts.add(self.no, d)
+            case (
+                c.FactStrengthened()
+                | c.FactRetired()
+                | c.FactArchived()
+                | c.FactRestored()
+                | c.FactPinned()
+                | c.FactExpires()
+            ):
+                self.facts.move(d)
+            case c.BegunAnew():
+                self._begin_anew()
+            case c.FactAffirmed() | c.FactDenied() | c.FactBarred() | c.TextsBarred() | c.Undone() | c.Erased():
+                pass  # rulings and marks of the log (core/user_overrides.py)
+            case _:
+                assert_never(d)
+
+    def _set(self, d: Decision) -> None:
+        which = c.set_by(d)
+        assert which is not None  # as the table of decisions says
+        self.items[which[0]].set(which[1], self.no, d)
+
+    def _end(self, d: Decision) -> None:
+        which = c.ended_by(d)
+        assert which is not None
+        self._ended.append(which)
+
+    def _evict(self, segment_id: SegmentId) -> None:
+        self.evicted.setdefault(segment_id, []).append(self.no)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A state as it was after change `no`: a view, of which nothing is copied."""
+
+    state: State
+    no: int
+
+    def get(self, item: Item, *key: str) -> Decision | None:
+        """The decision that set what holds of an item; None where nothing does."""
+        return self.state.items[item].get(key, self.no)
+
+    def all(self, item: Item) -> Iterator[Decision]:
+        """The decisions that set what holds of each item of a kind, in the order in which the items first came."""
+        return (decision for _, decision in self.state.items[item].at(self.no))
+
+    def facts(self) -> Iterator[tuple[FactHistory, FactState]]:
+        """The facts that are known, current or not, each as it stands."""
+        return self.state.facts.at(self.no)
+
+    def in_mid_term(self, segment_id: SegmentId) -> bool:
+        """Whether a segment was opened and neither evicted nor ended."""
+        opened = self.state.opened.get(segment_id)
+        gone = any(no <= self.no for no in self.state.evicted.get(segment_id, ()))
+        return opened is not None and opened <= self.no and not gone
