@@ -68,9 +68,9 @@ class State:
                 self.opened.setdefault(d.segment_id, self.no)
             case c.Noted() | c.ChainSummarised() | c.TraitSet() | c.ProfileSet() | c.PersonRelated():
                 self._set(d)
-            case c.Linked() | c.FactsConflict() | c.CaseAdded():
+            case c.Linked() | c.FactsConflict():
                 self._set(d)
-            case c.Unlinked() | c.ConflictSettled() | c.TraitCleared() | c.CaseDropped():
+            case c.Unlinked() | c.ConflictSettled() | c.TraitCleared():
                 self._end(d)
             case c.SegmentEnded():
                 self._end(d)
