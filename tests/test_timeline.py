@@ -71,6 +71,9 @@ def test_edges_may_be_left_out_or_reach_over_all_years_and_bound_something(alice
     for edges, told in cases:
         with pytest.raises(InputError, match=told):
             alice.timeline(edges)
+    alice.add("I will be there.", at="9999-12-31T23:59:59.999999Z")
+    found = alice.timeline()
+    assert found.said_to == found.edges[-1] == datetime.max.replace(tzinfo=UTC)
 
 
 def test_an_empty_memory_has_an_empty_timeline(opened: Opener) -> None:

