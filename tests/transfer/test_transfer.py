@@ -311,7 +311,7 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "no such zone": (put("owner", timezone="../etc/passwd"), "line 2: unknown time zone"),
     "a zone of nowhere": (put("owner", timezone="Nowhere/Here"), "line 2: unknown time zone"),
     "a gap in the log": (put("change", no=7), "change 7 follows change 0"),
-    "an unknown decision": (say("Run"), "cannot be read"),
+    "an unknown decision": (say("Run"), "does not know"),
     "no decisions": (put("change", decisions=None), "cannot be read"),
     "an unknown cause": (put("change", cause="magic"), "Invalid enum value"),
     "an unknown trait": (say("TraitCleared", dimension="x"), "no trait 'x'"),

@@ -158,7 +158,9 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
     try:
         tagged = _TAGGED.decode(text)
         return tuple(_DECODERS[tag].decode(fields) for tag, fields in tagged if wanted is None or tag in wanted)
-    except (msgspec.DecodeError, KeyError) as error:
+    except KeyError:
+        raise StoreCorrupt("a stored change has a kind of decision that this version of Ember does not know") from None
+    except msgspec.DecodeError as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
 
 
