@@ -196,7 +196,8 @@ class _Bounded:
     def until(self, request: ModelRequest, deadline: float) -> Iterator[str | ModelReply]:
         """The same with an earlier deadline. Raises ModelTimeout there."""
         late = ModelTimeout(f"the model {self.name} did not answer within the time of the check")
-        left = min(deadline, self._deadline) - time.monotonic()
+        over = min(deadline, self._deadline)
+        left = over - time.monotonic()
         if left <= 0:
             raise late
         stream = self._model.stream(request)
@@ -204,7 +205,6 @@ class _Bounded:
         if timer is not None:
             timer.daemon = True
             timer.start()
-        over = time.monotonic() + left
         try:
             for piece in stream:
                 yield piece
