@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
+from embermem.core.state.facts import FactMove
 from embermem.core.types import OwnerId, PersonaChange, Source
 from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import SegmentVectors
@@ -41,14 +42,6 @@ _NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
 
 _OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
 """Columns that are empty while a fact holds."""
-_FactMove = (
-    changes.FactStrengthened
-    | changes.FactRetired
-    | changes.FactArchived
-    | changes.FactRestored
-    | changes.FactPinned
-    | changes.FactExpires
-)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -171,7 +164,7 @@ class Projector:
         self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
         self._rests_on("fact", d.fact_id, d.sources)
 
-    def _fact_moved(self, d: _FactMove) -> None:
+    def _fact_moved(self, d: FactMove) -> None:
         values: Row
         match d:
             case changes.FactStrengthened():

@@ -74,12 +74,6 @@ class Facts:
     def __iter__(self) -> Iterator[FactId]:
         return iter(self._of)
 
-    def __len__(self) -> int:
-        return len(self._of)
-
-    def __getitem__(self, fact_id: FactId) -> FactHistory:
-        return self._of[fact_id]
-
     def add(self, no: int, one: FactAdded) -> None:
         """A fact is new, and current."""
         self._of[one.fact_id] = FactHistory(no, one, {no: one.sources})

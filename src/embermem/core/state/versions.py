@@ -38,9 +38,6 @@ class Versions(Generic[K, V]):
     def __iter__(self) -> Iterator[K]:
         return iter(self._of)
 
-    def __len__(self) -> int:
-        return len(self._of)
-
     def set(self, key: K, no: int, value: V) -> None:
         """Begin a version with change `no`; the one that stood ends with it."""
         versions = self._of.setdefault(key, [])
