@@ -132,6 +132,7 @@ def page(
         page_id=page_id,
         thread=ThreadId(thread),
         role=Role.USER,
+        origin=Role.USER.origin,
         speaker="alice",
         text=query,
         said_at=at,

@@ -225,6 +225,7 @@ def page(no: int, *texts: tuple[Role, str], thread: str = "main", first_seq: int
             page_id=PageId(f"p{no}"),
             thread=ThreadId(thread),
             role=role,
+            origin=role.origin,
             speaker=role.value,
             text=text,
             said_at=NOW,

@@ -114,7 +114,7 @@ RECORDS = {
 
 EXPORTED = {
     "export": "version schema at embedder dim vectors key", "owner": "user agent timezone created_at seq pages",
-    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage",
+    "utterance": "seq id page page_no thread role speaker text said_at recorded_at expires_at metadata passage origin",
     "document": "id source title digest said_at recorded_at metadata", "original": "id value",
     "change": "no cause analyst recorded_at decisions",
     "receipt": "key digest first_seq last_seq recorded_at change_no result", "segment": "id visits visited_at sum",
@@ -166,11 +166,12 @@ BODIES = """
     ConflictSettled FactStatus FactsBody FactsChanged MergeFactsBody Origin PinFactsBody
     SettleConflictBody Source SourceItem Tier TraitItem Traits UndoBody UndoPlanAnswer Undoing UpdateBody
     GrantBody ScopeBody PersonShareBody ShareItem SharedPart Shares Spaces
-    UserBody Utterance UtteranceData UtteranceItem UtteranceMemory Verified VerifyBody Waiting WaitsFor Why
+    UserBody Utterance UtteranceData UtteranceItem UtteranceMemory UtteranceOrigin
+    Verified VerifyBody Waiting WaitsFor Why
 """
 """The schemas of its bodies and answers."""
 TOOLS = {
-    "add_memory": "agent_response metadata thread timestamp user_input", "add_document": "source text title",
+    "add_memory": "agent_response metadata origin thread timestamp user_input", "add_document": "source text title",
     "retrieve_memory": "as_of budget min_score query scope thread valid_at",
     "search_memory": "as_of k min_score query scope valid_at",
     "get_user_profile": "as_of include_assistant_knowledge include_knowledge person valid_at",

@@ -280,6 +280,7 @@ def _utterances(talk: Conversation) -> Iterator[Utterance]:
             page_id=PageId(f"p{seq}"),
             thread=ThreadId(thread.id),
             role=turn.role,
+            origin=turn.role.origin,
             speaker=turn.speaker,
             text=turn.text,
             said_at=turn.at,

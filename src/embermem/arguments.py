@@ -204,6 +204,7 @@ _CHECKS: Mapping[str, _Check] = {
     "About | str | None": _text_or_none,
     "FactStatus | str | None": _text_or_none,
     "Origin | str | None": _text_or_none,
+    "UtteranceOrigin | str | None": _text_or_none,
     "str | int | None": _one_of("a text or a whole number", str, int, none=True),
     "FieldValue | None": _field,
     "int": _number,

@@ -35,6 +35,7 @@ def page(
             page_id=page_id,
             thread=ThreadId(thread),
             role=role,
+            origin=role.origin,
             speaker=speaker,
             text=text,
             said_at=at,

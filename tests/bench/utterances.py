@@ -17,6 +17,7 @@ def said(seq: int, speaker: str, text: str, thread: str = "t1") -> Utterance:
         page_id=PageId(f"p{seq}"),
         thread=ThreadId(thread),
         role=Role.USER,
+        origin=Role.USER.origin,
         speaker=speaker,
         text=text,
         said_at=AT,

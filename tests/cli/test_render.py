@@ -52,6 +52,7 @@ def test_a_record_becomes_json_with_times_enums_and_the_sides_of_its_page(capsys
         page_id=PageId("p"),
         thread=ThreadId("t"),
         role=Role.USER,
+        origin=Role.USER.origin,
         speaker="Ana",
         text="long " * 200 + "\x9b31m",
         said_at=NOON,

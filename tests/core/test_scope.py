@@ -21,6 +21,7 @@ SAID = Utterance(
     page_id=PageId("p1"),
     thread=ThreadId("s1"),
     role=Role.USER,
+    origin=Role.USER.origin,
     speaker="Ann",
     text="Hello",
     said_at=datetime(2026, 5, 2, 22, 30, tzinfo=UTC),

@@ -32,6 +32,7 @@ def said(seq: int, text: str, *, thread: str = "s1", page: str = "", speaker: st
         page_id=PageId(page or f"p{seq}"),
         thread=ThreadId(thread),
         role=Role.USER,
+        origin=Role.USER.origin,
         speaker=speaker,
         text=text,
         said_at=at,

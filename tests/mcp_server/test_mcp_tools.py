@@ -397,7 +397,7 @@ def test_an_argument_is_known_by_its_other_names_and_one_that_no_tool_has_is_ref
 
     assert talk(memory, script) == (
         "add_memory has no argument agent_reponse (did you mean agent_response?); its arguments: user_input, "
-        "agent_response, timestamp, thread, metadata",
+        "agent_response, timestamp, thread, metadata, origin",
         "add_memory: user_input and user are two names of one argument; give one of them",
         "memory_stats has no argument verbose; its arguments: none",
         "search_memory has no argument consent; its arguments: query, k, min_score, scope, as_of, valid_at",

@@ -34,6 +34,7 @@ from embermem.core.types import (
     Retention,
     Scope,
     Share,
+    UtteranceOrigin,
     Verified,
     Webhook,
     Why,
@@ -63,15 +64,19 @@ class OwnerCalls(ReadCalls):
         key: str | None = None,
         expires_at: Expiry = None,
         metadata: Mapping[str, Any] | None = None,
+        origin: UtteranceOrigin | str | None = None,
     ) -> Steps[PageId]:
         """Add an exchange; the id of its page. When it returns, the page is on the server's disk.
 
         It is sent with a key, yours or one made here, so an answer that is lost never doubles it. A response alone
         joins the newest page of its thread. `expires_at` is when the page is forgotten by itself. `metadata` is a small
-        JSON object of your own. Raises InputError, of which KeyReused for a key of other content, or of what was
-        forgotten.
+        JSON object of your own, `origin` that of the query (`UtteranceOrigin`). Raises InputError, of which KeyReused
+        for a key of other content, or of what was forgotten.
         """
-        messages = [{"role": role.value, "content": text} for role, text, _ in sides(query, response)]
+        given = sides(query, response, origin)
+        messages = [{"role": role.value, "content": text} for role, text, _ in given]
+        if origin is not None:
+            messages[0]["origin"] = origin
         added = yield from self.add_messages(
             messages,
             thread=thread,
@@ -99,8 +104,8 @@ class OwnerCalls(ReadCalls):
         expires_at: Expiry = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Steps[Added]:
-        """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at` and `metadata` of its
-        own, and an `original`, which `original` returns; `metadata` are those of all.
+        """Add messages in OpenAI's format, in one transaction. Each may carry a `name`, an `at`, an `origin` and
+        `metadata` of its own, and an `original`, which `original` returns; `metadata` are those of all.
 
         With `fresh`, the first that the user says begins a page of its own, as `add` does. They are sent with a key,
         yours or one made here. `redactions` of the answer say what the server took out before. Raises InputError.

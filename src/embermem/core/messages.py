@@ -21,7 +21,16 @@ from embermem.core.patterns import regex
 from embermem.core.reasoning import without_reasoning
 from embermem.core.sensitive import Finder, Redacted, redacted
 from embermem.core.text import did_you_mean
-from embermem.core.types import NO_USER, Message, Owner, Redaction, Role, ThreadId, is_of_document
+from embermem.core.types import (
+    NO_USER,
+    Message,
+    Owner,
+    Redaction,
+    Role,
+    ThreadId,
+    UtteranceOrigin,
+    is_of_document,
+)
 
 At = datetime | date | str | None
 """A time as callers give it: a datetime, a date, or ISO 8601; without a zone it takes the owner's."""
@@ -53,9 +62,8 @@ TIME_NAMES = ("time", "timestamp", "date", "datetime", "created_at", "sent_at", 
 """What others call the time of a message, which is `at` here."""
 SPOKEN_KEYS = ("role", "content", "name", "tool_calls", "function_call", "refusal", "audio")
 """The keys of a message that say what was said, and by whom."""
-_OWN_KEYS = ("at", "metadata", "original")
+_OWN_KEYS = ("at", "metadata", "original", "origin")
 MESSAGE_KEYS = (*SPOKEN_KEYS[:3], *_OWN_KEYS, *SPOKEN_KEYS[3:])
-"""All keys of a message that are read."""
 """All keys of a message that are read."""
 IGNORED_KEYS = frozenset(
     # OpenAI's chat completions and responses
@@ -99,11 +107,17 @@ class Inbox:
     finders: tuple[Finder, ...] = ()
 
     def exchange(
-        self, query: str | None, response: str | None, at: At, thread: str, metadata: Mapping[str, Any] | None = None
+        self,
+        query: str | None,
+        response: str | None,
+        at: At,
+        thread: str,
+        metadata: Mapping[str, Any] | None = None,
+        origin: UtteranceOrigin | str | None = None,
     ) -> Given:
         """One exchange as messages, and the digest of what was given. A side that is None or blank is missing, and so
-        is one that holds nothing but our own blocks."""
-        given = sides(query, response)
+        is one that holds nothing but our own blocks. `origin` is the query's."""
+        given = sides(query, response, origin)
         read = [
             (place, role, text)
             for place, (role, raw, where) in enumerate(given)
@@ -112,6 +126,7 @@ class Inbox:
         if not read:
             raise InputError(f"{given[0][2]} {_ONLY_OURS}")
         said_at, labels = self.moment(at, "at"), self.metadata(metadata, "metadata")
+        of_query = _origin(origin, Role.USER, "origin")
         messages = [
             Message(
                 role=role,
@@ -120,6 +135,7 @@ class Inbox:
                 said_at=said_at,
                 thread=thread_of_talk(thread),
                 metadata=labels,
+                origin=of_query if role is Role.USER else None,
             )
             for _, role, text in read
         ]
@@ -133,8 +149,8 @@ class Inbox:
         thread: str,
         metadata: Mapping[str, Any] | None = None,
     ) -> Given:
-        """Messages of OpenAI's format (each may carry `name`, an `at`, `metadata` and an `original` of its own), and
-        their digest. `metadata` are those of all messages; a message's own come before them."""
+        """Messages of OpenAI's format (each may carry `name`, an `at`, `metadata`, an `original` and an `origin` of
+        its own), and their digest. `metadata` are those of all messages; a message's own come before them."""
         if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
             raise InputError("messages must be a list of mappings such as {'role': 'user', 'content': 'Hello'}")
         if not messages:
@@ -231,6 +247,7 @@ class Inbox:
             said_at=self.moment(at, f"{where}.at"),
             thread=thread_of_talk(thread),
             original=original,
+            origin=_origin(message.get("origin"), role, f"{where}.origin"),
         )
 
     def _speaker(self, role: Role) -> str:
@@ -310,14 +327,16 @@ class Inbox:
         return originals.json_of(originals.with_texts(kept, theirs), where)
 
 
-def sides(query: str | None, response: str | None) -> list[tuple[Role, str, str]]:
+def sides(query: str | None, response: str | None, origin: object = None) -> list[tuple[Role, str, str]]:
     """The sides of an exchange that say something, the response without a model's reasoning: role, text, and what the
-    caller calls it. Raises InputError where neither does."""
+    caller calls it. Raises InputError where neither does, or for an origin of a query that says nothing."""
     said = without_reasoning(response) if isinstance(response, str) else response
     given = [(Role.USER, query, "query"), (Role.ASSISTANT, said, "response")]
     found = [(role, text, where) for role, text, where in given if text is not None and not is_blank(text)]
     if not found:
         raise InputError("query and response are empty: there is nothing to add")
+    if origin is not None and found[0][0] is not Role.USER:
+        raise InputError(f"query is empty, and origin = {origin!r} says where it comes from; give a query or no origin")
     return found
 
 
@@ -432,12 +451,21 @@ def thread_of_talk(text: object) -> ThreadId:
     return thread
 
 
+def _origin(given: object, role: Role, where: str) -> UtteranceOrigin | None:
+    """The origin of a message; None where none is given, or that of its role. Raises InputError."""
+    if given is None:
+        return None
+    origin = one_of(UtteranceOrigin, given, where)
+    return None if origin is role.origin else origin
+
+
 def _digest(messages: Sequence[Message], times: Sequence[At]) -> str:
     """What was given, without the times that we filled in: the same call made again has the same digest."""
     given = [
         [m.role, m.speaker, m.text, m.thread, None if at is None else m.said_at.isoformat()]
         + ([dict(sorted(m.metadata.items()))] if m.metadata or m.original is not None else [])
         + ([m.original] if m.original is not None else [])
+        + ([[m.origin]] if m.origin is not None else [])
         for m, at in zip(messages, times, strict=True)
     ]
     return hashlib.blake2b(json.dumps(given).encode(), digest_size=32).hexdigest()

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from embermem.core.packed_ids import packed_ids, unpacked_id
-from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId
+from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId, UtteranceOrigin
 from embermem.index.growable_array import Column
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ class Said:
         """Minutes from UTC of the zone in which a time was given."""
         self.recorded_at = Column(np.int64)
         self.more_rows = Column(np.int32)
-        """The rows that have metadata, or are a passage of a document; of no others."""
+        """The rows that have metadata, are a passage of a document, or have another origin than their role's; of no
+        others."""
         self.more = Blob()
 
     def extend(self, said: Sequence[Utterance], begin: int, begins: Sequence[bool]) -> None:
@@ -143,21 +144,21 @@ class Said:
         more = [
             (row, one)
             for row, one, first in zip(range(begin, begin + len(said)), said, begins, strict=True)
-            if first and (one.metadata or one.passage is not None)
+            if first and (one.metadata or one.passage is not None or one.origin is not one.role.origin)
         ]
-        self.more.extend([msgspec.json.encode((one.metadata, one.passage)) for _, one in more])
+        self.more.extend([msgspec.json.encode((one.metadata, one.passage, one.origin)) for _, one in more])
         self.more_rows.extend([row for row, _ in more])  # written last: what it names is there
 
     def text(self, row: int) -> str:
         """The text of the utterance that begins with a row."""
         return self.texts[row].decode("utf-8", "surrogatepass")
 
-    def extras(self, row: int) -> tuple[Metadata, Passage | None]:
-        """The metadata of an utterance, and where in which document it stands."""
+    def extras(self, row: int) -> tuple[Metadata, Passage | None, UtteranceOrigin | None]:
+        """The metadata of an utterance, where in which document it stands, and its origin; None: that of its role."""
         rows = self.more_rows.first(self.more_rows.length)
         place = int(np.searchsorted(rows, row))
         if place == len(rows) or rows[place] != row:
-            return {}, None
+            return {}, None, None
         return _extras(self.more[place])
 
     def labelled(self, begin: int, end: int) -> Iterator[tuple[int, Metadata]]:
@@ -169,13 +170,14 @@ class Said:
 
     def utterance(self, row: int, seq: int, at: int, page: str, thread: str, role: Role, speaker: str) -> Utterance:
         """The utterance that begins with a row; `at` in microseconds since 1970 (UTC)."""
-        metadata, passage = self.extras(row)
+        metadata, passage, origin = self.extras(row)
         return Utterance(
             id=UtteranceId(self.ids[row]),
             seq=seq,
             page_id=PageId(page),
             thread=ThreadId(thread),
             role=role,
+            origin=origin or role.origin,
             speaker=speaker,
             text=self.text(row),
             said_at=_moment(at, int(self.offset.data[row])),
@@ -223,9 +225,9 @@ def _minutes(at: datetime) -> int:
     return 0 if delta is None else int(delta.total_seconds() / 60)
 
 
-_EXTRAS: Any = msgspec.json.Decoder(tuple[dict[str, Any], Passage | None])
+_EXTRAS: Any = msgspec.json.Decoder(tuple[dict[str, Any], Passage | None, UtteranceOrigin])
 
 
-def _extras(data: bytes) -> tuple[Metadata, Passage | None]:
-    metadata, passage = _EXTRAS.decode(data)
-    return {name: tuple(one) if isinstance(one, list) else one for name, one in metadata.items()}, passage
+def _extras(data: bytes) -> tuple[Metadata, Passage | None, UtteranceOrigin]:
+    metadata, passage, origin = _EXTRAS.decode(data)
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in metadata.items()}, passage, origin

@@ -100,6 +100,11 @@ Metadata = Annotated[
     dict[str, Any] | None,
     _says('Labels to find the exchange by, such as {"ticket": "T-7"}: texts, numbers, booleans or lists of texts.'),
 ]
+UserInputOrigin = Annotated[
+    str,
+    _or(""),
+    _says("Where user_input comes from: `pasted` if the user did not write it, `document`, `tool`. Default: `person`."),
+]
 AskedIn = Annotated[str, _or(""), _says("The current conversation, as given to add_memory.", *_OF_THREAD)]
 ScopeGiven = Annotated[
     dict[str, Any] | None,

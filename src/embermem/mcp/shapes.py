@@ -196,6 +196,7 @@ class SaidShown:
     page_id: str
     speaker: str
     role: str
+    origin: str
     said_at: Time
     text: str
     metadata: Annotated[dict[str, Any], From(by=_labels)]

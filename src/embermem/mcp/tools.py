@@ -55,6 +55,7 @@ from embermem.mcp.arguments import (
     Thread,
     Timestamp,
     UserInput,
+    UserInputOrigin,
     ValidAt,
     ValidFrom,
     ValidTo,
@@ -134,6 +135,7 @@ class Calls:
         timestamp: Timestamp = "",
         thread: Thread = "main",
         metadata: Metadata = None,
+        origin: UserInputOrigin = "",
     ) -> CallToolResult:
         """Remember one exchange: what the user said and what you answered, both literally.
 
@@ -142,7 +144,12 @@ class Calls:
         """
         with self._told(query="user_input", response="agent_response", at="timestamp"):
             page_id = self._reach(Right.WRITE).add(
-                user_input, agent_response, at=timestamp or None, thread=thread, metadata=metadata
+                user_input,
+                agent_response,
+                at=timestamp or None,
+                thread=thread,
+                metadata=metadata,
+                origin=origin or None,
             )
         return _plain(shapes.Stored(page_id=page_id, thread=thread))
 

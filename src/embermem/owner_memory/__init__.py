@@ -13,7 +13,7 @@ from embermem.arguments import checked
 from embermem.core import ids, messages
 from embermem.core.errors import InputError, KeyReused, NotFound, StoreError
 from embermem.core.messages import At, Expiry, Given
-from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Role, Share
+from embermem.core.types import Added, AddedItem, Analysis, Context, PageId, Role, Share, UtteranceOrigin
 from embermem.owner_memory.feed import Feed
 from embermem.owner_memory.handle import Parts, zone_of
 
@@ -74,17 +74,19 @@ class OwnerMemory(Feed):
         key: str | None = None,
         expires_at: Expiry = None,
         metadata: Mapping[str, Any] | None = None,
+        origin: UtteranceOrigin | str | None = None,
     ) -> PageId:
         """Add an exchange; returns the id of its page. When it returns, the page is on disk and can be recalled.
 
         `at` is when it was said (a datetime or ISO 8601; default: now). A side may be None or empty, but not both: a
         response alone joins the newest page of its thread. Repeated with the same `key`, the call stores nothing, also
         if the content was forgotten. `expires_at` is when the page is forgotten by itself: a time, or a timedelta from
-        now. `metadata` is a small JSON object of your own, for scopes to filter by. Raises InputError, and KeyReused if
-        the key was used with other content or its content was forgotten.
+        now. `metadata` is a small JSON object of your own, for scopes to filter by. `origin` says where the query comes
+        from, if not from the person, such as `pasted` (`UtteranceOrigin`); the response is the assistant's. Raises
+        InputError, and KeyReused if the key was used with other content or its content was forgotten.
         """
         inbox = self._inbox()
-        given = inbox.exchange(query, response, at, thread, metadata)
+        given = inbox.exchange(query, response, at, thread, metadata, origin)
         asks = given[0][0].role is Role.USER
         added = self._observe(given, key, fresh=asks, expires_at=inbox.expiry(expires_at))
         if not added.page_ids and key is None:
@@ -106,8 +108,8 @@ class OwnerMemory(Feed):
         metadata: Mapping[str, Any] | None = None,
     ) -> Added:
         """Add messages in OpenAI's format in one transaction. Each may have a `name`, an `at`, `metadata`, whose
-        entries come before those of the call, and an `original`: any JSON value, kept beside it and returned by
-        `original`.
+        entries come before those of the call, an `origin` (`UtteranceOrigin`; default: that of its role), and an
+        `original`: any JSON value, kept beside it and returned by `original`.
 
         They may be added one at a time in separate calls: the pages are the same. With `fresh`, the first user message
         starts a new page, as `add` does. Repeated with the same `key`, the call neither stores nor returns what was

@@ -154,6 +154,7 @@ utterance = _owned(
     Column("recorded_at", BigInteger, nullable=False),
     Column("metadata", Text),  # NULL: none
     Column("passage", Text),  # NULL: it was said; else where in which document it stands
+    Column("origin", String(16)),  # NULL: that of the role
     UniqueConstraint("owner_id", "id"),
     Index("ix_utterance_page", "owner_id", "page_id", "seq"),
     Index("ix_utterance_recorded", "owner_id", "recorded_at", "seq"),

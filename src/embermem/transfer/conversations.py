@@ -19,7 +19,7 @@ from embermem import languages
 from embermem.core.errors import InputError
 from embermem.core.messages import IGNORED_KEYS, SPOKEN_KEYS, TIME_NAMES, is_blank
 from embermem.core.metadata import checked
-from embermem.core.types import Role
+from embermem.core.types import Role, UtteranceOrigin
 from embermem.transfer.datasets import Conversation, is_locomo, is_neutral, parse
 from embermem.transfer.files import MAX_LINE_BYTES
 from embermem.transfer.items import BadLine, Entry, Item, unstorable
@@ -35,7 +35,7 @@ TIMES = ("at", *TIME_NAMES)
 THREADS = ("thread", "thread_id", "conversation", "conversation_id", "channel", "chat", "chat_id", "session_id")
 """Keys under which files keep a message's time and its thread."""
 _READ = (
-    frozenset(("role", "content", "name", "metadata", "query", "response", *_PASSED_ON, *TIMES, *THREADS))
+    frozenset(("role", "content", "name", "metadata", "origin", "query", "response", *_PASSED_ON, *TIMES, *THREADS))
     | IGNORED_KEYS
 )
 LINES_SHOWN = 16
@@ -186,9 +186,12 @@ def _exchange(value: Mapping[str, Any], place: str, offset: int) -> Iterator[Ite
     sides = [(Role.USER, value.get("query")), (Role.ASSISTANT, value.get("response"))]
     if all(content is None or is_blank(content) for _, content in sides):
         yield BadLine(place=place, what="query and response are empty", advice="give at least one of them")
+    elif value.get("origin") is not None and (sides[0][1] is None or is_blank(sides[0][1])):
+        yield BadLine(place=place, what="the query is empty, and its origin is given", advice="give both or neither")
     for role, content in sides:
         if content is not None and not is_blank(content):
-            rest = {name: value[name] for name in ("metadata", *TIMES, *THREADS) if name in value}
+            own = ("origin",) if role is Role.USER else ()
+            rest = {name: value[name] for name in ("metadata", *own, *TIMES, *THREADS) if name in value}
             yield _message({"role": role.value, "content": content, **rest}, place, offset)
 
 
@@ -218,6 +221,9 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
         metadata = checked(value.get("metadata"), "metadata")
     except InputError as error:
         return BadLine(place=place, what=str(error), advice="write texts, numbers, true, false or lists of texts")
+    origin = value.get("origin")
+    if origin is not None and origin not in tuple(UtteranceOrigin):
+        return BadLine(place=place, what=f"origin is {origin!r}", advice=f"allowed: {', '.join(UtteranceOrigin)}")
     name, thread = value.get("name"), value[given[1][0]] if given[1] else None
     return Entry(
         place=place,
@@ -228,6 +234,7 @@ def _message(value: Mapping[str, Any], place: str, offset: int) -> Item:
         at=said_at,
         more=more,
         metadata=metadata,
+        origin=None if origin is None else UtteranceOrigin(origin),
         offset=offset,
     )
 

@@ -186,7 +186,8 @@ def _mark(entry: Entry) -> str:
     content = entry.content if isinstance(entry.content, str) else json.dumps(entry.content, sort_keys=True)
     more = json.dumps(dict(entry.more), sort_keys=True) if entry.more else ""
     labels = [json.dumps(entry.metadata, sort_keys=True)] if entry.metadata else []
-    return _hash(entry.role, entry.name or "", str(entry.at or ""), content, more, *labels)
+    origin = [] if entry.origin is None else [f"origin: {entry.origin}"]
+    return _hash(entry.role, entry.name or "", str(entry.at or ""), content, more, *labels, *origin)
 
 
 def _hash(*parts: str) -> str:

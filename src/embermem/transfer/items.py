@@ -9,6 +9,7 @@ from datetime import datetime
 from embermem.core.errors import InputError
 from embermem.core.messages import is_empty
 from embermem.core.metadata import Metadata
+from embermem.core.types import UtteranceOrigin
 
 NAME_LIMIT = 512
 """A longer name or thread cannot be stored."""
@@ -28,6 +29,7 @@ class Entry:
     at: datetime | None = None
     more: Mapping[str, object] = field(default_factory=dict)
     metadata: Metadata = field(default_factory=dict)
+    origin: UtteranceOrigin | None = None
     offset: int = 0
     user: str | None = None
     title: str | None = None
@@ -42,6 +44,8 @@ class Entry:
             made["at"] = self.at
         if self.metadata:
             made["metadata"] = self.metadata
+        if self.origin is not None:
+            made["origin"] = self.origin
         return made
 
 

@@ -34,6 +34,7 @@ from embermem.core.types import (
     Tier,
     Utterance,
     UtteranceId,
+    UtteranceOrigin,
 )
 from embermem.wire.mapping import WHOLE, Doc, From, from_record, to_record
 
@@ -84,6 +85,7 @@ class UtteranceItem:
     id: UtteranceId
     seq: Annotated[int, Doc("Position in the owner's order of arrival.")]
     role: Role
+    origin: UtteranceOrigin
     speaker: str
     text: str
     said_at: datetime
@@ -113,6 +115,7 @@ class UtteranceData:
     page_id: PageId
     seq: int
     role: Role
+    origin: UtteranceOrigin
     speaker: str
     tier: Tier | None
     segment_id: SegmentId | None
@@ -293,6 +296,7 @@ class Addition:
     memory: Annotated[str, From("text")]
     event: Literal["ADD"] = "ADD"
     role: Role
+    origin: UtteranceOrigin
     page_id: PageId
     created_at: Annotated[datetime, From("said_at")]
 

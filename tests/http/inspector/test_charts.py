@@ -41,6 +41,7 @@ def hit(rank: int, channels: dict[str, ChannelScore]) -> Hit:
         page_id=PageId("p"),
         thread=ThreadId("main"),
         role=Role.USER,
+        origin=Role.USER.origin,
         speaker="mei",
         text="hello",
         said_at=NOW,

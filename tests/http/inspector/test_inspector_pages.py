@@ -585,19 +585,27 @@ def test_an_import_shows_its_cost_before_anything_is_stored_and_is_refused_above
 
 def test_what_was_said_is_downloaded_and_can_be_imported(memory: Memory, browser: httpx2.Client) -> None:
     alice, bob = memory.of("alice"), memory.of("bob")
-    alice.add(
-        "I live in Lyon.\n<b>Grüße</b>", "Noted.", at="2026-04-01T10:00:00+02:00", thread="one", metadata={"n": 1}
+    page_id = alice.add(
+        "I live in Lyon.\n<b>Grüße</b>",
+        "Noted.",
+        at="2026-04-01T10:00:00+02:00",
+        thread="one",
+        metadata={"n": 1},
+        origin="pasted",
     )
+    assert get(browser, f"/pages/{page_id}").text.count('data-test="origin">pasted<') == 1
     alice.add_document("# Kitchen\n\nThe nuts are in the green box.", source="kitchen.md")
     assert Read(get(browser, "/import").text).hooks("export")
     answer = get(browser, "/export")
     assert answer.headers["content-disposition"] == 'attachment; filename="memory.jsonl"'
     said = [json.loads(line) for line in answer.text.splitlines()]
     bob.add_messages(
-        [{name: one[name] for name in ("role", "content", "at", "metadata")} for one in said], thread="one"
+        [{name: one.get(name) for name in ("role", "content", "at", "metadata", "origin")} for one in said],
+        thread="one",
     )
     for one, other in zip(bob.utterances(), alice.utterances(), strict=False):
         assert (one.text, one.role, one.said_at, one.thread) == (other.text, other.role, other.said_at, other.thread)
+        assert one.origin == other.origin
         assert dict(one.metadata) == dict(other.metadata) == {"n": 1}
     assert len(bob.utterances()) == len(said) == 2
 

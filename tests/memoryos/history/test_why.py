@@ -233,7 +233,8 @@ def test_many_sources_are_quoted_in_part_and_the_rest_counted(opened: Opener, cl
 @given(st.text())
 def test_no_text_can_break_a_line_or_control_a_terminal(text: str) -> None:
     said = Utterance(
-        id=UtteranceId("u1"), seq=1, page_id=PAGE.page.id, thread=PAGE.page.thread, role=Role.USER, speaker=text,
+        id=UtteranceId("u1"), seq=1, page_id=PAGE.page.id, thread=PAGE.page.thread, role=Role.USER,
+        origin=Role.USER.origin, speaker=text,
         text=text, said_at=NOW, recorded_at=NOW,
     )  # fmt: skip
     why = Why(item_id="f1-000", kind="fact", text=text, quotes=(Quote(utterance=said),))

@@ -77,6 +77,7 @@ def snapshot(
             page_id=PageId(line.page or f"p{seq}"),
             thread=ThreadId(line.thread),
             role=line.role,
+            origin=line.role.origin,
             speaker=line.speaker,
             text=line.text,
             said_at=START + timedelta(days=line.day, minutes=seq),

@@ -43,6 +43,7 @@ def add(
         str | None, typer.Option("--expires-at", metavar="TIME", help="When the page expires.")
     ] = None,
     metadata: MetadataOption = None,
+    origin: Annotated[str | None, typer.Option(help="Where the query comes from, such as `pasted`.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store one page: a query, a response, or both."""
@@ -54,7 +55,9 @@ def add(
     if response is not None:
         response = text_of(response)
     with owner_written(ctx) as owner:
-        page_id = owner.add(said, response, at=said_at, thread=thread, key=key, expires_at=ends, metadata=labels)
+        page_id = owner.add(
+            said, response, at=said_at, thread=thread, key=key, expires_at=ends, metadata=labels, origin=origin
+        )
     render.answer(as_json, {"page_id": page_id}, page_id)
 
 

@@ -66,6 +66,23 @@ class Role(StrEnum):
         """Whether it stands on the agent's side of a page."""
         return self in (Role.ASSISTANT, Role.TOOL)
 
+    @property
+    def origin(self) -> UtteranceOrigin:
+        """The origin of its utterances where the caller gives none."""
+        return UtteranceOrigin.PERSON if self is Role.USER else UtteranceOrigin(self.value)
+
+
+class UtteranceOrigin(StrEnum):
+    """Where the text of an utterance comes from, whoever sent it: written by a person, by the assistant, or by the
+    application (`system`); returned by a tool; part of a document; or pasted by a person who did not write it."""
+
+    PERSON = "person"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+    DOCUMENT = "document"
+    PASTED = "pasted"
+
 
 SPOKEN = (Role.USER, Role.ASSISTANT, Role.SYSTEM, Role.TOOL)
 """The roles of what is said in a talk."""

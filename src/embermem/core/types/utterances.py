@@ -8,7 +8,17 @@ from typing import ClassVar
 
 from embermem.core.metadata import Metadata, inherited
 from embermem.core.record import Record
-from embermem.core.types.ids import ChainId, DocumentId, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
+from embermem.core.types.ids import (
+    ChainId,
+    DocumentId,
+    PageId,
+    Role,
+    SegmentId,
+    ThreadId,
+    Tier,
+    UtteranceId,
+    UtteranceOrigin,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +37,7 @@ class Passage(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message(Record):
     """An utterance before it is stored: checked input, not yet numbered. `original` is what the caller handed in, as
-    JSON (`embermem.core.originals`)."""
+    JSON (`embermem.core.originals`). `origin` is None where it is that of the role."""
 
     role: Role
     speaker: str
@@ -37,6 +47,7 @@ class Message(Record):
     metadata: Metadata = field(default_factory=dict, hash=False)
     passage: Passage | None = None
     original: str | None = None
+    origin: UtteranceOrigin | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +60,7 @@ class Utterance(Record):
     page_id: PageId
     thread: ThreadId
     role: Role
+    origin: UtteranceOrigin
     speaker: str
     text: str
     said_at: datetime

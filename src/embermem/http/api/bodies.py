@@ -30,7 +30,7 @@ from embermem.core import metadata
 from embermem.core.errors import InputError
 from embermem.core.messages import IGNORED_KEYS
 from embermem.core.text import did_you_mean
-from embermem.core.types import About, Forgotten, Scope, Tier
+from embermem.core.types import About, Forgotten, Scope, Tier, UtteranceOrigin
 
 LONGEST_NAME = 512  # as the core takes them
 LONGEST_KEY = 256
@@ -227,6 +227,7 @@ class Message(Body):
     audio: dict[str, Any] | None = None
     metadata: Labels | None = None
     original: Original = None
+    origin: UtteranceOrigin | None = Field(default=None, description="Default: that of the role.")
     annotations: Annotated[list[Any], Field(max_length=MOST_PARTS)] | None = None
 
     @model_validator(mode="before")

@@ -12,7 +12,7 @@ import msgspec
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata, checked
-from embermem.core.types import Scope
+from embermem.core.types import Scope, UtteranceOrigin
 from embermem.http.access import shares_named
 from embermem.http.proxy.dialects.dialect import Dialect, Fields, Told, decoded
 
@@ -39,6 +39,7 @@ class Asked:
     keep: bool
     scope: Scope | None = None
     metadata: Metadata = field(default_factory=dict)
+    origin: UtteranceOrigin | None = None
     shares: Sequence[str] = ()
     person_from: str | None = None
 
@@ -55,10 +56,10 @@ class Asked:
 
 def asked(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Asked:
     """A request's body and headers, read. Raises InputError for a header that names no owner or thread, or is no
-    scope."""
+    scope or origin."""
     fields, user, told = _read(raw, dialect)
     scope = _text(headers, "x-ember-scope")
-    thread = _text(headers, "x-ember-thread")
+    thread, origin = _text(headers, "x-ember-thread"), _text(headers, "x-ember-origin")
     return Asked(
         raw=raw,
         dialect=dialect,
@@ -73,6 +74,7 @@ def asked(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Asked:
         person_from=_text(headers, "x-ember-person-from"),
         scope=None if scope is None else _scope(scope),
         metadata=_metadata(told.metadata),
+        origin=None if origin is None else messages.one_of(UtteranceOrigin, origin, "the header X-Ember-Origin"),
     )
 
 

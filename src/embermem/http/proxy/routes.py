@@ -133,6 +133,7 @@ def _opened(request: Request, access: Access, given: Asked, known: Known) -> tup
         keep=given.keep,
         scope=given.scope,
         metadata=given.metadata,
+        origin=given.origin,
     )
     talk.open()
     return talk, talk.recall() if given.remember else Remembered(state="off")

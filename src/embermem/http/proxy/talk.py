@@ -15,8 +15,9 @@ from embermem import chat, prompts
 from embermem.core import injected_blocks, messages
 from embermem.core.errors import EmberError, InputError, KeyReused, kind
 from embermem.core.metadata import checked
-from embermem.core.types import OwnerId, Role, Scope
+from embermem.core.types import OwnerId, Role, Scope, UtteranceOrigin
 from embermem.http.proxy import client_text, histories
+from embermem.http.proxy.dialects.dialect import newest
 from embermem.http.proxy.histories import Said, Threads
 from embermem.http.proxy.replies import Message, Reply
 
@@ -95,6 +96,7 @@ class Talk:
         keep: bool,
         scope: Scope | None,
         metadata: Metadata,
+        origin: UtteranceOrigin | None,
     ) -> None:
         self._memory = memory
         self._owner = owner
@@ -104,6 +106,7 @@ class Talk:
         self._keep = keep
         self._scope = scope
         self._metadata = metadata
+        self._origin = origin
         self._heard: list[_Heard] = []
         self._place: histories.Placed | None = None
         self._before_seq = 0
@@ -116,8 +119,10 @@ class Talk:
             self._is_client_request = client_text.is_client_request(self._told.messages)
             if self._is_client_request:
                 return
-            spoken = client_text.spoken(self._told.messages)
-            self._heard = [heard for one in spoken if (heard := self._hear(one)) is not None]
+            spoken = [*client_text.spoken(self._told.messages)]
+            given = {newest(spoken): self._origin}
+            heard = [self._hear(one, given.get(at)) for at, one in enumerate(spoken)]
+            self._heard = [one for one in heard if one is not None]
             if self._heard:
                 owned = self._known.of(self._owner.owner.id)
                 with owned.lock:
@@ -281,13 +286,15 @@ class Talk:
             if not more:  # the newest were forgotten
                 owned.threads.upto = newest
 
-    def _hear(self, message: Message) -> _Heard | None:
+    def _hear(self, message: Message, origin: UtteranceOrigin | None = None) -> _Heard | None:
         """A message as it would be stored; None for one that is not: of the system, empty, or nothing but ours."""
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant", "tool", "function"):
             return None
         clean = {name: _storable(value) for name, value in message.items() if name in messages.SPOKEN_KEYS}
         if clean["role"] == "assistant" and isinstance(content := clean.get("content"), str):
             clean["content"] = self._without_cut(content)
+        if origin is not None:
+            clean["origin"] = origin
         inbox = messages.Inbox(
             owner=self._owner.owner,
             zone=ZoneInfo("UTC"),

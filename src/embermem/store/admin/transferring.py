@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Change
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
-from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId
+from embermem.core.types import Owner, OwnerId, PageId, Passage, Role, ThreadId, UtteranceOrigin
 from embermem.core.vector_codes import halves_of, stored_bytes
 from embermem.core.vector_sums import single_sum, sum_bytes, sum_from
 from embermem.languages.text_marks import marks_of_message
@@ -67,7 +67,7 @@ class DocumentPart:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UtterancePart:
     """One message, and the id and number of the page that it is of; `expires_at` is the page's. One of a document says
-    where it stands."""
+    where it stands. `origin` is None where it is that of the role."""
 
     seq: int
     id: str
@@ -82,6 +82,7 @@ class UtterancePart:
     expires_at: datetime | None = None
     metadata: Metadata = field(default_factory=dict, hash=False)
     passage: Passage | None = None
+    origin: UtteranceOrigin | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,9 +20,11 @@ from embermem.core.types import (
     PageId,
     PageView,
     PersonaChange,
+    Role,
     Segment,
     Source,
     Utterance,
+    UtteranceOrigin,
 )
 from embermem.core.vectors import of_summaries
 from embermem.protocols import NotedPage, OwnerState, SegmentState
@@ -69,7 +71,8 @@ def unembedded(connection: Connection, owner_id: OwnerId) -> int:
 
 def utterance_from(row: Row[Any]) -> Utterance:
     """An utterance."""
-    return record(Utterance, row)
+    origin = Role(row.role).origin if row.origin is None else UtteranceOrigin(row.origin)
+    return record(Utterance, row, origin=origin)
 
 
 # --------------------------------------------------------------------------------------------------------------- pages

@@ -171,7 +171,8 @@ def _lines(mine: OwnerMemory) -> Iterator[str]:
         for one in some:
             if not is_of_document(one.thread):
                 said = {"role": one.role.value, "content": one.text, "name": one.speaker, "thread": one.thread}
-                line = {**said, "at": one.said_at.isoformat(), "metadata": dict(one.metadata)}
+                origin = "" if one.origin is one.role.origin else one.origin.value
+                line = {**said, "at": one.said_at.isoformat(), "metadata": dict(one.metadata), "origin": origin}
                 yield json.dumps({name: value for name, value in line.items() if value}, ensure_ascii=False) + "\n"
 
 
