@@ -171,7 +171,7 @@ def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_
     assert not new.exists()
 
 
-# ----------------------------------------------------------------------------------------------- from 0013: no cases
+# ------------------------------------------------------------------------------------ from 0013: no cases, no records
 
 SECRET = "quillwort"
 """A word of a case alone."""
@@ -209,10 +209,24 @@ def with_cases(place: str | Path) -> str | Path:
             " FROM change",
         )
     meddle(place, f"UPDATE owner SET revision = {last + 2} WHERE owner_id = (SELECT max(owner_id) FROM change)")
+    with_records(place)
     return place
 
 
-def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: str | Path, tmp_path: Path) -> None:
+def with_records(place: str | Path) -> None:
+    """What another memory system kept in a store of schema 0013."""
+    meddle(
+        place,
+        "INSERT INTO record (owner_id, record_id, kind, no, revision, gone, text, at, at_offset)"
+        f" SELECT max(owner_id), 'r1', 'amem.note', 1, 1, '0', '{SECRET}', 0, 0 FROM owner",
+        "INSERT INTO record_value (owner_id, record_id, name, ordinal, text)"
+        f" SELECT max(owner_id), 'r1', 'tags', 0, '{SECRET}' FROM owner",
+        "INSERT INTO record_state (owner_id, revision, read_to) SELECT max(owner_id), 1, 1 FROM owner",
+        "INSERT INTO store (key, value) VALUES ('system', 'amem')",
+    )
+
+
+def test_cases_and_records_leave_log_and_tables_and_the_rest_is_as_it_was(of_0013: str | Path, tmp_path: Path) -> None:
     log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     kept = [[one for one in json.loads(row["decisions"]) if not one[0].startswith("Case")] for row in log]
     assert sum(len(json.loads(row["decisions"])) - len(some) for row, some in zip(log, kept, strict=True)) > 4
@@ -228,6 +242,10 @@ def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: s
     assert [{**row, "decisions": ""} for row in after] == [{**row, "decisions": ""} for row in log]
     assert [json.loads(row["decisions"]) for row in rows(of_0013, LOG)[-2:]] == [[], [OTHER]]
     assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'") == []
+    for name in ("recall_case", "record", "record_value", "record_state"):
+        with pytest.raises(Exception, match=name):
+            rows(of_0013, f"SELECT * FROM {name}")
+    assert rows(of_0013, "SELECT * FROM store WHERE key = 'system'") == []
     assert {name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {name}"))) for name in before} == before
     assert not [
         row for name in schema.metadata.tables for row in rows(of_0013, f"SELECT * FROM {name}") if SECRET in repr(row)
@@ -247,11 +265,14 @@ def in_file(file: Path) -> bool:
     return any(SECRET.encode() in piece for piece in (content, *unpacked_within(content)))
 
 
-def test_a_store_without_cases_needs_no_scrub_after_its_migration(place: Place) -> None:
+def test_a_store_without_cases_and_records_needs_no_scrub_after_its_migration(place: Place) -> None:
     Memory(place(), **SMALL).close()
     meddle(
         place(),
-        "CREATE TABLE recall_case (owner_id VARCHAR(32) PRIMARY KEY)",
+        *(
+            f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)"
+            for name in ("recall_case", "record", "record_value", "record_state")
+        ),
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )
     assert migrated(place()) == ("0013", schema.HEAD)
