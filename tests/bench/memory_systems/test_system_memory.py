@@ -74,3 +74,15 @@ def test_texts_are_redacted_and_the_records_lie_beside_the_store_that_they_belon
     for name, place in (("tim", "other.db"), ("memoryos", "other.db"), ("tim", "memory.db")):
         with pytest.raises(ConfigError, match=f"was made by the memory system .*, not '{name}'"):
             open_system(name, tmp_path / place, embedder="hashed")
+
+
+def test_what_cannot_be_opened_leaves_no_file_and_claims_no_store(tmp_path: Path) -> None:
+    refused: tuple[tuple[str, Any, dict[str, Any], str], ...] = (
+        ("amemm", tmp_path / "one.db", {}, "no memory system 'amemm'"),
+        ("amem", tmp_path / "one.db", {"colour": 3}, "unknown option 'colour'"),
+        ("amem", "postgresql://nowhere.invalid/one", {}, "give a path"),
+    )
+    for name, place, options, told in refused:
+        with pytest.raises(ConfigError, match=told):
+            open_system(name, place, embedder="hashed", options=options)
+    assert list(tmp_path.iterdir()) == []

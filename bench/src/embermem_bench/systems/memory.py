@@ -33,7 +33,7 @@ from embermem.core.messages import At, Inbox
 from embermem.core.types import Added, Context, Hit, Owner, Role, Scope, Utterance
 from embermem_bench.systems.protocol import MemorySystem, ReplyingSystem
 from embermem_bench.systems.recorded import Kit
-from embermem_bench.systems.registry import MEMORYOS, SYSTEMS, claim, make, open_records
+from embermem_bench.systems.registry import MEMORYOS, SYSTEMS, claim, maker, open_records, records_path
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -123,11 +123,12 @@ class SystemMemory:
         self._clock = clock or bootstrap.wall_clock
         self.finders = bootstrap.finders(settings)
         self._records: RecordFile | None = None
+        make, file = (None, None) if name == MEMORYOS else (maker(name, options), records_path(place))
         self._store = store = bootstrap.open_store(place, settings)
         try:
             claimed = claim(store, name)
             if claimed:
-                self._records = open_records(place, claimed, settings)
+                self._records = open_records(file, claimed, settings.busy_timeout_s)
             made = bootstrap.make_model(model, settings)
             if name == MEMORYOS:
                 self.settings = settings = bootstrap.fields_of(store, settings)
@@ -135,17 +136,17 @@ class SystemMemory:
             elif left := (*settings.never_kept.attributes, *settings.never_kept.sentences):
                 raise ConfigError(f"never: {left[0]!r} is not held by {name!r}, only by MemoryOS")
             self.asker = bootstrap.make_asker(made, store, settings, self._clock)
-            self._system = self._make_system(name, options)
+            self._system = self._make_system(make)
             if name == MEMORYOS:
                 bootstrap.adopt_fields(store, settings, self._clock)
         except BaseException:
             self.close()
             raise
 
-    def _make_system(self, name: str, options: Mapping[str, object]) -> MemorySystem:
+    def _make_system(self, make: Callable[[Kit], MemorySystem] | None) -> MemorySystem:
         store, settings = self._store, self.settings
         embedder = bootstrap.choose_embedder(store, settings)
-        if self._records is None:
+        if make is None or self._records is None:
             return bootstrap.make_system(store, embedder, settings, self._clock, self.asker)
         kit = Kit(
             log=store,
@@ -159,7 +160,7 @@ class SystemMemory:
             clock=self._clock,
             new_id=new_id,
         )
-        return make(name, kit, options)
+        return make(kit)
 
     @property
     def name(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,9 @@ from embermem_bench.systems.record_file import RecordFile
 from embermem_bench.systems.recorded import Kit, RecordedSystem
 
 if TYPE_CHECKING:
-    from embermem.core.config import Settings
     from embermem.store.sql import SqlStore
 
-__all__ = ["MEMORYOS", "SYSTEMS", "claim", "make", "open_records"]
+__all__ = ["MEMORYOS", "SYSTEMS", "claim", "maker", "open_records", "records_path"]
 
 MEMORYOS = "memoryos"
 SYSTEMS: Mapping[str, tuple[str, str, str]] = {
@@ -52,27 +52,31 @@ def claim(store: SqlStore, name: str) -> str:
     return known or ""
 
 
-def open_records(place: str | Path, claimed: str, settings: Settings) -> RecordFile:
-    """The file of records beside a store: its path and `.records`. Raises ConfigError for a store on a server, and for
-    a file of another store; StoreError."""
-    file = None
-    if not bootstrap.in_memory(place):
-        if bootstrap.on_a_server(place):
-            raise ConfigError(
-                f"{claimed.partition(' ')[0]} keeps its records in a file beside the store: give a path, not a URL"
-            )
-        path = bootstrap.store_path(place)
-        file = path.with_name(f"{path.name}.records")
-    records = RecordFile(file, settings.busy_timeout_s)
+def records_path(place: str | Path) -> Path | None:
+    """The file of records beside a store: its path and `.records`; None for a store in memory. Raises ConfigError for a
+    store on a server."""
+    if bootstrap.in_memory(place):
+        return None
+    if bootstrap.on_a_server(place):
+        raise ConfigError(
+            f"records are kept in a file beside the store, which only {MEMORYOS} does not need: give a path"
+        )
+    path = bootstrap.store_path(place)
+    return path.with_name(f"{path.name}.records")
+
+
+def open_records(file: Path | None, claimed: str, busy_timeout_s: float) -> RecordFile:
+    """The records of the store that is claimed so. Raises ConfigError for a file of another store; StoreError."""
+    records = RecordFile(file, busy_timeout_s)
     if records.remember_once(_CLAIM, claimed) != claimed:
         records.close()
         raise ConfigError(f"{file} has the records of another store, which is not there any more: remove the file")
     return records
 
 
-def make(name: str, kit: Kit, options: Mapping[str, object]) -> RecordedSystem:
-    """A system by its name in SYSTEMS, or `module:Class` of a RecordedSystem of your own. Raises ConfigError for an
-    unknown name or option."""
+def maker(name: str, options: Mapping[str, object]) -> Callable[[Kit], RecordedSystem]:
+    """What makes a system by its name in SYSTEMS, or `module:Class` of a RecordedSystem of your own. Raises ConfigError
+    for an unknown name or option."""
     module, kind, numbers_kind = SYSTEMS[name] if name in SYSTEMS else (*_own(name), "")
     try:
         made = getattr(importlib.import_module(module), kind)
@@ -81,10 +85,10 @@ def make(name: str, kit: Kit, options: Mapping[str, object]) -> RecordedSystem:
     if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
         raise ConfigError(f"{name} is not an embermem_bench.systems.recorded.RecordedSystem")
     if numbers_kind:
-        return made(kit, numbers.altered(getattr(numbers, numbers_kind)(), options))  # type: ignore[call-arg]
+        return partial(made, numbers=numbers.altered(getattr(numbers, numbers_kind)(), options))
     if options:
         raise ConfigError(f"{name} takes no options; given: {', '.join(options)}")
-    return made(kit)
+    return made
 
 
 def _own(name: str) -> tuple[str, str]:
