@@ -58,9 +58,7 @@ def records_path(place: str | Path) -> Path | None:
     if bootstrap.in_memory(place):
         return None
     if bootstrap.on_a_server(place):
-        raise ConfigError(
-            f"records are kept in a file beside the store, which only {MEMORYOS} does not need: give a path"
-        )
+        raise ConfigError(f"only {MEMORYOS} works on a server; records are in a file beside the store: give a path")
     path = bootstrap.store_path(place)
     return path.with_name(f"{path.name}.records")
 
@@ -85,7 +83,8 @@ def maker(name: str, options: Mapping[str, object]) -> Callable[[Kit], RecordedS
     if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
         raise ConfigError(f"{name} is not an embermem_bench.systems.recorded.RecordedSystem")
     if numbers_kind:
-        return partial(made, numbers=numbers.altered(getattr(numbers, numbers_kind)(), options))
+        altered = numbers.altered(getattr(numbers, numbers_kind)(), options)
+        return partial(made, numbers=altered)  # type: ignore[call-arg]
     if options:
         raise ConfigError(f"{name} takes no options; given: {', '.join(options)}")
     return made
