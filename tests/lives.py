@@ -10,9 +10,8 @@ from sqlalchemy import select
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import open_store
-from embermem.core.changes import Cause, Decision, FactsConflict, Linked, SegmentEvolved, TextsBarred
+from embermem.core.changes import Cause, FactsConflict, TextsBarred
 from embermem.core.config import load
-from embermem.core.types import LinkId
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
@@ -96,25 +95,14 @@ def call(store: SqlStore, mine: OwnerMemory, number: int = 1) -> None:
 
 
 def ties(store: SqlStore, mine: OwnerMemory) -> None:
-    """A link, a conflict, an evolved segment, and a text that is not to come back, as decisions."""
-    (segment, *_), (one, other, *_) = mine.segments(), mine.facts()
-    decisions: list[Decision] = [
-        Linked(link_id=LinkId("l-1"), from_id=one.id, to_id=segment.id, reason="both are of Lyon", sources=one.sources),
-        FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so"),
-        SegmentEvolved(
-            segment_id=segment.id,
-            keywords=("lyon",),
-            tags=("home",),
-            context="at home",
-            reason="new",
-            sources=one.sources,
-        ),
-    ]
+    """A conflict, and a text that is not to come back, as decisions."""
+    one, other, *_ = mine.facts()
+    conflict = FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")
     barred = TextsBarred(messages=("1" * 40,), texts=("2" * 40,))
-    for cause, decided in ((Cause.LINKING, decisions), (Cause.FORGETTING, [barred])):
+    for cause, decided in ((Cause.IMPORT, conflict), (Cause.FORGETTING, barred)):
         state = store.owner_state(mine.owner.id)
         assert state is not None
-        store.apply(mine.owner, cause, "", decided, now=NOW, revision=state.revision, lease=None)
+        store.apply(mine.owner, cause, "", [decided], now=NOW, revision=state.revision, lease=None)
 
 
 def key(store: SqlStore, name: str = "k1") -> None:

@@ -23,10 +23,9 @@ Look = Callable[..., Rows]
 """Rows of a query with `?` for its values, on whichever engine."""
 
 DERIVED = (
-    *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile"),
-    *("person", "conflict", "link", "evolution"),
+    *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile", "person", "conflict"),
 )
-RESTING = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution")
+RESTING = ("chain", "segment", "fact", "trait", "profile", "person")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
 

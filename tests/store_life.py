@@ -286,7 +286,7 @@ class StoreLife(RuleBasedStateMachine):
     def read(self, owner: Name, **at: Any) -> tuple[object, ...]:
         mine = self.of(owner)
         told = (all_read(mine, **at), *(mine.recall(question, budget=5000, **at) for question in QUESTIONS))
-        return (*told, mine.conflicts(**at), mine.links(**at), mine.changes())
+        return (*told, mine.conflicts(**at), mine.changes())
 
 
 def told(page: Any) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Session:
     def make(self, name: str, at: int) -> None:
         """One call; one that is refused is not made."""
         key, alice = f"key-{len(self.made)}", self.alice
-        fact, other, pages = self._fact(at), self._fact(at + 1), alice.pages()
+        fact, pages = self._fact(at), alice.pages()
         page = pages[at % len(pages)].id if pages else "p0"
         change = 1 + at % (len(alice.changes()) or 1)
         value = ("figs", "plums", "pears")[at % 3]
@@ -45,7 +45,6 @@ class Session:
             "pin": lambda: alice.pin(fact, at % 2 == 0, key=key).id, "retire": lambda: alice.retire(fact, key=key).id,
             "profiles": lambda: alice.set_profiles(user={"name": value}, key=key),
             "instruction": lambda: alice.add_instruction(f"Always mention {value}.", key=key).id,
-            "link": lambda: alice.link(fact, other, "both", key=key).id,
             "expire": lambda: alice.expire(fact_id=fact, at="2030-01-01", key=key),
             "expire_page": lambda: alice.expire(page_id=page, at="2030-01-01", key=key),
             "undo": lambda: alice.undo(change, key=key), "fade": lambda: alice.fade(key=key).facts,
@@ -61,14 +60,14 @@ class Session:
 
 CALLS = (
     *("add", "learn", "correct", "pin", "retire", "profiles", "instruction"),
-    *("link", "expire", "expire_page", "undo", "fade", "forget"),
+    *("expire", "expire_page", "undo", "fade", "forget"),
 )
 
 
 def standing(alice: OwnerMemory) -> Sequence[object]:
     """All that calls may change."""
     return (
-        *(alice.pages(), alice.facts(), alice.past_facts(), alice.facts(archived=True), alice.links()),
+        *(alice.pages(), alice.facts(), alice.past_facts(), alice.facts(archived=True)),
         *(alice.profile(), alice.agent_profile(), len(alice.changes()), alice.conflicts()),
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import InputError, NotFound, Unchangeable
-from embermem.core.types import Chain, Fact, Link, Page, Segment, Utterance
+from embermem.core.types import Chain, Fact, Page, Segment, Utterance
 from scripted import Clock, Opener
 
 OTHER = {"newest": "oldest", "oldest": "newest"}
@@ -21,13 +21,12 @@ def lived(opened: Opener) -> OwnerMemory:
     for number in range(6):
         alice.add(f"My heron number {number} lives in the garden.", "Lovely.", thread="s1")
     alice.settle()
-    facts = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
-    alice.link(facts[0].id, facts[1].id, "both are fruit")
+    alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
     return alice
 
 
 def test_an_item_of_every_kind_is_read_by_its_id(lived: OwnerMemory) -> None:
-    kinds = {"page": Page, "utterance": Utterance, "fact": Fact, "segment": Segment, "chain": Chain, "link": Link}
+    kinds = {"page": Page, "utterance": Utterance, "fact": Fact, "segment": Segment, "chain": Chain}
     for kind, of in kinds.items():
         items = lived.items(kind)
         assert items, kind
@@ -41,7 +40,7 @@ def test_an_item_of_every_kind_is_read_by_its_id(lived: OwnerMemory) -> None:
 
 def test_a_list_in_parts_is_the_whole_list(lived: OwnerMemory) -> None:
     lived.forget(page=lived.pages()[2].id)
-    for kind, order in product(["page", "utterance", "fact", "segment", "chain", "link"], OTHER):
+    for kind, order in product(["page", "utterance", "fact", "segment", "chain"], OTHER):
         whole = lived.items(kind, order=order)
         assert [one.id for one in whole] == [one.id for one in reversed(lived.items(kind, order=OTHER[order]))]
         parts: list[Any] = []
@@ -87,15 +86,10 @@ def test_what_cannot_be_changed_or_deleted_says_what_to_do(lived: OwnerMemory) -
         (page.utterances[0].id, page.id),
         (lived.segments()[0].id, "correct facts"),
         (lived.chains()[0].id, "correct facts"),
-        (lived.links()[0].id, "unlink"),
     ):
         with pytest.raises(Unchangeable, match=told):
             lived.update(item_id, "other words")
-    for item_id, told in (
-        (page.utterances[0].id, page.id),
-        (lived.chains()[0].id, "pages"),
-        (lived.links()[0].id, "unlink"),
-    ):
+    for item_id, told in ((page.utterances[0].id, page.id), (lived.chains()[0].id, "pages")):
         with pytest.raises(Unchangeable, match=told):
             lived.delete(item_id)
     with pytest.raises(InputError, match="nothing to update"):
@@ -117,7 +111,7 @@ def test_a_page_a_fact_and_a_segment_are_deleted_with_a_receipt(lived: OwnerMemo
 
 def test_no_item_of_another_owner_is_reached(lived: OwnerMemory, memory: Memory) -> None:
     bob = memory.of("bob")
-    for kind in ("page", "utterance", "fact", "segment", "chain", "link"):
+    for kind in ("page", "utterance", "fact", "segment", "chain"):
         for item in lived.items(kind):
             for call in (bob.get, bob.delete, lambda item_id: bob.update(item_id, "mine")):
                 with pytest.raises(NotFound):
@@ -164,9 +158,6 @@ def test_what_changed_of_an_item_is_told_from_what_to_what(lived: OwnerMemory) -
     lived.set_profile(name=None)
     names = [(one.before, one.after) for one in lived.edits("user.name") if one.field == "value"]
     assert names == [(None, "Alice"), ("Alice", "Alicia"), ("Alicia", None)]
-    link = lived.links()[0]
-    lived.unlink(link.id)
-    assert [one.field for one in lived.edits(link.id)] == ["from_id", "to_id", "reason", "retired_at"]
     for kind in ("page", "segment", "chain"):
         assert [one for one in lived.edits(lived.items(kind, order="oldest")[0].id) if one.before is None], kind
     assert lived.edits(lived.utterances()[0].id) == ()

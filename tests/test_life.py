@@ -21,7 +21,7 @@ from embermem import Memory, OwnerMemory
 from embermem.core.changes import Cause
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Fact
-from embermem.testing.answers import linking_answer
+from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from proofs import bounded
 from readings import assert_as_applied_again
@@ -43,7 +43,7 @@ class Life(StoreLife):
     stores: ClassVar[Iterator[str | Path]]
     """Where each example's own store lies."""
     server: ClassVar[ModelServer]
-    """A model that reads pages, and links what it is shown."""
+    """A model that reads pages."""
 
     @initialize(
         own=st.fixed_dictionaries(
@@ -183,19 +183,6 @@ class Life(StoreLife):
             one = found[n % len(found)]
             self.do(lambda memory: memory.of(*owner).settle_conflict(one.older.id, one.newer.id))
 
-    @rule(owner=owners, n=which, m=which)
-    def link(self, owner: Name, n: int, m: int) -> None:
-        mine = self.of(owner)
-        ends: list[str] = [*(fact.id for fact in mine.facts()), *(one.id for one in mine.segments())]
-        if ends:
-            one, other = ends[n % len(ends)], ends[m % len(ends)]
-            self.do(lambda memory: memory.of(*owner).link(one, other, "both are told of"))
-
-    @rule(owner=owners, n=which)
-    def unlink(self, owner: Name, n: int) -> None:
-        if links := self.of(owner).links():
-            self.do(lambda memory: memory.of(*owner).unlink(links[n % len(links)].id))
-
     @rule(owner=owners, back=st.integers(0, 9))
     def undo(self, owner: Name, back: int) -> None:
         if changes := [change for change in self.of(owner).changes() if change.cause in TEACHING]:
@@ -310,7 +297,7 @@ def is_true(fact: Fact, at: datetime) -> bool:
 
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
-    with ModelServer(linking_answer) as server:
+    with ModelServer(answer) as server:
         yield server
 
 

@@ -42,7 +42,6 @@ def lived(memory: Memory, clock: Clock) -> Results:
     alice.set_profile(name="Alice")
     corrected = alice.correct(facts[-1].id, "likes dates", value="dates")
     correction = alice.changes()[-1].no
-    link = alice.link(corrected.id, alice.segments()[0].id, "both are of one place")
     context = alice.recall("Where do I live?")
     segment = next(one for one in alice.segments() if one.embedding is not None)
     return {
@@ -51,7 +50,7 @@ def lived(memory: Memory, clock: Clock) -> Results:
         "Diff": alice.diff(first), "Explanation": context.explain(context.hits[0]), "Fact": corrected,
         "Faded": alice.fade(dry_run=True), "Finding": memory.check()[0],
         "Forgotten": alice.forget(page=alice.pages()[0].id), "Heat": alice.heat(segment), "Hit": context.hits[0],
-        "Link": link, "Owner": alice.owner, "OwnerState": alice.state(), "OwnerStats": alice.stats(),
+        "Owner": alice.owner, "OwnerState": alice.state(), "OwnerStats": alice.stats(),
         "Page": alice.pages()[0], "Persona": alice.persona(), "ProfileField": alice.profile()[0],
         "Retention": alice.retention()[0], "Scope": embermem.Scope(before_seq=3), "Segment": segment,
         "Stats": memory.stats(), "Trait": alice.traits(), "UndoPlan": alice.undo_plan(correction),

@@ -62,8 +62,6 @@ DECISIONS = {
     "TraitSet": ("trait_set", "dimension level confidence sources valid_from"),
     "ProfileSet": ("profile_set", "whose name value sources set_by valid_from"),
     "PersonRelated": ("person_related", "relation one other holds sources"),
-    "Linked": ("linked", "link_id from_id to_id reason sources"), "Unlinked": ("unlinked", "link_id"),
-    "SegmentEvolved": ("segment_evolved", "segment_id keywords tags context reason sources"),
     "Evicted": ("evicted", "segment_id"), "SegmentEnded": ("segment_ended", "segment_id"),
 }  # fmt: skip
 """By the tag that a decision is stored, exported and shown under: what the API calls it, and its fields."""
@@ -131,9 +129,9 @@ OPERATIONS = """
     expire_fact expire_page fade get_context get_diff get_memory get_memory_history get_operation get_page
     get_profile get_segment get_stats get_why grant_space get_health learn_facts list_changes
     list_conflicts list_facts merge_facts pin_facts retire_facts
-    get_overview list_fields list_instructions list_links list_memories list_owners list_pages list_people
-    list_retention list_segments list_traits make_link merge_people get_metrics patch_memory pin_fact plan_undo
-    get_readiness remove_link retire_fact search_memories set_user settle settle_conflict split_people
+    get_overview list_fields list_instructions list_memories list_owners list_pages list_people
+    list_retention list_segments list_traits merge_people get_metrics patch_memory pin_fact plan_undo
+    get_readiness retire_fact search_memories set_user settle settle_conflict split_people
     undo_change update_memory update_profile verify_receipt
     add_webhook list_webhooks remove_webhook replay_webhook
     list_grants list_person_shares list_spaces revoke_grants share_person
@@ -142,13 +140,13 @@ OPERATIONS = """
 BODIES = """
     Document DocumentAdded DocumentBody DocumentData DocumentMemory DocumentWhole Documents Passage
     OriginalItem OriginalsBody Originals
-    ChainData ChainMemory Edit LinkData LinkMemory Order ReplayBody Webhook WebhookBody WebhookState Webhooks
+    ChainData ChainMemory Edit Order ReplayBody Webhook WebhookBody WebhookState Webhooks
     SegmentData SegmentMemory
     About AddBody Added Addition Batch BatchBody BatchItem BatchKept BatchRefused Brought ChangeItem Changes
     Conflict Conflicts ContextAnswer ContextBody CorrectBody DiffAnswer ExpireBody Fact FactData FactItem Facts
     FadeBody Faded FieldItem Fields Filters Forgotten-Input Forgotten-Output Found History InstructionBody Instructions
     Items Kind LearnBody Learnt LeftOutItem
-    Link LinkBody Links MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
+    MadeBy Message NamesBody OperationItem OwnerItem OwnerStats Owners PageData PageItem Pages
     People PeopleRuled PersonItem PersonProfile PinBody Problem Profile ProfileBody ProfileValue Quote Redaction
     RefusedItem Retained Retention RetireBody Role SearchBody SegmentItem SegmentWhole Segments SettleBody
     ConflictSettled FactStatus FactsBody FactsChanged MergeFactsBody Origin PinFactsBody
@@ -170,7 +168,7 @@ TOOLS = {
 COMMANDS = """
     get items edits update webhooks document
     add analyse backup bench chat conflicts copy correct cost demo diff doctor expire export fade fields forget
-    import ingest instructions keys learn links mcp migrate model overview people pin rebuild recall reindex restore
+    import ingest instructions keys learn mcp migrate model overview people pin rebuild recall reindex restore
     retire schema serve settle show space stats undo verify why worker
 """
 GROUPS = {
@@ -183,8 +181,8 @@ GROUPS = {
 """The commands of `embermem`, and those of its groups."""
 
 COUNTED = (
-    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn link"
-    " overview recall search unlink update"
+    "add add_document add_messages correct expire fade forget forget_owner forget_pages learn"
+    " overview recall search update"
 )
 """The operations that `ember_operations_total` counts."""
 

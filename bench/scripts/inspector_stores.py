@@ -1,7 +1,7 @@
 """Stores to try the inspector on: bench/scripts/inspector_stores.py big|many FOLDER [--pages N] [--facts N]
 
 `big`: one owner, `big`/`companion`, who talked for two years: so many pages, and so many facts in all, current, past
-and archived, of sixty people, with conflicts, links, instructions and traits. `many`: so many owners (--owners) of few
+and archived, of sixty people, with conflicts, instructions and traits. `many`: so many owners (--owners) of few
 pages each. Both are made of our own words, the same for the same seed, with the extractive analyst; run again, `big`
 goes on where it was stopped. More facts are held than the caps allow by default: open it with FOLDER/ember.toml
 (EMBERMEM_CONFIG), or the next change moves most of them to the archive.
@@ -283,7 +283,7 @@ def _fact(rng: random.Random, number: int) -> dict[str, object]:
 
 
 def _ruled(owner: OwnerMemory, rng: random.Random) -> None:
-    """Conflicts, links, instructions, a few pins and corrections."""
+    """Conflicts, instructions, a few pins and corrections."""
     for n, who in enumerate(PEOPLE[:12]):
         day = f"{ENDED - timedelta(days=n):%Y-%m-%d}"
         owner.learn(
@@ -307,9 +307,7 @@ def _ruled(owner: OwnerMemory, rng: random.Random) -> None:
     ):
         owner.add_instruction(text)
     facts = owner.facts()
-    known = rng.sample(facts, min(240, len(facts) // 2 * 2))
-    for one, other in zip(known[::2], known[1::2], strict=True):
-        owner.link(one.id, other.id, "both were told at one table")
+    known = rng.sample(facts, min(30, len(facts)))
     for fact in known[:20]:
         owner.pin(fact.id)
     for fact in known[20:30]:
@@ -324,7 +322,7 @@ def _told(owner: OwnerMemory) -> None:
     current, past, archived = _counted(owner)
     stats = owner.stats()
     print(f"{current} current facts, {past} past, {archived} archived; {stats}", flush=True)
-    print(f"{len(owner.conflicts())} conflicts, {len(owner.links())} links, {len(owner.instructions())} instructions")
+    print(f"{len(owner.conflicts())} conflicts, {len(owner.instructions())} instructions")
 
 
 def many(folder: Path, owners: int, seed: int, embedder: str) -> None:

@@ -35,7 +35,7 @@ def fact(attribute: str, value: str, text: str = "", evidence: tuple[str, ...] =
 
 def asked(*facts: dict[str, Any], said: PageView, **settings: Any) -> tuple[tuple[FactProposal, ...], ScriptedAsker]:
     """The facts that follow from an answer with these facts, and who was asked."""
-    asker = ScriptedAsker({"facts": list(facts), "title": "", "summary": "The user learns.", "traits": [], "links": []})
+    asker = ScriptedAsker({"facts": list(facts), "title": "", "summary": "The user learns.", "traits": []})
     analyst = ModelAnalyst(asker, load(**{"fields": FIELDS, **settings}))
     request = ProfileRequest(owner=OWNER, segment=segment(""), pages=(said,), persona=Persona(), nearest=())
     return analyst.profile(request).facts, asker
@@ -48,8 +48,8 @@ def found(facts: tuple[FactProposal, ...]) -> dict[str, str]:
 def test_without_fields_and_instructions_the_prompts_are_what_they_were() -> None:
     _, asker = asked(said=page("I saw herons."), fields=[])
     assert asker.asked[-1][1][0].text == prompts.load("profile").fill(traits=trait_lines())
-    assert ModelAnalyst(asker, load()).name == "model:scripted/3.5"
-    assert ModelAnalyst(asker, load(fields=FIELDS)).name == "model:scripted/3.5.1"
+    assert ModelAnalyst(asker, load()).name == "model:scripted/3.6"
+    assert ModelAnalyst(asker, load(fields=FIELDS)).name == "model:scripted/3.6.1"
 
 
 def test_a_model_is_told_the_fields_that_it_may_set_and_the_instructions() -> None:

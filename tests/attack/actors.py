@@ -239,15 +239,6 @@ class Actor:
             fact = random.choice(facts)
             _ = mine.pin(fact.id) if action.how == "pin" else mine.retire(fact.id)
 
-    def _link(self, action: Action, random: Random) -> None:
-        mine = self._mine(action)
-        ends: list[str] = [*(fact.id for fact in mine.facts()), *(one.id for one in mine.segments())]
-        if (links := mine.links()) and random.random() < 0.3:
-            mine.unlink(random.choice(links).id)
-        elif len(ends) > 1:
-            one, other = random.sample(ends, 2)
-            mine.link(one, other, f"both tell of {own_word(self._plan, action)}")
-
     def _undo(self, action: Action, random: Random) -> None:
         mine = self._mine(action)
         if changes := mine.changes():

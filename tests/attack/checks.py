@@ -185,7 +185,7 @@ def _read(
         yield "chains", repr(mine.chains(**at))
         yield "persona", repr((mine.persona(**at), mine.traits(**at), mine.agent_profile(**at)))
         yield "facts", repr((mine.facts(**at), mine.facts(archived=True, **at), mine.past_facts(**at)))
-        yield "links", repr((mine.links(**at), mine.conflicts(**at)))
+        yield "conflicts", repr(mine.conflicts(**at))
         for query in ("Where do I live?", *asked):
             context = mine.recall(query, budget=4000, **at)
             hits = [hit.utterance.text for hit in (*context.hits, *mine.search(query, k=20, **at))]

@@ -10,7 +10,6 @@ from typing import Any
 
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
-from embermem.languages.words import terms
 from embermem.store import schema
 from soundness import looking
 
@@ -92,14 +91,13 @@ def _size(value: object) -> str:
 
 class Impact:
     """What of an owner's rows rests on what was forgotten: by the table `source`, by membership of a chain or segment,
-    by being what a fact that went had replaced, by a word of a link or an evolution that nothing else says."""
+    by being what a fact that went had replaced."""
 
     def __init__(self, before: Rows, done: Forgotten) -> None:
         self._pages, self._utterances = {*done.pages}, {*done.utterances}
         going = "\n".join(row["text"] for row in before["utterance"] if row["id"] in self._utterances)
         staying = "\n".join(row["text"] for row in before["utterance"] if row["id"] not in self._utterances)
         self._cores = found_in(going) - found_in(staying)
-        self._own_words = {*terms(going)} - {*terms(staying)}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
         self._threads = {row["thread"] for row in before["page"] if row["page_id"] in self._pages}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
@@ -114,14 +112,7 @@ class Impact:
         self._lines = _named(resting, "profile") | {*done.profile}
         self._people = _named(resting, "person")
         self._mirroring = self._lines_of_facts(before, {*done.facts})
-        ends = self._facts | self._segments
-        self._links = _named(resting, "link")
-        self._links |= {row["link_id"] for row in before["link"] if {row["from_id"], row["to_id"]} & ends}
-        self._links |= {row["link_id"] for row in before["link"] if self._has_own_word(row, "reason")}
-        self._evolved = self._segments | _named(resting, "evolution")
-        words = ("context", "reason", "keywords", "tags")
-        self._evolved |= {row["segment_id"] for row in before["evolution"] if self._has_own_word(row, *words)}
-        ids = self._pages | self._utterances | self._chains | self._evolved | self._facts | self._links | self._traits
+        ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
         self._mentions = {json.dumps(one) for one in ids}
 
     def reaches(self, name: str, row: Row) -> bool:
@@ -149,10 +140,6 @@ class Impact:
                 return row["fact_id"] in self._facts
             case "conflict":
                 return bool({row["fact_id"], row["other_id"]} & self._facts)
-            case "link":
-                return row["link_id"] in self._links
-            case "evolution":
-                return row["segment_id"] in self._evolved
             case "trait":
                 return row["dimension"] in self._traits
             case "person":
@@ -169,13 +156,9 @@ class Impact:
             case _:
                 return False
 
-    def _has_own_word(self, row: Row, *columns: str) -> bool:
-        """Whether what a model or a caller wrote in a few words has a word that only what goes said."""
-        return any(not self._own_words.isdisjoint(terms(row[column])) for column in columns)
-
     def _owns(self, item: str, item_id: str) -> bool:
-        groups = {"chain": self._chains, "segment": self._segments, "evolution": self._evolved, "fact": self._facts}
-        groups |= {"trait": self._traits, "profile": self._lines, "link": self._links, "person": self._people}
+        groups = {"chain": self._chains, "segment": self._segments, "fact": self._facts}
+        groups |= {"trait": self._traits, "profile": self._lines, "person": self._people}
         return item_id in groups[item]
 
     def _told(self, text: str) -> bool:

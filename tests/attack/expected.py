@@ -165,7 +165,7 @@ class Expected:
         """Every rare word that a process was about to say."""
         found = {core for said in self.said.values() for one in said for core in one.cores}
         for action in self.plan.actions:
-            if action.kind in ("document", "learn", "correct", "link"):
+            if action.kind in ("document", "learn", "correct"):
                 found |= found_in(own_word(self.plan, action))
         return found
 

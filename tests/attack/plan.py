@@ -34,7 +34,6 @@ _BUSY: dict[str, float] = {
     "learn": 3,
     "correct": 3,
     "rule": 3,
-    "link": 2,
     "undo": 3,
     "forget": 14,
     "forget_owner": 0.6,
@@ -207,8 +206,7 @@ def said_by(plan: Plan, action: Action) -> list[Said]:
 
 
 def own_word(plan: Plan, action: Action) -> str:
-    """The rare word of an action that is no adding: of a document, of a fact that is brought or corrected, of a link's
-    reason."""
+    """The rare word of an action that is no adding: of a document, of a fact that is brought or corrected."""
     return words.rare(f"{plan.seed}/{action.no}", action.owner, 0)
 
 

@@ -20,7 +20,7 @@ from attack.engines import Engine
 from attack.outcome import Outcome
 from attack.plan import Plan
 from embermem import Memory
-from embermem.testing.answers import linking_answer
+from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 
 _LIFE_S = 600.0
@@ -89,7 +89,7 @@ def _model() -> Iterator[str]:
             os.close(reading)
             os.setpgid(0, 0)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            server = ModelServer(linking_answer)
+            server = ModelServer(answer)
             with server:
                 os.write(writing, server.url.encode())
                 os.close(writing)

@@ -94,7 +94,6 @@ def test_reading_an_owner_that_there_is_not_fails_and_names_those_of_near_names(
             ["why", "f1"],
             ["diff", "2026-01-01"],
             ["conflicts"],
-            ["links", "f1"],
             ["undo", "1"],
         ),
         *(["forget", "--all", "--yes"], ["rebuild", "--owner-only"], ["instructions"], ["people", "merge", "a", "b"]),

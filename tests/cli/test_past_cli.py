@@ -1,4 +1,4 @@
-"""The past on the command line: earlier moments, why, diff, conflicts, links, facts brought, ends, receipts, undo."""
+"""The past on the command line: earlier moments, why, diff, conflicts, facts brought, ends, receipts, undo."""
 
 from __future__ import annotations
 
@@ -74,7 +74,6 @@ def test_what_is_no_time_is_wrong_usage(store: Path) -> None:
         ("diff", "soon"),
         ("diff", THEN, "later"),
         ("conflicts", "--as-of", "x"),
-        ("links", "--as-of", "x"),
         ("expire", "soon", "--page", "1"),
         ("forget", "--before", "soon", "--yes"),
         ("add", "Hello", "--expires-at", "soon"),
@@ -109,7 +108,7 @@ def test_why_shows_the_chain_from_a_line_to_the_words(store: Path) -> None:
         assert refused(run(store, "why", none)), none
 
 
-# ------------------------------------------------------------------------------------------- conflicts and links
+# ----------------------------------------------------------------------------------------------------- conflicts
 
 
 def test_conflicts_are_listed_until_both_are_let_stand(tmp_path: Path) -> None:
@@ -125,27 +124,6 @@ def test_conflicts_are_listed_until_both_are_let_stand(tmp_path: Path) -> None:
     assert refused(run(store, "conflicts", "--both", "f98-000", "f99-000"))
     assert refused(run(store, "conflicts", "--both", one), code=2)
     assert facts(store) == ["Lyon", "Nantes"]
-
-
-def test_links_are_made_listed_and_taken_away(tmp_path: Path) -> None:
-    store = tmp_path / "new.db"
-    one, two = (fact["id"] for fact in learnt(store, {"text": "likes tea"}, {"text": "has a teapot"}))
-    made = run(store, "links", one, "--to", two, "--reason", "both are of tea", "--json")
-    (link,) = made.json
-    assert (link["from_id"], link["to_id"], link["reason"]) == (one, two, "both are of tea")
-    shown = run(store, "links")
-    assert "both are of tea" in shown.out
-    assert [found["id"] for found in run(store, "links", two, "--json").json] == [link["id"]]
-    assert run(store, "links", "--as-of", "2020-01-01", "--json").json == []
-    assert refused(run(store, "links", one, "--to", two, "--reason", "again"), "linked already")
-    assert refused(run(store, "links", one, "--to", one, "--reason", "same"))
-    assert refused(run(store, "links", "f99-000"))
-    assert refused(run(store, "links", "--to", two), code=2)
-    assert refused(run(store, "links", one, "--to", two), code=2)
-    assert refused(run(store, "links", one, "--reason", "why"), code=2)
-    assert refused(run(store, "links", one, "--to", two, "--reason", "x", "--remove", "l1-00"), code=2)
-    assert run(store, "links", "--remove", link["id"], "--json").json == []
-    assert refused(run(store, "links", "--remove", link["id"]))
 
 
 # --------------------------------------------------------------------------------------------------------- learn
@@ -288,7 +266,6 @@ def test_without_a_store_nothing_is_made(tmp_path: Path) -> None:
         ("why", "f1-000"),
         ("diff", THEN),
         ("conflicts",),
-        ("links",),
         ("fade",),
         ("expire", "never", "--page", "1"),
         ("undo", "1", "--dry-run"),
@@ -303,7 +280,7 @@ def test_items_are_listed_updated_once_and_their_edits_shown(store: Path) -> Non
     listed = run(store, "items", "fact", "--limit", "2", "--json").json
     assert [one["id"] for one in listed] == [plums["id"], figs["id"]]
     assert figs["id"] in run(store, "items", "fact", "--after", plums["id"], "--limit", "1").out
-    for kind in ("page", "utterance", "fact", "segment", "chain", "link", "document"):
+    for kind in ("page", "utterance", "fact", "segment", "chain", "document"):
         assert run(store, "items", kind, "--oldest").code == 0
     update = ("update", figs["id"], "likes pears", "--pin", "--metadata", "n=1", "--key", "k", "--json")
     made = run(store, *update).json

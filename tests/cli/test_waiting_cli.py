@@ -78,7 +78,7 @@ def not_borne_out(request: dict[str, Any]) -> dict[str, Any]:
     if "pages" in found:
         return {"pages": [page | bread for page in found["pages"]]}
     fact = {"evidence": ["u1"], "subject": "user", "attribute": "bakes", "value": "rye", "text": "bakes rye"}
-    told = {"title": "", "summary": bread["summary"], "traits": [], "links": []} if "summary" in found else {}
+    told = {"title": "", "summary": bread["summary"], "traits": []} if "summary" in found else {}
     return {"facts": [fact]} | told
 
 

@@ -595,22 +595,6 @@ def test_facts_conflict_until_both_stand_or_one_is_said_to_be_wrong(of: Of, cloc
     assert len(bob.conflicts()) == 1
 
 
-def test_links_are_made_listed_and_taken_away(of: Of, clock: Clock) -> None:
-    anna = of("anna")
-    one, two, three = anna.learn([{"text": text} for text in ("likes tea", "has a teapot", "sails")])
-    link = anna.link(one.id, two.id, "both are of tea")
-    assert (link.from_id, link.to_id, link.reason) == (one.id, two.id, "both are of tea")
-    assert anna.links() == anna.links(two.id) == (link,)
-    assert anna.links(three.id) == ()
-    then = clock.now
-    clock.go(60)
-    assert anna.unlink(link.id).retired_at == clock.now
-    assert anna.links() == ()
-    assert [again.id for again in anna.links(as_of=then)] == [link.id]
-    with pytest.raises(InputError):
-        anna.unlink(link.id)
-
-
 def test_pages_and_facts_end_by_themselves_and_a_span_is_counted_from_now(of: Of, clock: Clock) -> None:
     anna = of("anna")
     end = clock.now + timedelta(days=2)
@@ -799,10 +783,7 @@ def test_what_is_not_there_is_not_found(alice: OwnerMemory) -> None:
         lambda item: alice.expire(page_id=item, at=None),
         lambda item: alice.expire(fact_id=item, at=None),
         lambda item: alice.settle_conflict(item, item),
-        lambda item: alice.link(item, "f1-000", "both"),
         alice.why,
-        alice.unlink,
-        alice.links,
     ]
     for use, name in itertools.product(uses, NO_IDS):
         with pytest.raises(NotFound):
@@ -882,11 +863,10 @@ def test_what_was_handed_in_is_given_back_and_a_key_stores_it_once(of: Of) -> No
 def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> None:
     alice = of("alice")
     told(alice)
-    first, second = alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
-    alice.link(first.id, second.id, "both are fruit")
+    alice.learn([{"text": "likes figs"}, {"text": "likes plums"}])
     for number in range(2):
         alice.add_document(f"# Lease {number}\n\nThe rent is due.", source=f"{number}.md", metadata={"n": number})
-    for kind in ("page", "utterance", "fact", "segment", "link", "document"):
+    for kind in ("page", "utterance", "fact", "segment", "document"):
         whole = alice.items(kind, order="oldest")
         assert whole, kind
         assert alice.items(kind) == tuple(reversed(whole))
@@ -909,20 +889,18 @@ def test_an_item_of_every_kind_is_listed_in_parts_and_read_by_its_id(of: Of) -> 
     for use in (alice.get, alice.delete):
         with pytest.raises(NotFound):
             use(document)
-    for kind in ("link", "document"):
-        with pytest.raises(InputError, match="scope"):
-            alice.items(kind, scope=scope)
+    with pytest.raises(InputError, match="scope"):
+        alice.items("document", scope=scope)
     with pytest.raises(InputError):
         alice.items("pages")
     with pytest.raises(NotFound):
         alice.get("p1")
 
 
-def test_a_fact_is_given_other_metadata_and_they_are_counted_with_links(of: Of) -> None:
+def test_a_fact_is_given_other_metadata_and_past_facts_are_counted(of: Of) -> None:
     alice = of("alice")
-    (figs, plums) = alice.learn([{"text": "likes figs", "metadata": {"n": 1, "m": 2}}, {"text": "likes plums"}])
-    alice.link(figs.id, plums.id, "both are fruit")
-    assert (alice.stats().past_facts, alice.stats().links) == (0, 1)
+    figs, _ = alice.learn([{"text": "likes figs", "metadata": {"n": 1, "m": 2}}, {"text": "likes plums"}])
+    assert alice.stats().past_facts == 0
     alice.pin(figs.id)
     made = alice.update(figs.id, metadata={"n": 3}, key="k")
     assert isinstance(made, Fact)
@@ -930,7 +908,6 @@ def test_a_fact_is_given_other_metadata_and_they_are_counted_with_links(of: Of) 
     assert alice.update(figs.id, metadata={"n": 3}, key="k") == made
     assert [(one.id, one.superseded_by) for one in alice.past_facts()] == [(figs.id, made.id)]
     assert alice.stats().past_facts == 1
-    assert alice.stats().links == len(alice.links())
     pears = alice.update(made.id, "likes pears", metadata={})
     assert (pears.metadata, alice.fact(made.id).metadata) == ({}, {"n": 3})
     for wrong in ({"a": {"b": 1}}, {}):

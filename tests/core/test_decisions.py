@@ -47,15 +47,13 @@ from embermem.core.changes import (
     values,
 )
 from embermem.core.changes.table import table
-from embermem.core.types import ChainId, FactId, LinkId, PageId, SegmentId, Source
+from embermem.core.types import ChainId, FactId, PageId, SegmentId, Source
 from embermem.memoryos.forget.redacting import Going, OwnRule, redacted
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
 from proofs import bounded
 
-SORTS: dict[Any, Sort] = {
-    PageId: Sort.PAGE, ChainId: Sort.CHAIN, SegmentId: Sort.SEGMENT, FactId: Sort.FACT, LinkId: Sort.LINK,
-}  # fmt: skip
+SORTS: dict[Any, Sort] = {PageId: Sort.PAGE, ChainId: Sort.CHAIN, SegmentId: Sort.SEGMENT, FactId: Sort.FACT}
 ANY = st.one_of([records(kind) for kind in KINDS])
 AT = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 quickly = hypothesis.settings(max_examples=bounded(60, proofs=300), suppress_health_check=[*hypothesis.HealthCheck])
@@ -76,11 +74,8 @@ def leaves(hint: Any, value: Any, path: str) -> Iterator[tuple[str, object, Any]
             yield from leaves(get_args(hint)[0], one, path)
     elif get_origin(hint) in (UnionType, Union):
         inner = [one for one in get_args(hint) if one is not type(None)]
-        if {*inner} == {FactId, SegmentId}:
-            yield path, Sort.ITEM, value
-        else:
-            yield from leaves(inner[0], value, path)
-            assert len(inner) == 1
+        yield from leaves(inner[0], value, path)
+        assert len(inner) == 1
     elif is_dataclass(hint):
         hints = get_type_hints(hint)
         for one in fields(hint):

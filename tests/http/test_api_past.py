@@ -1,4 +1,4 @@
-"""The past over HTTP: earlier moments, why, conflicts, links, facts brought, ends, receipts."""
+"""The past over HTTP: earlier moments, why, conflicts, facts brought, ends, receipts."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ def test_changes_facts_and_lists_are_those_of_a_time_and_a_cursor_is_of_its_mome
 # ----------------------------------------------------------------------------------------------------------- why
 
 
-# ------------------------------------------------------------------------------------------- conflicts and links
+# ----------------------------------------------------------------------------------------------------- conflicts
 
 
-def test_conflicts_links_and_ends_are_set_and_refused_where_they_say_nothing(http: httpx2.Client, clock: Clock) -> None:
+def test_conflicts_and_ends_are_set_and_refused_where_they_say_nothing(http: httpx2.Client, clock: Clock) -> None:
     learnt = post(http, "/v1/facts", 201, facts=[LYON, NANTES])["results"]
     assert [one["memory"] for one in learnt] == ["The user lives in Lyon", "The user lives in Nantes"]
     (conflict,) = get(http, "/v1/conflicts")["results"]
@@ -111,18 +111,6 @@ def test_conflicts_links_and_ends_are_set_and_refused_where_they_say_nothing(htt
     post(http, "/v1/conflicts/settle", 404, fact_id="f98-000", other_id="f99-000")
     post(http, "/v1/facts", 422, facts=[{"text": "sails"}, {"text": " "}])
     assert len(get(http, "/v1/facts")["results"]) == 2
-
-    tea, pot = post(http, "/v1/facts", 201, facts=[{"text": "likes tea"}, {"text": "has a teapot"}])["results"]
-    ends = {"from_id": tea["id"], "to_id": pot["id"]}
-    link = post(http, "/v1/links", 201, **ends, reason="both are of tea")
-    assert get(http, "/v1/links", item_id=pot["id"])["results"] == [link]
-    post(http, "/v1/links", 422, **ends, reason="both are of tea")
-    post(http, "/v1/links", 404, from_id=tea["id"], to_id="f99-000", reason="both")
-    post(http, "/v1/links", 422, **ends, reason="")
-    gone = http.delete(f"/v1/links/{link['id']}", params=ALICE)
-    assert (gone.status_code, gone.json()["id"]) == (200, link["id"])
-    assert get(http, "/v1/links")["results"] == []
-    assert http.delete(f"/v1/links/{link['id']}", params=ALICE).status_code == 422
 
     end = (clock.now + timedelta(days=2)).isoformat()
     messages = [{"role": "user", "content": "I have a visitor."}]
@@ -221,18 +209,17 @@ def test_what_an_undo_would_do_is_told_before_and_what_is_no_time_is_refused(
     assert http.get("/v1/changes/99/undo", params=ALICE).status_code == 404
     assert alice.fact(lyon.id).superseded_by is not None
 
-    for path in ("/v1/facts", "/v1/pages", "/v1/segments", "/v1/traits", "/v1/profile", "/v1/links"):
+    for path in ("/v1/facts", "/v1/pages", "/v1/segments", "/v1/traits", "/v1/profile"):
         for wrong in ("soon", "", "2026-13-01", "x" * 300):
             assert http.get(path, params={**ALICE, "as_of": wrong}).status_code == 422, path
 
 
 # ------------------------------------------------------------------------------------------------- who may do what
 
-READS = ["/v1/why/user.home", "/v1/diff?earlier=2026-05-01", "/v1/conflicts", "/v1/links", "/v1/retention"]
+READS = ["/v1/why/user.home", "/v1/diff?earlier=2026-05-01", "/v1/conflicts", "/v1/retention"]
 WRITES: list[tuple[str, dict[str, Any]]] = [
     ("/v1/facts", {"facts": [LYON]}),
     ("/v1/conflicts/settle", {"fact_id": "f1-000", "other_id": "f1-001"}),
-    ("/v1/links", {"from_id": "f1-000", "to_id": "f1-001", "reason": "both"}),
     ("/v1/facts/f1-000/expire", {"at": None}),
     ("/v1/pages/p1/expire", {"at": None}),
     ("/v1/fade", {}),
@@ -252,5 +239,4 @@ def test_a_key_reaches_its_owner_alone_and_one_that_reads_writes_nothing(memory:
         for path, fields in WRITES:
             assert http.post(path, json={**fields, **ALICE}).status_code == 403, path
             assert http.post(path, json={**fields, **BOB}).status_code == 403, path
-        assert http.delete("/v1/links/l1-00", params=ALICE).status_code == 403
     assert len(memory.of("alice", "tutor").changes()) == 1

@@ -140,9 +140,6 @@ def fields_of(alice: OwnerMemory, path: str) -> dict[str, Any]:
         alice.learn([{"text": "sings", "subject": name} for name in ("Ana", "Caroline", "Caroline's sister")])
     if path == "/v1/diff":
         return {"earlier": "2026-05-01"}
-    if path == "/v1/links":
-        one, other = alice.facts()[-2:]
-        return {"from_id": one.id, "to_id": other.id}
     if path == "/v1/conflicts/settle":
         home = {"attribute": "lives_in", "valid_from": "2026-05-02"}
         one, other = alice.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
@@ -168,8 +165,6 @@ def test_the_example_of_every_route_is_answered_well(server: Server, http: httpx
             (fact,) = alice.learn([{"text": f"has a sister called {chr(ord('A') + number)}na"}])
         if path.startswith("/v1/webhooks/"):
             ids["/v1/webhooks/"] = alice.add_webhook("https://receiver.invalid/").id
-        if path == "/v1/links/{item_id}":
-            ids["/v1/links/"] = alice.link(fact.id, alice.facts()[-3].id, "both are of where they live").id
         if path == "/v1/documents/{item_id}":
             ids["/v1/documents/"] = alice.add_document("# Lease\n\nThe rent is due.").id
         server.memory.grant("crew", user="alice")

@@ -59,7 +59,6 @@ def theirs(memory: Memory) -> list[str]:
         *(fact.id for fact in (*alice.facts(), *alice.past_facts())),
         *(one.id for one in alice.segments()),
         *(one.id for one in alice.chains()),
-        *(link.id for link in alice.links()),
         *("user.home", "user.name", "user.birth_year", alice.owner.id, "l-1"),
     ]
     own = {

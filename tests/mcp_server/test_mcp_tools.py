@@ -245,18 +245,14 @@ def test_why_tells_of_utterances_pages_segments_lines_of_a_profile_and_links(kno
     assert {one["page_id"] for one in of_segment["said"]} == set(segment.page_ids)
     assert "Placed" in of_page["changes"][-1]["did"] or any("Placed" in one["did"] for one in of_page["changes"])
 
-    alice = tutor_of(known)
-    link = alice.link(alice.facts()[0].id, alice.segments()[0].id, "both are of the north")
+    async def of_a_line(client: Client) -> dict[str, Any]:
+        return await told(client, "why", id="user.home")
 
-    async def of_others(client: Client) -> list[dict[str, Any]]:
-        return [await told(client, "why", id=item) for item in ("user.home", link.id)]
-
-    home, linked = talk(known, of_others)
+    home = talk(known, of_a_line)
     assert (home["kind"], home["text"], home["state"]) == ("profile", "Oslo", "current")
     assert [one["text"] for one in home["said"]][-1] == "I live in Oslo now."
     assert [old["text"] for old in home["replaces"]] == ["Lyon"]
     assert home["changes"][0]["no"] > 0
-    assert (linked["kind"], linked["id"]) == ("link", link.id)
 
     async def ask(client: Client) -> list[str]:
         return [await refused(client, "why", id=item) for item in ("user.nothing", "l99-00", "c99", "x1", "..")]

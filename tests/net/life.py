@@ -205,15 +205,6 @@ IDA = (
     ("Our conductor praised the choir for the mass.", "Praise helps a choir."),
 )
 
-LAMPS: tuple[Exchange, ...] = (
-    ("The keeper of the lighthouse mended the lamp.", "A lamp needs oil, said the keeper."),
-    ("The keeper polished the lens of the lighthouse lamp.", "A lens needs care."),
-    ("I knit a woollen scarf with red wool.", "Wool keeps warm."),
-    ("My scarf of wool has a lighthouse on it.", "A scarf with a picture."),
-    ("The wool of the scarf is from Wales.", "Welsh wool is good."),
-    ("It rains.", "Yes."),
-)
-
 QUESTIONS: dict[str, tuple[str, ...]] = {
     "ida": ("Who sings the requiem?",),
     "alice": ("Where does Alice live?", "What did I plant behind the greenhouse?", "Who is Ana?", "any peanuts?"),
@@ -222,7 +213,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "ben": ("What does Rex do?", "Does the ferry take dogs?"),
     "eve": ("What was in the attic?",),
     "noor": ("Which key opens the boathouse?",),
-    "mia": ("What stands on the scarf?",),
+    "mia": ("What stands on the scarf?",),  # who is in the store of schema 0013 alone
     " ": ("When is the regatta?",),
 }
 
@@ -242,8 +233,6 @@ def live(opening: Opening, clock: Clock, model_url: str | None = None) -> None:
         with opening(**model, min_new=1) as memory:
             _with_a_model(memory, clock)
         _regrouped(opening, clock)
-        with opening(**model, min_new=1, short_term_pages=1) as memory:
-            _evolves(memory.of("mia"), clock)
     with opening() as memory:
         _of_applications(memory, clock)
     clock.now = END
@@ -395,10 +384,7 @@ def _forget(memory: Any, alice: Any, clock: Clock) -> None:
 
 
 def _tie(memory: Any, alice: Any, clock: Clock) -> None:
-    """Links of a caller's, one of them taken back; facts that he brings, and two pairs of them that cannot be so."""
-    facts, segments = alice.facts("user"), alice.segments()
-    alice.link(facts[0].id, segments[0].id, "both are of the garden")
-    alice.unlink(alice.link(facts[0].id, facts[-1].id, "said on the same day").id)
+    """Facts that a caller brings, and two pairs of them that cannot be so."""
     walkers = memory.of("walkers", "guide")
     walkers.learn(HOMES)
     walkers.learn(JOBS)
@@ -430,14 +416,6 @@ def _with_a_model(memory: Any, clock: Clock) -> None:
     eve = memory.of("eve")
     eve.understand_anew()
     eve.settle()
-
-
-def _evolves(mia: Any, clock: Clock) -> None:
-    """A segment learns from another that is linked with it."""
-    for n, (query, response) in enumerate(LAMPS):
-        mia.add(query, response, thread=f"lamp {n // 2}", at=clock.now)
-        clock.now += timedelta(days=1)
-        mia.settle()
 
 
 def _walk(walkers: Any, part: int) -> None:

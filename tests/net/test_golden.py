@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from embermem.embedders.weights import find_weights
-from embermem.testing.answers import linking_answer
+from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from net import outputs, stores
 from net.golden import GOLDEN, OUTPUTS, compare, golden
@@ -24,8 +24,8 @@ from proofs import bounded
 
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    """A model that links what shares a word."""
-    with ModelServer(linking_answer) as server:
+    """A model that answers by rule."""
+    with ModelServer(answer) as server:
         yield server.url
 
 

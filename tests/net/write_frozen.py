@@ -42,7 +42,7 @@ def told(file: Path, **settings: Any) -> Path:
     def opening(**more: Any) -> Memory:
         return Memory(file, clock=clock, **{**SETTINGS, **settings, **more})
 
-    with ModelServer(answers.linking_answer) as server:
+    with ModelServer(answers.answer) as server:
         live(opening, clock, server.url)
     return alone(file)
 

@@ -18,6 +18,7 @@ from embermem import Memory
 from embermem.bootstrap import migrate_store, on_a_server, restore_store
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreError
+from embermem.core.state import State
 from embermem.store import migrations, schema
 from embermem.store.engines.packed_text import unpacked_within
 from embermem.store.engines.sqlite import Sqlite
@@ -108,7 +109,6 @@ def test_a_store_of_the_schema_before_is_brought_to_the_present_one_and_keeps_ev
         alice = memory.of("alice")
         alice.add("I moved to Nantes.", "I see.")
         alice.settle()
-        alice.link(alice.facts()[0].id, alice.facts()[-1].id, "both are of me")
         assert len(alice.pages()) == len(SAID) + 1
         assert [one.same for one in memory.rebuild()] == [True]
     assert_sound(place())
@@ -171,23 +171,30 @@ def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_
     assert not new.exists()
 
 
-# ------------------------------------------------------------------------------------ from 0013: no cases, no records
+# ---------------------------------------------------------------------------- from 0013: no cases, links and records
 
 SECRET = "quillwort"
-"""A word of a case alone."""
+"""A word of a case, a link and an evolution alone."""
 ASKED: dict[str, Any] = {
     **{"case_id": "q900-00", "query": f"Which {SECRET}?", "asked_at": "2026-05-02T10:00:00Z", "note": SECRET},
     **dict.fromkeys(("budget", "preset", "thread", "as_of", "valid_at")),
     **{"expected": [{"seq": 1, "utterance_id": "u1"}], "unwanted": []},
 }
 CASES = [["CaseAdded", ASKED], ["CaseDropped", {"case_id": "q900-00"}]]
+SOURCES: dict[str, Any] = {"reason": SECRET, "sources": [{"seq": 1, "utterance_id": "u1"}]}
+LINK = ["Linked", {"link_id": "l900-00", "from_id": "f900-000", "to_id": "s900-00", **SOURCES}]
+UNLINKED = ["Unlinked", {"link_id": "l900-00"}]
+EVOLVED = ["SegmentEvolved", {"segment_id": "s1", "keywords": [SECRET], "tags": [], "context": SECRET, **SOURCES}]
 OTHER = ["Undone", {"no": 1}]
+ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved"}
+ENDED_TABLES = ("recall_case", "link", "evolution")
+RECORD_TABLES = ("record", "record_value", "record_state")
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
 @pytest.fixture
 def of_0013(engine: str, tmp_path: Path, server_folder: Path) -> Iterator[str | Path]:
-    """The frozen store of schema 0013, with more cases in it."""
+    """The frozen store of schema 0013, with more cases and links in it."""
     if engine == "sqlite":
         yield with_cases(stores.thaw("0013", tmp_path))
     else:
@@ -196,19 +203,25 @@ def of_0013(engine: str, tmp_path: Path, server_folder: Path) -> Iterator[str | 
 
 
 def with_cases(place: str | Path) -> str | Path:
-    """A store of schema 0013 with a change of two cases, and one of a case and something else."""
+    """A store of schema 0013 with changes of two cases, of a case and something else, of a link and an evolution, and
+    one that undoes these."""
     last = rows(place, LOG)[-1]["no"]
-    for no, decisions in enumerate((CASES, [OTHER, CASES[0]]), last + 1):
-        made = json.dumps(decisions, separators=(",", ":"))
+    undo = [["Undone", {"no": last + 3}], UNLINKED, EVOLVED]
+    made = (("correction", CASES), ("correction", [OTHER, CASES[0]]), ("linking", [LINK, EVOLVED]), ("undo", undo))
+    for no, (cause, decisions) in enumerate(made, last + 1):
         meddle(
             place,
-            "INSERT INTO change (owner_id, no, cause, analyst, recorded_at, decisions)"
-            f" SELECT max(owner_id), {no}, 'correction', '', 0, '{made}' FROM change",
+            "INSERT INTO change (owner_id, no, cause, analyst, recorded_at, decisions) SELECT max(owner_id),"
+            f" {no}, '{cause}', '', 0, '{json.dumps(decisions, separators=(',', ':'))}' FROM change",
+            "INSERT INTO link (owner_id, link_id, change_no, from_id, to_id, reason, analyst, recorded_at)"
+            f" SELECT max(owner_id), 'l{no}-00', {no}, 'f1', 's1', '{SECRET}', '', 0 FROM change",
+            "INSERT INTO evolution (owner_id, segment_id, change_no, keywords, tags, context, reason, analyst,"
+            f" recorded_at) SELECT max(owner_id), 's{no}', {no}, '[]', '[]', '{SECRET}', '', '', 0 FROM change",
             "INSERT INTO recall_case (owner_id, case_id, change_no, query, asked_at, asked_offset, expected, unwanted,"
             f" note, recorded_at) SELECT max(owner_id), 'q{no}-00', {no}, '{SECRET}', 0, 0, '[]', '[]', '{SECRET}', 0"
             " FROM change",
         )
-    meddle(place, f"UPDATE owner SET revision = {last + 2} WHERE owner_id = (SELECT max(owner_id) FROM change)")
+    meddle(place, f"UPDATE owner SET revision = {last + 4} WHERE owner_id = (SELECT max(owner_id) FROM change)")
     with_records(place)
     return place
 
@@ -226,11 +239,14 @@ def with_records(place: str | Path) -> None:
     )
 
 
-def test_cases_and_records_leave_log_and_tables_and_the_rest_is_as_it_was(of_0013: str | Path, tmp_path: Path) -> None:
+def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(
+    of_0013: str | Path, tmp_path: Path
+) -> None:
     log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
-    kept = [[one for one in json.loads(row["decisions"]) if not one[0].startswith("Case")] for row in log]
-    assert sum(len(json.loads(row["decisions"])) - len(some) for row, some in zip(log, kept, strict=True)) > 4
-    assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'")
+    kept = [[one for one in json.loads(row["decisions"]) if one[0] not in ENDED] for row in log]
+    assert {one[0] for row in log for one in json.loads(row["decisions"])} >= ENDED
+    items = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
+    assert {*ENDED_TABLES} <= {*items}
     before = {
         table.name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {table.name}")))
         for table in schema.metadata.sorted_tables
@@ -239,12 +255,16 @@ def test_cases_and_records_leave_log_and_tables_and_the_rest_is_as_it_was(of_001
     assert migrated(of_0013) == ("0013", schema.HEAD)
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     assert [json.loads(row["decisions"]) for row in after] == kept
-    assert [{**row, "decisions": ""} for row in after] == [{**row, "decisions": ""} for row in log]
-    assert [json.loads(row["decisions"]) for row in rows(of_0013, LOG)[-2:]] == [[], [OTHER]]
-    assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'") == []
-    for name in ("recall_case", "record", "record_value", "record_state"):
-        with pytest.raises(Exception, match=name):
-            rows(of_0013, f"SELECT * FROM {name}")
+    causes = {row["cause"]: row["cause"] for row in log} | {"linking": "correction"}
+    assert [{**row, "decisions": ""} for row in after] == [
+        {**row, "decisions": "", "cause": causes[row["cause"]]} for row in log
+    ]
+    *_, fourth, third, second, first = rows(of_0013, LOG)
+    assert [json.loads(row["decisions"]) for row in (fourth, third, second)] == [[], [OTHER], []]
+    assert json.loads(first["decisions"]) == [["Undone", {"no": second["no"]}]]
+    left = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
+    assert sorted(left) == sorted({*items} - {*ENDED_TABLES})
+    assert not {*ENDED_TABLES, *RECORD_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
     assert rows(of_0013, "SELECT * FROM store WHERE key = 'system'") == []
     assert {name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {name}"))) for name in before} == before
     assert not [
@@ -253,6 +273,8 @@ def test_cases_and_records_leave_log_and_tables_and_the_rest_is_as_it_was(of_001
     with stores.opened(of_0013, forgotten_key_file=str(stores.thaw_key("0013", tmp_path / "own.key"))) as memory:
         assert "a scrub is due" in "".join(one.what for one in memory.check())
         assert sum(len(mine.changes()) for mine in owners_of(memory).values()) == len(log)
+        for mine in owners_of(memory).values():
+            assert State(mine.changes()).no == len(mine.changes())
         assert memory.scrub()
         assert "a scrub is due" not in "".join(one.what for one in memory.check())
     if not on_a_server(of_0013):
@@ -265,14 +287,11 @@ def in_file(file: Path) -> bool:
     return any(SECRET.encode() in piece for piece in (content, *unpacked_within(content)))
 
 
-def test_a_store_without_cases_and_records_needs_no_scrub_after_its_migration(place: Place) -> None:
+def test_a_store_without_cases_links_and_records_needs_no_scrub_after_its_migration(place: Place) -> None:
     Memory(place(), **SMALL).close()
     meddle(
         place(),
-        *(
-            f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)"
-            for name in ("recall_case", "record", "record_value", "record_state")
-        ),
+        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in (*ENDED_TABLES, *RECORD_TABLES)),
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )
     assert migrated(place()) == ("0013", schema.HEAD)

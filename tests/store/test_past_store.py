@@ -27,7 +27,6 @@ from embermem.core.changes import (
     Noted,
     Placed,
     ProfileSet,
-    SegmentEvolved,
     SegmentWritten,
     SummaryPart,
     TraitCleared,
@@ -350,21 +349,17 @@ def test_a_segment_is_as_it_was_without_counters(store: SqlStore) -> None:
         store,
         placed(pages[1]),
         written("one", "two"),
-        SegmentEvolved(
-            segment_id=SegmentId("s1"), keywords=("more",), tags=("t",), context="x", reason="r", sources=(source(),)
-        ),
     )
     decide(store, Evicted(segment_id=SegmentId("s1")))
     store.visit(ALICE.id, {SegmentId("s1"): 3}, NOW + 9 * DAY)
     assert store.segment_words(ALICE.id) == tuple(one.counted for one in store.segments(ALICE.id))
-    assert store.segment_words(ALICE.id) == (("k", "more"),)
+    assert store.segment_words(ALICE.id) == (("k",),)
     assert store.segments(ALICE.id, moment=at(0)) == ()
     (first,) = store.segments(ALICE.id, moment=at(1), archived=False)
     assert (first.summary, first.page_ids, first.keywords) == ("one", (pages[0],), ("k",))
     assert (first.visits, first.unanalysed, first.last_access) == (0, 0, NOW)
     (second,) = store.segments(ALICE.id, moment=at(2), archived=False)
     assert (second.summary, second.page_ids) == ("one\ntwo", tuple(pages))
-    assert (second.keywords, second.tags, second.context) == (("k", "more"), ("t",), "x")
     assert store.segments(ALICE.id, moment=at(3), archived=False) == ()
     (gone,) = store.segments(ALICE.id, moment=at(3), archived=True)
     assert gone == replace(second, archived=True)

@@ -356,13 +356,11 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.segment_timeline(owner.id)
     store.persona_timeline(owner.id)
     fact = mine.facts()[0]
-    mine.unlink(mine.link(fact.id, segment.id, "both are of one place").id)
     mine.why(fact.id)
     mine.retention()
     mine.fade(dry_run=True)
     mine.expire(fact_id=fact.id, at=now + timedelta(days=1))
     mine.expire(page_id=pages[0], at=now + timedelta(days=1))
-    store.links(owner.id, of=[fact.id], standing=False)
     store.facts(owner.id, FactSelection(superseded_by=frozenset([fact.id])))
 
 

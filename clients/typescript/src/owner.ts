@@ -173,7 +173,7 @@ export class OwnerMemory {
 
   // --------------------------------------------------------------------------------------------------------- read
 
-  /** One item by its id: a page (`p…`), utterance, fact, segment, chain, link or document. */
+  /** One item by its id: a page (`p…`), utterance, fact, segment, chain or document. */
   get(id: string, { asOf, ...options }: AsOf = {}): Promise<Item> {
     return this.ask("/v1/memories/{item_id}", { ...options, path: { item_id: id }, query: { ...this.named, ...dated("as_of", asOf) } });
   }

@@ -91,17 +91,6 @@ class TraitNote(msgspec.Struct, frozen=True, kw_only=True):
     level: float
 
 
-class LinkNote(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories that belong together and, where the other is a segment, what becomes of it."""
-
-    one: Annotated[str, _at_most(6)]
-    other: Annotated[str, _at_most(6)]
-    reason: Annotated[str, _at_most(100)]
-    keywords: Annotated[list[Annotated[str, _at_most(40)]], _items(8)] = []
-    tags: Annotated[list[Annotated[str, _at_most(40)]], _items(8)] = []
-    context: Annotated[str, _at_most(200)] = ""
-
-
 class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to `profile`. It must list facts, if none; what else is missing is not told."""
 
@@ -111,7 +100,6 @@ class SegmentNotes(msgspec.Struct, frozen=True, kw_only=True):
     title: Annotated[str, _at_most(80)] = ""
     summary: Annotated[str, _at_most(600)] = ""
     traits: Annotated[list[TraitNote], _items(6)] = []
-    links: Annotated[list[LinkNote], _items(4)] = []
 
 
 class PageFacts(msgspec.Struct, frozen=True, kw_only=True):

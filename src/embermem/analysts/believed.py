@@ -1,4 +1,4 @@
-"""What of a model's answer about a segment's new pages is believed: facts, traits and links as proposals.
+"""What of a model's answer about a segment's new pages is believed: facts and traits as proposals.
 
 Each item is held against the utterances it names, and against what the rules read in them.
 """
@@ -10,26 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from embermem import languages
-from embermem.analysts.answers import SNAKE, FactNote, LinkNote, SaidNote, TraitNote, all_named, attribute_of, named
+from embermem.analysts.answers import SNAKE, FactNote, SaidNote, TraitNote, all_named, attribute_of, named
 from embermem.analysts.grounding import Ground, statements
-from embermem.analysts.guards import may_be_kept, orders, says_nothing, span_of, stated, touches
-from embermem.analysts.keywords import keywords
+from embermem.analysts.guards import orders, says_nothing, span_of, stated, touches
 from embermem.analysts.screening import HIDDEN, screen
 from embermem.analysts.showing import trait_names
 from embermem.analysts.traits import bears_on, has_words
 from embermem.core.attributes import BUILT_IN, OPPOSITE, Attributes, Kind, attributes, is_instruction, kind
-from embermem.core.config import LinkNumbers, ModelReadingSettings
+from embermem.core.config import ModelReadingSettings
 from embermem.core.text import fold
 from embermem.core.types import (
     About,
-    EvolutionProposal,
     Fact,
     FactProposal,
-    ItemId,
-    LinkProposal,
     ProfileProposal,
     Role,
-    Segment,
     Source,
     TraitProposal,
     Utterance,
@@ -40,8 +35,6 @@ from embermem.languages.words import name_of, terms
 from embermem.memoryos.people import speaker_of
 from embermem.prompts.data import one_line
 
-OWN = "s0"
-"""The segment of the pages that are read."""
 _VALUE = 0.5
 """The share of a value's words that a statement of its speaker must hold."""
 _SAME = 0.6
@@ -73,11 +66,6 @@ class Evidence:
         """Those named, each with where the first of the quotes stands in it that does."""
         return tuple(_source(u, quotes) for u in self.of(ids))
 
-    def speaking_of(self, words: Sequence[str]) -> tuple[Source, ...]:
-        """Those that share a word with these and give no orders, the newest."""
-        own = [u for u in self.said.values() if touches(words, [u.text]) and not orders(u.text)]
-        return tuple(_source(u, words) for u in own[-self.limit :])
-
     def serving(self, ids: Iterable[str], about: About) -> list[Utterance]:
         """Those named on which a statement may rest: they give no orders, and for the user are of the user's side."""
         return [
@@ -93,15 +81,13 @@ class Evidence:
 
 
 class Beliefs:
-    """What is believed of one answer's facts, traits and links."""
+    """What is believed of one answer's facts and traits."""
 
     def __init__(
         self,
         evidence: Evidence,
         known: Mapping[str, Fact],
         reading: ModelReadingSettings,
-        links: LinkNumbers,
-        segments: Mapping[str, Segment],
         attributes: Attributes = BUILT_IN,
     ) -> None:
         """`known` are the facts that were shown, by their local ids."""
@@ -109,9 +95,6 @@ class Beliefs:
         self._evidence = evidence
         self._known = known
         self._reading = reading
-        self._links = links
-        self._segments = segments
-        self._told: dict[str, FactProposal | None] = {}
         self._ended: set[str] = set()
         self._replaced: dict[int, FactProposal] = {}
         self.offered = self.kept = 0
@@ -119,17 +102,16 @@ class Beliefs:
     def facts(self, notes: Sequence[SaidNote]) -> list[FactProposal]:
         """The facts that are believed, and for each other what the rules read in the utterances that it names."""
         made: list[FactProposal] = []
-        for place, note in enumerate(notes, 1):
+        self.offered, self.kept = len(notes), 0
+        for note in notes:
             fact = self._fact(note)
-            self._told[f"n{place}"] = fact
             if fact is None:
                 for one in self._evidence.read_in(self._evidence.of(note.evidence)):
                     self._replaced[id(one)] = one
             else:
+                self.kept += 1
                 made += self._with_relative(note, fact)
-        made = made[: self._reading.facts]
-        self.offered, self.kept = len(notes), sum(one is not None for one in self._told.values())
-        return made
+        return made[: self._reading.facts]
 
     def replaced(self, made: Sequence[FactProposal]) -> list[FactProposal]:
         """What the rules read where the model was not believed, but for what it says too."""
@@ -325,64 +307,6 @@ class Beliefs:
             sources=tuple(_source(u, ()) for u in own),
             subject=subject_of("", About.USER, own),
         )
-
-    # -------------------------------------------------------------------------------------------------------- links
-
-    def links(self, notes: Sequence[LinkNote]) -> tuple[list[LinkProposal], list[EvolutionProposal]]:
-        """The links that are believed, and what becomes by them of the segments that they go to."""
-        made = [(note, link) for note in notes if (link := self._link(note)) is not None][: self._links.links]
-        evolved = [one for note, link in made if (one := self._evolution(note, link)) is not None]
-        return [link for _, link in made], evolved
-
-    def _link(self, note: LinkNote) -> LinkProposal | None:
-        """A link of what was told or shown to what was shown, for a reason. It rests on what the told fact does, else
-        on what was said of the other end."""
-        one, other = self._shown(note.one), self._shown(note.other)
-        fact = self._told.get(named(note.one, self._told) or "")
-        reason = one_line(note.reason, self._links.reason_chars)
-        if (one is None and fact is None) or other is None or not may_be_kept(reason):
-            return None
-        sources = self._evidence.speaking_of(self._words(note.other)) if fact is None else fact.sources
-        if not sources:
-            return None
-        return LinkProposal(from_id=one, from_fact=fact, to_id=other, reason=reason, sources=sources)
-
-    def _evolution(self, note: LinkNote, link: LinkProposal) -> EvolutionProposal | None:
-        """What becomes of the segment that a link goes to, in words that were said; None where it is no other segment,
-        or nothing does."""
-        name, numbers = named(note.other, self._segments), self._links
-        if name is None or name == OWN:
-            return None
-        segment = self._segments[name]
-        ground = Ground.of(self._evidence.said.values(), (segment.summary, " ".join(segment.keywords)))
-        words = (word for phrase in note.keywords for word in keywords(phrase[:200], numbers.keywords))
-        tags = (one_line(tag, numbers.tag_chars) for tag in note.tags)
-        context = one_line(note.context, numbers.context_chars)
-        made = EvolutionProposal(
-            segment_id=segment.id,
-            keywords=tuple(dict.fromkeys(word for word in words if ground.says(word)))[: numbers.keywords],
-            tags=tuple({fold(t): t for t in tags if may_be_kept(t) and ground.says(t)}.values())[: numbers.tags],
-            context=context if may_be_kept(context) and ground.bears(context) else "",
-            reason=link.reason,
-            sources=link.sources,
-        )
-        return made if made.keywords or made.tags or made.context else None
-
-    def _shown(self, name: str) -> ItemId | None:
-        """The id of what was shown by this name."""
-        fact, segment = named(name, self._known), named(name, self._segments)
-        if name.strip(" [](.)")[:1].isdigit():
-            return None  # of a fact or of a segment
-        if fact is not None:
-            return self._known[fact].id
-        return None if segment is None else self._segments[segment].id
-
-    def _words(self, name: str) -> tuple[str, ...]:
-        """What the one of this name is about."""
-        if (fact := named(name, self._known)) is not None:
-            return self._known[fact].value, self._known[fact].subject
-        segment = named(name, self._segments)
-        return () if segment is None else self._segments[segment].keywords
 
 
 def beside(read: Iterable[FactProposal], made: Sequence[FactProposal]) -> list[FactProposal]:

@@ -24,7 +24,7 @@ from embermem.analysts.answers import (
     check_facts,
     check_pages,
 )
-from embermem.analysts.believed import OWN, Beliefs, Evidence, beside, borne_out
+from embermem.analysts.believed import Beliefs, Evidence, beside, borne_out
 from embermem.analysts.continuity import continues
 from embermem.analysts.extractive import ExtractiveAnalyst, profile_of
 from embermem.analysts.grounding import Ground, told_sentences
@@ -42,14 +42,13 @@ from embermem.analysts.showing import (
     language_of,
     languages_of,
     page_lines,
-    segment_lines,
     summary_line,
     tokens_of,
     trait_lines,
 )
 from embermem.analysts.summary import summarise
 from embermem.analysts.traits import traits_of
-from embermem.core.config import ExtractiveSettings, LinkNumbers, ModelReadingSettings, Settings
+from embermem.core.config import ExtractiveSettings, ModelReadingSettings, Settings
 from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import (
     Annotation,
@@ -60,7 +59,6 @@ from embermem.core.types import (
     PageView,
     PersonaChange,
     Role,
-    Segment,
     Source,
     ThreadId,
     Utterance,
@@ -77,7 +75,7 @@ _SMALL_CONTEXT = 4_096
 _FRAME_TOKENS = 300
 """Of a request around its messages: a chat template, a schema that is shown."""
 _PAGE_TOKENS, _FACT_TOKENS, _SEGMENT_TOKENS, _ANY_TOKENS = 200, 90, 900, 120
-"""What an answer may take for each page noted, each fact, a segment's title, summary, traits and links; and always."""
+"""What an answer may take for each page noted, each fact, a segment's title, summary and traits; and always."""
 _KEYWORDS_ALONE = 0.5
 """What a page counts of which only the keywords are borne out."""
 _FEW_WORDS = 3
@@ -95,7 +93,6 @@ class ModelAnalyst:
         self._asker = asker
         self._settings = settings
         self._reading = reading or ModelReadingSettings()
-        self._links = LinkNumbers()
         self._extractive = ExtractiveAnalyst(known=self._attributes)
         self._noting, self._profiling = Habit(), Habit()
 
@@ -202,20 +199,17 @@ class ModelAnalyst:
         reading = self._reading
         said, lines = page_lines(request.pages, reading)
         known, facts = fact_lines(nearest(request, reading.known_facts, self._attributes), reading)
-        segments, older = segment_lines(request.neighbours, self._links)
         summary = summary_line(request.segment, said.values(), reading)
         fields = "; ".join(f"{f.name}={one_line(f.value, reading.field_chars)}" for f in request.persona.profile)
         shown_facts, shown_pages = "\n".join(facts) or "no known facts", "\n".join(lines)
-        shown_segments = "\n".join(older) or "no older segments"
         stable = prompts.load("profile").fill(traits=trait_lines()) + self._asks_more
         passing = prompts.load("profile_pages").fill(
             language=language_of(said.values()),
-            nonce=nonce("\n".join((summary, fields, shown_facts, shown_segments, shown_pages))),
+            nonce=nonce("\n".join((summary, fields, shown_facts, shown_pages))),
             earlier=EARLIER,
             summary=summary,
             profile=fields or "none",
             facts=shown_facts,
-            segments=shown_segments,
             new=NEW,
             pages=shown_pages,
         )
@@ -232,7 +226,7 @@ class ModelAnalyst:
 
         def accept(answer: SegmentNotes) -> bool:
             nonlocal change
-            change = self._learnt(request, answer, said, known, segments)
+            change = self._learnt(request, answer, said, known)
             return change.read_by != self._extractive.name
 
         self._asker.ask(
@@ -252,30 +246,25 @@ class ModelAnalyst:
         answer: SegmentNotes,
         said: Mapping[str, Utterance],
         known: Mapping[str, Fact],
-        segments: Mapping[str, Segment],
     ) -> PersonaChange:
         """What is believed of an answer in the long form, with extraction in place of the rest."""
         reading, read = self._reading, self._read(request)
         evidence = Evidence(said, reading.evidence, read.facts)
-        older_ones = {OWN: request.segment, **segments}
-        beliefs = Beliefs(evidence, known, reading, self._links, older_ones, self._attributes)
+        beliefs = Beliefs(evidence, known, reading, self._attributes)
         made = beliefs.facts(answer.facts)
         traits = beliefs.traits(answer.traits)
-        links, evolutions = beliefs.links(answer.links)
         change = self._change(request, beliefs, evidence, read, made)
         ground = Ground.of(evidence.said.values(), (request.segment.summary,))
         told, left = self._summary(answer.summary, ground, request)
         title = self._title(answer.title, ground, request)
         by_both = bool(change.read_by) or left > 0 or not told or not title
-        believed = told or traits or links or evolutions or beliefs.any_of(made)
+        believed = told or traits or beliefs.any_of(made)
         return replace(
             change,
             traits=(*traits, *(one for one in change.traits if one.dimension not in {t.dimension for t in traits})),
             segment_summary=told or None,
             segment_title=title if told else "",
             summary_sources=self._sources(request, evidence) if told else (),
-            links=tuple(links),
-            evolutions=tuple(evolutions),
             read_by=(self._both if by_both else "") if believed else self._extractive.name,
         )
 
@@ -295,7 +284,7 @@ class ModelAnalyst:
                 language=language_of(said.values()), nonce=nonce(content), pages=content
             )
             evidence = Evidence(said, reading.evidence, read.facts)
-            beliefs = Beliefs(evidence, {}, reading, self._links, {}, self._attributes)
+            beliefs = Beliefs(evidence, {}, reading, self._attributes)
             made: list[FactProposal] = []
 
             def accept(answer: PageFacts, beliefs: Beliefs = beliefs, made: list[FactProposal] = made) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from embermem.analysts.traits import has_words
-from embermem.core.config import LinkNumbers, ModelReadingSettings, Settings
+from embermem.core.config import ModelReadingSettings, Settings
 from embermem.core.fields import Field
 from embermem.core.traits import Dimension, dimensions
 from embermem.core.types import ChainTail, Fact, Page, PageView, Role, Segment, ThreadId, Utterance
@@ -79,18 +79,6 @@ def fact_lines(facts: Sequence[Fact], reading: ModelReadingSettings) -> tuple[di
         f"{one_line(fact.value or fact.text, reading.value_chars)}"
         for name, fact in shown.items()
     ]
-
-
-def segment_lines(segments: Sequence[Segment], numbers: LinkNumbers) -> tuple[dict[str, Segment], list[str]]:
-    """Older segments by their local ids s1, s2, …, and the lines that show them: keywords and tags, then what they
-    tell."""
-    shown = {f"s{i}": segment for i, segment in enumerate(segments, 1)}
-    lines = []
-    for name, one in shown.items():
-        words = ", ".join((*one.keywords[: numbers.neighbour_keywords], *one.tags[: numbers.tags]))
-        told = one_line(one.context or one.summary, numbers.neighbour_chars)
-        lines.append(f"{name} {one_line(words, numbers.neighbour_chars)}: {told}")
-    return shown, lines
 
 
 def summary_line(segment: Segment, said: Iterable[Utterance], reading: ModelReadingSettings) -> str:

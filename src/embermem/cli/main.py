@@ -51,7 +51,6 @@ _HOMES = {
     "why": "past.why",
     "diff": "past.diff",
     "conflicts": "past.conflicts",
-    "links": "past.links",
     "learn": "past.learn",
     "instructions": "instructions.instructions",
     "fields": "fields.fields",

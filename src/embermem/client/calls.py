@@ -29,7 +29,6 @@ from embermem.core.types import (
     Fact,
     Faded,
     Forgotten,
-    Link,
     Page,
     PageId,
     Retention,
@@ -378,7 +377,7 @@ class OwnerCalls(ReadCalls):
     @call
     def why(self, item_id: str) -> Steps[Why]:
         """Why something is remembered: the words said that it rests on, the changes that made it, what it replaced and
-        what replaced it. `item_id` is that of a fact, segment, chain or link, a trait's dimension, or a profile line
+        what replaced it. `item_id` is that of a fact, segment or chain, a trait's dimension, or a profile line
         such as "user.home". Raises NotFound."""
         return read((yield self._get(f"/v1/why/{arguments.item_path(item_id)}")), Why)
 
@@ -410,27 +409,6 @@ class OwnerCalls(ReadCalls):
             )
         answer = yield self._write("/v1/facts", {"facts": [arguments.brought_fact(one) for one in facts]}, key)
         return tuple(from_record(Fact, one) for one in read(answer, answers.Learnt).results)
-
-    @call
-    def links(self, item_id: str | None = None, *, as_of: At = None) -> Steps[tuple[Link, ...]]:
-        """The links that stand, oldest first; those of one fact or segment; those that stood at a time. Raises
-        InputError, and NotFound for no such fact or segment."""
-        one = {} if item_id is None else {"item_id": arguments.id_path(item_id, "fact or segment")}
-        return read((yield self._get("/v1/links", {**one, **arguments.moment(as_of, None)})), answers.Links).results
-
-    @call
-    def link(self, from_id: str, to_id: str, reason: str, *, key: str | None = None) -> Steps[Link]:
-        """Link two memories, facts or segments, and say why. `unlink` takes it back. Raises NotFound, InputError."""
-        ends = {
-            "from_id": arguments.id_path(from_id, "fact or segment"),
-            "to_id": arguments.id_path(to_id, "fact or segment"),
-        }
-        return read((yield self._write("/v1/links", {**ends, "reason": reason}, key)), Link)
-
-    @call
-    def unlink(self, link_id: str, *, key: str | None = None) -> Steps[Link]:
-        """Take a link back; the link as it was. Raises NotFound, InputError for one that was removed before."""
-        return read((yield self._delete(f"/v1/links/{arguments.id_path(link_id, 'link')}", {}, False, key)), Link)
 
     @call
     def retention(self, at: At = None) -> Steps[tuple[Retention, ...]]:

@@ -22,7 +22,6 @@ from embermem.core.types import (
     Edit,
     Fact,
     Hit,
-    Link,
     OwnerStats,
     Page,
     Person,
@@ -140,7 +139,7 @@ class ReadCalls(OwnerRequests):
 
     @call
     def get(self, item_id: str, *, as_of: At = None) -> Steps[Item]:
-        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time; or a document. Raises
+        """Return a page, utterance, fact, segment or chain by its id, also as of a time; or a document. Raises
         NotFound."""
         path, then = f"/v1/memories/{arguments.id_path(item_id, 'memory')}", arguments.moment(as_of, None)
         if item_id.startswith("s"):
@@ -157,9 +156,9 @@ class ReadCalls(OwnerRequests):
         order: str = "newest",
         scope: Scope | None = None,
     ) -> Steps[tuple[Item, ...]]:
-        """The items of one kind ("page", "utterance", "fact", "segment", "chain", "link" or "document"), the newest or
+        """The items of one kind ("page", "utterance", "fact", "segment", "chain" or "document"), the newest or
         the oldest first: the first `limit` after an item of that list, named by its id (a page or utterance also by its
-        number), or all of them; those in `scope` (links and documents take none). Raises
+        number), or all of them; those in `scope` (documents take none). Raises
         InputError, and NotFound for an unknown `after`."""
         asked = {"kind": kind, "order": order, "after": None if after is None else str(after)}
         asked["scope"] = arguments.scope_text(scope)
@@ -359,7 +358,7 @@ class ReadCalls(OwnerRequests):
 
     @call
     def edits(self, item_id: str) -> Steps[tuple[Edit, ...]]:
-        """What changes did to a page, fact, segment, chain or link: each field from what to what, when, why and by
+        """What changes did to a page, fact, segment or chain: each field from what to what, when, why and by
         whom. Raises NotFound."""
         answer = yield self._get(f"/v1/memories/{arguments.id_path(item_id, 'memory')}/history")
         return read(answer, answers.History).edits
@@ -381,7 +380,7 @@ class ReadCalls(OwnerRequests):
         return tuple(from_record(Fact, one) for one in reversed(found))
 
 
-Item = Page | Utterance | Fact | Segment | Chain | Link | Document
+Item = Page | Utterance | Fact | Segment | Chain | Document
 
 
 def _item_of(answer: bytes) -> Item:
@@ -396,8 +395,6 @@ def _item_of(answer: bytes) -> Item:
             return fact_of(answer)
         case "chain":
             return from_record(Chain, read(answer, memories.ChainMemory))
-        case "link":
-            return from_record(Link, read(answer, memories.LinkMemory))
         case "document":
             return from_record(Document, read(answer, memories.DocumentMemory))
     raise exchange.unreadable(ValueError(f"an item of the kind {kind!r}"))

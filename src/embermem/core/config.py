@@ -238,9 +238,6 @@ class Settings:
     recall_hop: float = _number(
         0.2, "weight of a second hop for queries that ask for several things; docs/research/recall.md"
     )
-    recall_links: float = _number(
-        0.0, "weight of items linked to the first three results; 0: links are not followed", low=0.0
-    )
     ranker: str = _plain(
         "shipped",
         'weights of the learned ranker: "shipped", "none", or a file that bench/scripts/fit_ranker.sh wrote',
@@ -631,29 +628,6 @@ class ExtractiveSettings:
     few_terms: int = 2
     """A page with so few content words ("yes, sure!") continues, and one that follows a chain of so few, unless it
     begins with a change of topic."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkNumbers:
-    """Links between memories, and how they change older segments (all ours). Lengths are in characters."""
-
-    neighbours: int = 3
-    """Segments shown to a model at a promotion, about 30 tokens each; A-MEM shows 10 notes in separate calls."""
-    neighbour_chars: int = 70
-    """The shown part of a segment's context or summary, and of its words."""
-    neighbour_keywords: int = 5
-    links: int = 8
-    """Most links created by one promotion."""
-    segments_by_name: int = 2
-    """Segments about its subject that a fact is linked to, the newest ones. It is linked to one fact, the previous one
-    about the subject, so that the earlier ones can be reached from it."""
-    sources: int = 8
-    """Most source utterances of a link, the newest ones."""
-    reason_chars: int = 120
-    context_chars: int = 200
-    keywords: int = 6
-    tags: int = 5
-    tag_chars: int = 30
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

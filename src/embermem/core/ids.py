@@ -9,10 +9,10 @@ import time
 from embermem.core.patterns import regex
 from embermem.core.types import OwnerId
 
-MADE_ID = regex(r"[fscl][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
+MADE_ID = regex(r"[fsc][0-9]+-[0-9]+|[pu][0-9][0-9a-z]{15,40}")
 """An id of a memory."""
 _NUMBER = regex(r"[0-9]+")
-_OF_A_CHANGE = regex(r"[fscl]([0-9]{1,9})-[0-9]+$")
+_OF_A_CHANGE = regex(r"[fsc]([0-9]{1,9})-[0-9]+$")
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
@@ -30,7 +30,7 @@ def made_order(item_id: str) -> tuple[tuple[int, ...], str]:
 
 
 def made_in(item_id: str) -> int:
-    """The number of the change that made a fact, segment, chain or link, as its id says; 0 for all other ids. No change
+    """The number of the change that made a fact, segment or chain, as its id says; 0 for all other ids. No change
     before it names the item."""
     found = _OF_A_CHANGE.match(item_id)
     return int(found.group(1)) if found else 0

@@ -4,7 +4,7 @@ Evidence (dense, words, window, late, late window) is z-scored and summed by wei
 the utterances they rest on (noted). The evidence of an utterance's neighbours in its thread is further evidence for
 it: of those at distance 1 and 2, and of the question that it answers. Priors (speaker, date, kind, segment, question)
 are added. A query that asks for several things takes a second hop from what was found. A learned ranker corrects the
-scores of the best rows (index/ranker.py), for stores of the embedder it was fitted for; and links may be followed.
+scores of the best rows (index/ranker.py), for stores of the embedder it was fitted for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from embermem.core import equations
 from embermem.core.types import ChannelScore
 from embermem.index.channels import DOCUMENT, EVIDENCE, PRIORS, Channel, hop_among, late_among, speaker
-from embermem.index.linking import FOLLOWED_FROM, Followed, follow, shares_of
 from embermem.index.products import places_of_highest
 from embermem.index.query_context import View
 from embermem.index.ranker import Said, correction, ranker_of
@@ -64,7 +63,6 @@ class Fused:
     raw: tuple[Floats, ...]
     normalised: tuple[Floats, ...]
     view: View
-    followed: tuple[Followed, ...] = ()
 
     def plus(self, name: str, weight: float, said: Floats) -> Fused:
         """The same with one more channel of these numbers (n,), as they are."""
@@ -205,15 +203,8 @@ def fuse(view: View) -> Fused:
         if added is not None:
             said.append((RANKER, 1.0, added, added))
             scores += added
-    followed = follow(view, _ranked(scores)) if view.query.links else ()
-    if followed:
-        near = shares_of(view, followed)
-        said.append(("link", view.settings.recall_links, near, near))
-        scores += view.settings.recall_links * near
     names, weights, raw, normalised = zip(*said, strict=True)
-    return Fused(
-        followed=followed, scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view
-    )
+    return Fused(scores=scores, names=names, weights=weights, raw=raw, normalised=normalised, view=view)
 
 
 def _add(scores: Floats, view: View, weight: float, normal: Floats) -> None:
@@ -278,12 +269,6 @@ def _pool(view: View, said: Sequence[Floats]) -> NDArray[np.int64]:
     if view.allowed is not None:
         worth[~view.allowed] = -np.inf
     return np.sort(places_of_highest(worth, limit))
-
-
-def _ranked(scores: Floats) -> NDArray[np.int64]:
-    """The rows that links are followed from, best first."""
-    best = places_of_highest(scores, FOLLOWED_FROM)
-    return best[np.argsort(-scores[best], kind="stable")]
 
 
 def _measured(view: View, channel: Channel) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from embermem import languages
 from embermem.core import equations
 from embermem.core.config import Settings
 from embermem.core.errors import EmbedderMismatch
-from embermem.core.types import FactId, Link, Scope, ThreadId
+from embermem.core.types import FactId, Scope, ThreadId
 from embermem.index.late import stems_of
 from embermem.index.pairs import similarities
 from embermem.index.said import micros
@@ -47,7 +47,7 @@ class Query:
     "last week" is counted from `at`. `scope` says what may be told, and limits the snapshot. `shown` are threads whose
     lines whoever asks shows already: none of them is told again, nor what rests on them alone. `valid_at` asks for what
     was true then: what was said by then, and what the facts of the snapshot rest on, which are to be those that were
-    true. `links` are those that may be followed. `themes` are those whose examples are near to the query
+    true. `themes` are those whose examples are near to the query
     (Language.theme_examples) or that it names, `statements` (k, dim) the vectors of example preferences of these, where
     it asks for advice. `parts` are the vectors of parts of the text that are searched for alone. `facts` are the
     cosines of facts' own vectors to the query's, where they were asked for (preset `paper`). `outdated` are ids of
@@ -70,7 +70,6 @@ class Query:
     scope: Scope | None = None
     shown: frozenset[ThreadId] = frozenset()
     valid_at: datetime | None = None
-    links: tuple[Link, ...] = ()
     themes: frozenset[str] = frozenset()
     statements: Vectors | None = field(default=None, compare=False, repr=False)
     parts: Mapping[str, tuple[Vector, TokenVectors | None]] = field(default_factory=dict, compare=False, repr=False)

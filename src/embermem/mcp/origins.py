@@ -111,7 +111,7 @@ def _origin_of_fact(owner: OwnerMemory, fact: Fact, notice: str) -> shapes.Origi
 
 
 def _origin_of_other(why: Why, notice: str) -> shapes.Origin:
-    """Of a line of a profile, a trait, a chain, a link."""
+    """Of a line of a profile, a trait, a chain."""
     said = [quote.utterance for quote in why.quotes] or [quote.utterance for one in why.behind for quote in one.quotes]
     return shapes.Origin(
         notice=notice,

@@ -24,7 +24,7 @@ from embermem.api_keys import Right
 from embermem.core import types
 from embermem.core.errors import EmberError, InputError, StoreError, kind
 from embermem.core.messages import LookBack
-from embermem.core.types import Chain, Forgotten, Link, Persona, Scope, Utterance
+from embermem.core.types import Chain, Forgotten, Persona, Scope, Utterance
 from embermem.mcp import origins, shapes
 from embermem.mcp.arguments import (
     After,
@@ -238,7 +238,7 @@ class Calls:
         """
         with self._told():
             found = self._reach(Right.READ).items(kind, limit=k + 1, after=after or None)
-            items = [shapes.item(one) for one in found[:k] if not isinstance(one, (Utterance, Chain, Link))]
+            items = [shapes.item(one) for one in found[:k] if not isinstance(one, (Utterance, Chain))]
             rest = items[-1].id if len(found) > k else ""
             return self._wrapped(shapes.Listed(notice=_notice(items), kind=kind, items=items, after=rest))
 

@@ -36,7 +36,6 @@ from embermem.core.types import (
     FactId,
     Hit,
     Kind,
-    Link,
     Message,
     Owner,
     OwnerId,
@@ -65,7 +64,7 @@ from embermem.memoryos.recall.elsewhere import Elsewhere, known_of_user
 from embermem.memoryos.recall.evidence_plan import searched_alone
 from embermem.memoryos.recall.follow_ups import read_in_thread
 from embermem.memoryos.recall.overview import Subject
-from embermem.memoryos.recall.scoping import followed, in_scope, tells
+from embermem.memoryos.recall.scoping import in_scope, tells
 from embermem.memoryos.recall.summaries import of_pages
 from embermem.memoryos.recall.theme_vectors import ThemeVectors
 from embermem.memoryos.recall.themes import themes_of
@@ -540,7 +539,6 @@ class MemoryOS:
             vector=vector,
             tokens=tokens,
             keywords=frozenset(self._parts.keywords(asked.in_full, _QUERY_KEYWORDS)),
-            links=followed(self._links(owner.id, moment), snapshot),
             themes=themes,
             statements=None if vector is None or not asks_for_advice(query) else self._themes.preferences(themes),
             parts=parts,
@@ -553,12 +551,6 @@ class MemoryOS:
         facts = (*persona.facts, *persona.agent_facts)
         cosines = similarities(self._fact_vectors.of([fact.text for fact in facts]), vector, self._first_dim)
         return dict(zip((fact.id for fact in facts), cosines.tolist(), strict=True))
-
-    def _links(self, owner_id: OwnerId, moment: Moment) -> tuple[Link, ...]:
-        """The links that a recall may follow: none, unless the setting says that it does."""
-        if self._settings.recall_links == 0.0:
-            return ()
-        return self._store.links(owner_id, moment=moment)
 
     def _embed(self, utterances: Sequence[Utterance]) -> VectorBatch:
         return embedded(self._parts.embedder, utterances)

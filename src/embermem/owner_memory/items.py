@@ -22,21 +22,19 @@ from embermem.core.types import (
     Fact,
     FactId,
     Forgotten,
-    Link,
-    LinkId,
     Page,
     PageId,
     Scope,
     Segment,
     SegmentId,
     Utterance,
+    Why,
     thread_of,
 )
 from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.correcting import AsyncCorrecting, Correcting
 from embermem.owner_memory.documents import AsyncDocuments, Documents
 from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
-from embermem.owner_memory.linking import AsyncLinking, Linking
 from embermem.owner_memory.retaining import AsyncRetaining, Retaining
 from embermem.owner_memory.ruling import AsyncRuling, Ruling
 from embermem.owner_memory.timelines import AsyncTimelines, Timelines
@@ -46,8 +44,8 @@ if TYPE_CHECKING:
     from embermem.core.changes import Decision
     from embermem.protocols import Moment, Within
 
-Item = Page | Utterance | Fact | Segment | Chain | Link | Document
-KINDS = ("page", "utterance", "fact", "segment", "chain", "link", "document")
+Item = Page | Utterance | Fact | Segment | Chain | Document
+KINDS = ("page", "utterance", "fact", "segment", "chain", "document")
 """The kinds of items. An id begins with the first letter of its kind."""
 ORDERS = ("newest", "oldest")
 _STEP = 64
@@ -55,11 +53,11 @@ _STEP = 64
 
 
 @checked
-class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timelines):
+class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
     """The same calls for items of every kind."""
 
     def get(self, item_id: str, *, as_of: At = None) -> Item:
-        """Return a page, utterance, fact, segment, chain or link by its id, also as of a time; or a document. Raises
+        """Return a page, utterance, fact, segment or chain by its id, also as of a time; or a document. Raises
         NotFound."""
         match kind_of(item_id):
             case "page":
@@ -75,9 +73,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
                 if not (shown := self._hidden(as_of).shown_chains(found)):
                     raise self._none_such("chain", item_id)
                 return shown[0]
-            case "document":
-                return self.document(item_id)
-        return self._link(item_id)
+        return self.document(item_id)
 
     @telemetry.spanned(telemetry.UPDATE, "update")
     def update(
@@ -114,8 +110,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
     def delete(self, item_id: str, *, dry_run: bool = False, key: str | None = None) -> Forgotten:
         """Forget a page, a fact, a segment or a document by its id, as `forget` does; returns its receipt. Raises
         NotFound, and Unchangeable for an item that is forgotten with another one."""
-        kind = kind_of(item_id)
-        match kind:
+        match kind_of(item_id):
             case "page":
                 return self.forget(page=item_id, dry_run=dry_run, key=key)
             case "fact":
@@ -130,8 +125,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
                 page_id = self.utterance(item_id).page_id
                 raise Unchangeable(f"an utterance is forgotten with its page: delete {page_id}")
         self.get(item_id)
-        told = "a chain is forgotten with its pages: delete these" if kind == "chain" else "use `unlink` to end a link"
-        raise Unchangeable(told)
+        raise Unchangeable("a chain is forgotten with its pages: delete these")
 
     def items(
         self,
@@ -142,9 +136,9 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
         order: str = "newest",
         scope: Scope | None = None,
     ) -> tuple[Item, ...]:
-        """Return the items of one kind ("page", "utterance", "fact", "segment", "chain", "link" or "document"), the
-        newest or the oldest first: the first `limit` after an item of that list, or all of them; those in `scope`, as
-        `pages`, `facts` and the others list them (links and documents take none).
+        """Return the items of one kind ("page", "utterance", "fact", "segment", "chain" or "document"), the newest or
+        the oldest first: the first `limit` after an item of that list, or all of them; those in `scope`, as
+        `pages`, `facts` and the others list them (documents take none).
 
         `after` is the id of the last item that is known; of a page or utterance its `no` or `seq` too, which is valid
         also after it was forgotten. Facts are current ones, segments those of mid-term memory. New items neither skip
@@ -161,13 +155,12 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
         else:
             if isinstance(after, int):
                 raise InputError(f"after = {after} is a number; give the id of a {kind}")
-            if scope is not None and kind in ("link", "document"):
-                raise InputError(f"{kind}s take no scope: leave it out")
-            made: Mapping[str, Callable[[], Sequence[Fact | Segment | Chain | Link | Document]]] = {
+            if scope is not None and kind == "document":
+                raise InputError("documents take no scope: leave it out")
+            made: Mapping[str, Callable[[], Sequence[Fact | Segment | Chain | Document]]] = {
                 "fact": lambda: self.facts(scope=scope),
                 "segment": lambda: self.segments(scope=scope),
                 "chain": lambda: self.chains(scope=scope),
-                "link": self.links,
                 "document": self.documents,
             }
             items = sorted(made[kind](), key=lambda item: made_order(item.id), reverse=newest)
@@ -180,7 +173,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
     def edits(self, item_id: str) -> tuple[Edit, ...]:
         """Return what changes did to an item, oldest first: each field from what to what, when, why and by whom.
 
-        `item_id` is that of a page, fact, segment, chain or link, a trait's dimension, or a profile line such as
+        `item_id` is that of a page, fact, segment or chain, a trait's dimension, or a profile line such as
         "user.home". `history` returns the changes themselves. Raises NotFound.
         """
         from embermem.memoryos.history import item_history
@@ -198,6 +191,21 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
             if not log:
                 raise self._none_such("item, trait or profile line", item_id)
         return tuple(item_history.edits(log, lambda moment: self._item_at(item_id, moment)))
+
+    def why(self, item_id: str) -> Why:
+        """Return why something is remembered: the words it rests on, the changes that made it, what it replaced, what
+        replaced it, and its conflicts. `str()` formats the result for a terminal.
+
+        `item_id` is that of a fact, segment or chain, a trait's dimension, or a profile line such as "user.home" or
+        "agent.description". Raises NotFound.
+        """
+        from embermem.memoryos.history import provenance
+
+        people = self._people()
+        found = provenance.why(self._store, self.owner.id, item_id, self._parts.clock(), people)
+        if found is None:
+            raise self._none_such("fact, segment, chain, trait or profile line", item_id)
+        return found
 
     def _item_at(self, item_id: str, moment: Moment) -> object | None:
         """An item as it was at a moment; None where there was none."""
@@ -220,7 +228,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
             case "chain":
                 found = store.chains(owner_id, ids=[ChainId(item_id)], moment=moment)
             case _:
-                found = store.links(owner_id, ids=[LinkId(item_id)], standing=False, moment=moment)
+                return None
         return found[-1] if found else None
 
     def _update_fact(
@@ -280,8 +288,6 @@ class Items(FactLists, Correcting, Ruling, Documents, Linking, Retaining, Timeli
             return Unchangeable(
                 "a document, its metadata too, is changed by adding it again with its source: `add_document`"
             )
-        if kind == "link":
-            return Unchangeable("a link cannot be changed: `unlink` it, and link the two again")
         return Unchangeable(f"a {kind} follows from its pages and cannot be changed; correct facts, or forget pages")
 
     def _number(self, kind: str, after: str | int | None) -> int | None:
@@ -323,7 +329,6 @@ class AsyncItems(
     AsyncCorrecting,
     AsyncRuling,
     AsyncDocuments,
-    AsyncLinking,
     AsyncRetaining,
     AsyncTimelines,
 ):
@@ -334,6 +339,7 @@ class AsyncItems(
     delete = awaited("write", Items.delete)
     items = awaited("read", Items.items)
     edits = awaited("read", Items.edits)
+    why = awaited("read", Items.why)
 
 
 def kind_of(item_id: str) -> str:

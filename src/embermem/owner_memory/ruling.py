@@ -167,10 +167,10 @@ class Ruling(Reading):
         """Undo what a change taught; returns the number of the change that does so.
 
         Facts that it added are retired; facts that it retired, superseded or archived are current again; traits,
-        profile lines, links, conflicts and changes to segments get their earlier values; what it ruled out may be
-        learnt again. Items on which a later change rests are left alone: a fact said again or superseded since, a trait
-        or line set since. Pages, chains and segments stay, and forgotten content stays forgotten. Undoing the returned
-        change restores what was undone.
+        profile lines and conflicts get their earlier values; what it ruled out may be learnt again. Items on which a
+        later change rests are left alone: a fact said again or superseded since, a trait or line set since. Pages,
+        chains and segments stay, and forgotten content stays forgotten. Undoing the returned change restores what was
+        undone.
 
         Raises NotFound for an unknown change, and InputError with the reasons if nothing can be undone, as for a second
         undo. `undo_plan` returns what it would do and refuse.

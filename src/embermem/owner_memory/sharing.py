@@ -23,7 +23,7 @@ _READS = frozenset(
     (
         *("recall", "search", "overview", "pages", "page", "utterance", "utterances", "segments", "segment", "heat"),
         *("chains", "persona", "people", "facts", "instructions", "past_facts", "fact", "named", "traits", "profile"),
-        *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "links", "why", "retention"),
+        *("agent_profile", "changes", "diff", "change", "history", "state", "stats", "why", "retention"),
         *("conflicts", "undo_plan", "get", "items", "edits", "watch", "events", "standing"),
         *("document", "documents", "passages", "original", "originals", "marked"),
         *("find_facts", "facts_resting_on", "timeline"),

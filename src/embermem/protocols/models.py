@@ -331,15 +331,13 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileRequest:
-    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known. `neighbours`
-    are the segments nearest to the pages, nearest first."""
+    """What an analyst is shown at a promotion: a segment, its pages not yet analysed, and what is known."""
 
     owner: Owner
     segment: Segment
     pages: tuple[PageView, ...]
     persona: Persona
     nearest: tuple[Fact, ...]
-    neighbours: tuple[Segment, ...] = ()
 
 
 class SegmentWriter(Protocol):

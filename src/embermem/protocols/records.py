@@ -469,10 +469,6 @@ class SegmentState:
     last_access: datetime
     visited_at: datetime | None = None
     vector_sum: Vector | None = field(default=None, compare=False)
-    evolved: tuple[str, ...] = ()
-    """Keywords that newer memories gave it; places are found by the counted ones alone."""
-    tags: tuple[str, ...] = ()
-    context: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The protocols of a store, one for each consumer, with at most 43 methods in total."""
+"""The protocols of a store, one for each consumer, with at most 42 methods in total."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from embermem.core.types import (
     Fact,
     FactId,
     Forgotten,
-    Link,
-    LinkId,
     Message,
     Owner,
     OwnerId,
@@ -230,19 +228,6 @@ class MemoryReads(Protocol):
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         """Facts, the most recently confirmed last."""
-
-    def links(
-        self,
-        owner_id: OwnerId,
-        *,
-        moment: Moment = NOW,
-        of: Collection[str] | None = None,
-        ids: Collection[LinkId] | None = None,
-        standing: bool = True,
-    ) -> tuple[Link, ...]:
-        """The links both of whose ends stand, in the order in which they were made; those of some facts and segments,
-        of some ids. Not only `standing`: those too that were taken back, or lost an end; of one that was made again all
-        versions. Of a moment its revision counts."""
 
     def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
         """The open conflicts: both facts are held, and nobody has settled it. Of a moment its revision counts."""

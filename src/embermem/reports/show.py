@@ -212,8 +212,6 @@ def segment(owner: OwnerMemory, name: str, limit: int | None, as_json: bool, the
             ("last access", found.last_access),
             ("archived", found.archived),
             ("keywords", ", ".join(found.keywords)),
-            *([("tags", ", ".join(found.tags))] if found.tags else []),
-            *([("context", found.context)] if found.context else []),
             ("summary", found.summary),
         ],
     )

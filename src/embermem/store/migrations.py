@@ -10,11 +10,25 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Connection, Dialect, Engine, Table, delete, inspect, literal_column, or_, select, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Dialect,
+    Engine,
+    Table,
+    delete,
+    inspect,
+    literal_column,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
+from embermem.core.changes import Cause
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text
@@ -27,8 +41,10 @@ VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
 """What a store holds that was just made: nothing was ever deleted there."""
 
-_OF_CASES = ("CaseAdded", "CaseDropped")
+_ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved")
 """Kinds of decisions that end with schema 0013."""
+_ENDED_TABLES = ("recall_case", "link", "evolution")
+"""Tables that end with it; of what they held, each has the sources under its name."""
 
 
 def refuse_unknown(found: str, place: str) -> None:
@@ -119,20 +135,23 @@ def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
     return f"ALTER TABLE {table} ADD COLUMN {compiler.get_column_specification(element.column)}"
 
 
-def _drop_cases(connection: Connection) -> None:
-    """Cases, the queries that callers kept because their recall was wrong, leave the log and the tables. A change of
-    nothing else keeps its number. A scrub is due then."""
+def _drop_what_ended(connection: Connection) -> None:
+    """Cases, links between memories, and what links made of segments leave the log and the tables. A change of nothing
+    else keeps its number; of a caller's link it is a correction. A scrub is due then."""
     change = schema.change
-    named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in _OF_CASES))
+    named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in _ENDED))
     rows = connection.execute(select(change.c.owner_id, change.c.no, change.c.decisions).where(named)).all()
     for row in rows:
         decisions = from_json(row.decisions, list[tuple[str, msgspec.Raw]])
-        kept = [(tag, fields) for tag, fields in decisions if tag not in _OF_CASES]
+        kept = [(tag, fields) for tag, fields in decisions if tag not in _ENDED]
         update_rows(connection, change, row.owner_id, ("no",), [{"no": row.no, "decisions": json_text(kept)}])
-    connection.execute(delete(schema.source).where(schema.source.c.item == "recall_case"))
+    linked = update(change).where(change.c.cause == "linking")
+    connection.execute(linked.values(cause=Cause.CORRECTION.value))
+    connection.execute(delete(schema.source).where(schema.source.c.item.in_(_ENDED_TABLES)))
     if rows:
         connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
-    connection.execute(text("DROP TABLE recall_case"))
+    for table in _ENDED_TABLES:
+        connection.execute(text(f"DROP TABLE {table}"))
 
 
 def _drop_records(connection: Connection) -> None:
@@ -146,7 +165,7 @@ def _drop_records(connection: Connection) -> None:
 
 
 def _from_0013(connection: Connection) -> None:
-    _drop_cases(connection)
+    _drop_what_ended(connection)
     _drop_records(connection)
 
 

@@ -101,9 +101,8 @@ class Projector:
                 self._page(d.page_id)["segment_id"] = d.segment_id
                 self._placed[d.page_id] = d.segment_id
                 self._segment(d.segment_id).touched.append(self._no)
-            case changes.SegmentWritten() | changes.SegmentEvolved():
-                more = {"shown": shown_text(d.shown, d.keywords)} if isinstance(d, changes.SegmentWritten) else {}
-                self._set(d, **more)
+            case changes.SegmentWritten():
+                self._set(d, shown=shown_text(d.shown, d.keywords))
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
@@ -201,8 +200,8 @@ class Projector:
         self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
 
     def _end_of_change(self) -> None:
-        """What counts once a change is whole: updates of facts, wherever they stand in it; traits, links and conflicts
-        that are no more."""
+        """What counts once a change is whole: updates of facts, wherever they stand in it; traits and conflicts that
+        are no more."""
         for fact_id, values in self._fact_updates:
             row = self._facts.get(fact_id)
             (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)

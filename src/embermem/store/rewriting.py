@@ -152,8 +152,7 @@ class _Rewriting:
                 page.c.owner_id == self._owner_id, page.c.segment_id == segment_id
             )
         ).one()
-        told = [self._numbers(table, segment_id) for table in (schema.segment_text, schema.evolution)]
-        numbers = [no for some in told for no in some if no is not None]
+        numbers = [no for no in self._numbers(segment_id) if no is not None]
         if not numbers and not pages:
             self._c.execute(delete(segment).where(*mine))
             return
@@ -176,8 +175,9 @@ class _Rewriting:
             )
         )
 
-    def _numbers(self, table: Table, segment_id: str) -> tuple[int | None, int | None]:
-        """The first and the last change that wrote a version of a segment."""
+    def _numbers(self, segment_id: str) -> tuple[int | None, int | None]:
+        """The first and the last change that wrote a segment's text."""
+        table = schema.segment_text
         no = table.c.change_no
         query = select(func.min(no), func.max(no))
         row = self._c.execute(query.where(table.c.owner_id == self._owner_id, table.c.segment_id == segment_id)).one()

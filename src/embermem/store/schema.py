@@ -408,26 +408,6 @@ conflict = _versions(
     Column("reason", Text, nullable=False),
 )
 
-link = _versions(
-    "link",
-    [_key("link_id")],
-    Column("from_id", String(40), nullable=False),
-    Column("to_id", String(40), nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("analyst", Text, nullable=False),
-)
-
-# What newer memories taught of a segment.
-evolution = _versions(
-    "evolution",
-    [_key("segment_id")],
-    Column("keywords", Text, nullable=False),
-    Column("tags", Text, nullable=False),
-    Column("context", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("analyst", Text, nullable=False),
-)
-
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
 # that bars it, so that undoing the one does not lift the other. Marks of an owner who was forgotten whole are of kind
 # gone, under a keyed hash of the owner's id and the change 0 (store/erasing.py).
@@ -499,8 +479,6 @@ DERIVED = (
     fact,
     fact_state,
     conflict,
-    link,
-    evolution,
     trait,
     profile,
     person,

@@ -13,7 +13,6 @@ from embermem.store.queries.dependents import Trails
 from embermem.store.queries.documents import Documents
 from embermem.store.queries.fact_lists import FactLists
 from embermem.store.queries.keys import Keys
-from embermem.store.queries.links import Links
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
 from embermem.store.queries.oversight import Oversight
@@ -65,7 +64,6 @@ class SqlStore(
     Personas,
     Segments,
     Timelines,
-    Links,
     Retaining,
 ):
     """Store, StoredSettings, UsageLog and KeyStore of `protocols`, on a database."""

@@ -3,20 +3,20 @@
     server = ModelServer(answer)
 
 The same pages always get the same answers, whatever else stands in the request: what is remembered after failures can
-be compared with what is remembered without them. `linking_answer` also proposes links to what is shown beside them.
+be compared with what is remembered without them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from embermem import languages
 from embermem.core.traits import dimensions_by_name
 from embermem.languages.words import sentences, terms
 
-__all__ = ["answer", "linking_answer"]
+__all__ = ["answer"]
 
 Json = dict[str, Any]
 
@@ -25,7 +25,6 @@ _PAGE = re.compile(r"(p\d+)(?: (t\d+))?(?: \d{4}-\d\d-\d\d)?")
 _BEFORE = re.compile(r"(t\d+) before: (.*)")
 _SPOKEN = re.compile(r"(?:(?P<id>u\d+) )?(?P<side>user|agent|system|tool)(?: (?P<name>[^:]{1,40}))?: (?P<text>.*)")
 _KNOWN = re.compile(r"(f\d+) user (?:([^:=]+): )?([^=]+)=(.*)")
-_SEGMENT = re.compile(r"(s\d+) ([^:]*): (.*)")
 _SUMMARY = re.compile(r"^summary so far: (.*)$", re.MULTILINE)
 _SENTENCE = 120
 """Characters of a first sentence that a summary takes."""
@@ -44,23 +43,13 @@ _SINGLE = frozenset({"name", "lives_in", "works_as"})
 def answer(request: Mapping[str, Any]) -> Json:
     """The answer to the body of a chat request (OpenAI's, Anthropic's or Google's form) that holds one of Ember's
     questions about pages. Raises ValueError if it holds none."""
-    return _answered(_profiled, request)
-
-
-def linking_answer(request: Mapping[str, Any]) -> Json:
-    """As `answer`. Where a segment is shown of which a word stands in the pages, they are linked, and the segment is
-    told what was said now."""
-    return _answered(_profiled_and_linked, request)
-
-
-def _answered(profiled: Callable[[list[str]], Json], request: Mapping[str, Any]) -> Json:
     blocks = [found["data"] for text in _texts(request) for found in _DATA.finditer(text)]
     for data in reversed(blocks):  # a repair round stands after the question it repeats
         lines = data.splitlines()
         if any(_PAGE.fullmatch(line) for line in lines):
             return _annotated(lines)
         if _SUMMARY.search(data):
-            return profiled(lines)
+            return _profiled(lines)
         if any(_is_said(line) for line in lines):
             return {"facts": _profiled(lines)["facts"]}
     raise ValueError("the request holds no question of Ember's about pages")
@@ -133,23 +122,7 @@ def _profiled(lines: list[str]) -> Json:
         if note["action"] == "supersede" and note["fact"] in ended:
             note |= {"action": "add", "fact": ""}  # a fact is ended once
         ended.add(note["fact"])
-    return {"facts": facts, "title": "", "summary": _told(firsts), "traits": traits, "links": []}
-
-
-def _profiled_and_linked(lines: list[str]) -> Json:
-    said = [found["text"] for line in lines if (found := _SPOKEN.fullmatch(line)) and found["id"]]
-    links: list[Json] = []
-    for line in lines:
-        if (found := _SEGMENT.fullmatch(line)) is None:
-            continue
-        words = [word.strip() for word in found[2].split(",")]
-        shared = [(word, text) for word in words for text in said if {*terms(word)} & {*terms(text)}]
-        if shared:
-            word, text = shared[0]
-            fresh = [one for one in re.findall(r"\w{4,}", text) if one not in words]
-            told = {"keywords": fresh[:2], "tags": [word], "context": f"Later: {_first(text)}"}
-            links.append({"one": "s0", "other": found[1], "reason": f"both tell of {word}", **told})
-    return {**_profiled(lines), "links": links}
+    return {"facts": facts, "title": "", "summary": _told(firsts), "traits": traits}
 
 
 def _stated(text: str) -> Iterator[tuple[str, str, str]]:

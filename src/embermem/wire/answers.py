@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from embermem.core.fields import FieldType, SetBy
-from embermem.core.types import Conflict, Document, Edit, Link, PageId, Redaction, Retention, Webhook
+from embermem.core.types import Conflict, Document, Edit, PageId, Redaction, Retention, Webhook
 from embermem.wire.mapping import Doc, From
 from embermem.wire.memories import (
     Addition,
@@ -206,13 +206,6 @@ class ConflictSettled:
 
     change_no: Annotated[int, Doc("The change that settled it; undoing it takes it back.")]
     results: tuple[Conflict, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Links:
-    """Links between facts and segments."""
-
-    results: tuple[Link, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

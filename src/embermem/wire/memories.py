@@ -229,29 +229,6 @@ class ChainMemory(_Item):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LinkData:
-    """What else is known of a link."""
-
-    from_id: str
-    to_id: str
-    change_no: int
-    retired_at: datetime | None
-    sources: SourceIds
-    rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("The source characters of the reason.")]
-    analyst: Annotated[str, Doc("Who linked them; empty where the caller did.")]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LinkMemory(_Item):
-    """Two related memories, with the reason."""
-
-    memory: Annotated[str, From("reason"), Doc("Why they are linked.")]
-    created_at: Annotated[datetime, From("recorded_at"), Doc("When Ember wrote it.")]
-    kind: Literal["link"] = "link"
-    metadata: Annotated[LinkData, WHOLE]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class DocumentData:
     """What else is known of a document."""
 
@@ -557,8 +534,6 @@ class SegmentItem:
     rests_on: Annotated[tuple[SourceItem, ...], From("sources"), Doc("Sources of its summary.")]
     change_no: Annotated[int, Doc("The change that wrote its summary.")]
     recorded_at: Annotated[datetime, Doc("When that was.")]
-    tags: tuple[str, ...]
-    context: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

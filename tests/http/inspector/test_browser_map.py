@@ -88,11 +88,11 @@ def test_two_fingers_zoom_and_the_whole_map_fits_a_telephone(shown: Server, tab:
 
 def test_a_fact_shows_where_it_was_said_when_it_is_looked_at(shown: Server, tab: Tab) -> None:
     page = tab(shown, "/map")
-    expect(page.locator(".map-lines .rests")).to_have_count(0)
+    expect(page.locator(".map-lines line")).to_have_count(0)
     page.locator(".dot.fact[data-in]").first.focus()
-    expect(page.locator(".map-lit .rests")).to_have_count(1)
+    expect(page.locator(".map-lit line")).to_have_count(1)
     page.get_by_label("Where facts were said").check()
-    expect(page.locator(".map-lines:not(.map-lit) .rests").first).to_be_attached()
+    expect(page.locator(".map-lines:not(.map-lit) line").first).to_be_attached()
     assert "lines=1" in page.url
 
 

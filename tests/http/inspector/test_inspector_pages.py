@@ -451,15 +451,11 @@ def test_a_change_says_what_it_did_to_what_in_words_and_is_undone_as_it_said(
     assert "undone by" in Read(get(browser, f"/audit/{no}").text).text
     (ended,) = full.learn([{"text": "plans a concert", "value": "a concert", "attribute": "plans"}])
     full.expire(fact_id=ended.id, at=timedelta(days=1))
-    segment = full.segments()[0]
-    link = full.link(ended.id, segment.id, "it is about music")
-    full.unlink(link.id)
     no = full.changes()[-1].no
     for path in ("/audit", "/overview", f"/audit/{no}", f"/audit/{no - 1}", f"/audit/{no}/plan"):
         page = Read(get(browser, path).text)
         assert "plans a concert" in page.text, path
-        for item in (ended.id, segment.id, link.id):
-            assert not re.search(rf"\b{item}\b", page.text), (path, item)
+        assert not re.search(rf"\b{ended.id}\b", page.text), path
 
     fact = next(one for one in full.facts() if "rabbit" in one.text)
     full.pin(full.correct(fact.id, "has a hare named Biscuit").id)
@@ -467,11 +463,10 @@ def test_a_change_says_what_it_did_to_what_in_words_and_is_undone_as_it_said(
     home = {"attribute": "lives_in", "valid_from": "2026-04-20"}
     one, other = full.learn([{"text": f"lives in {city}", "value": city, **home} for city in ("Bern", "Basel")])
     full.settle_conflict(one.id, other.id)
-    full.unlink(full.link(one.id, full.segments()[0].id, "it is where she lived").id)
     full.expire(fact_id=one.id, at=timedelta(days=9))
     kinds = {type(decision).__name__ for change in full.changes() for decision in change.decisions}
     assert {"FactPinned", "FactDenied", "Erased", "TextsBarred", "FactExpires"} <= kinds
-    assert {"FactsConflict", "ConflictSettled", "Linked", "Unlinked"} <= kinds
+    assert {"FactsConflict", "ConflictSettled"} <= kinds
     for change in full.changes():
         text = Read(get(browser, f"/audit/{change.no}").text).text
         assert not [kind for kind in kinds if re.search(rf"\b{kind}\b", text) and kind not in ("Embedded", "Undone")]
@@ -521,21 +516,15 @@ def test_a_conflict_is_shown_until_both_are_let_stand(full: OwnerMemory, browser
         assert "state=conflict" not in re.sub("<option.*?</option>", "", page.text)
 
 
-def test_a_fact_tells_what_it_replaced_what_it_is_linked_to_and_when_it_ends(
-    full: OwnerMemory, browser: httpx2.Client
-) -> None:
+def test_a_fact_tells_what_it_replaced_and_when_it_ends(full: OwnerMemory, browser: httpx2.Client) -> None:
     (old,) = full.learn([BERN])
     (new,) = full.learn([{**BASEL, "valid_from": "2026-04-25"}])
-    full.link(new.id, full.segments()[0].id, "it is <i>where</i> she lives")
     full.expire(fact_id=new.id, at=timedelta(days=9))
     answer = get(browser, f"/facts/{new.id}")
     page = Read(answer.text)
     assert page.hooks("replaced")
     assert old.text in page.text
     assert "Expires" in page.text
-    assert "it is <i>where</i> she lives" in page.text
-    (segment,) = [attrs["href"] for _, attrs in page.elements if "/segments/" in (attrs.get("href") or "")]
-    assert browser.get(str(segment)).status_code == 200
 
 
 # --------------------------------------------------------------------------------------------------------- import

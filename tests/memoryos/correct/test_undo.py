@@ -28,18 +28,15 @@ from embermem.core.changes import (
     FactRetired,
     FactsConflict,
     FactStrengthened,
-    Linked,
     ProfileSet,
-    SegmentEvolved,
     TextsBarred,
     TraitCleared,
     TraitSet,
     Undone,
-    Unlinked,
 )
 from embermem.core.config import load
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import About, FactId, LinkId, PageId, SegmentId, Source, UtteranceId
+from embermem.core.types import About, FactId, PageId, SegmentId, Source, UtteranceId
 from embermem.memoryos.correct.undoing import undo_plan, undoing
 from scripted import NOW, SMALL, Opener, Place
 from soundness import assert_sound, rows
@@ -380,33 +377,16 @@ def test_what_a_fact_ended_holds_again_only_when_the_fact_goes() -> None:
     )
 
 
-def test_links_conflicts_and_what_segments_evolved_to_are_taken_back_and_brought_again() -> None:
-    link = Linked(link_id=LinkId("l1"), from_id=FactId("tea"), to_id=FactId("figs"), reason="both are food", sources=())
-    before, after = (
-        SegmentEvolved(
-            segment_id=SegmentId("s1"), keywords=(word,), tags=(), context="", reason="newer", sources=(SOURCE,)
-        )
-        for word in ("tea", "figs")
-    )
+def test_conflicts_are_taken_back_and_brought_again() -> None:
     conflict = FactsConflict(fact_id=FactId("tea"), other_id=FactId("figs"), reason="of one day")
-    first = log((fact("tea"), fact("figs"), before))
-    done = made((link, after, conflict), Cause.PROMOTION, first)
+    settled = ConflictSettled(fact_id=conflict.fact_id, other_id=conflict.other_id)
+    done = made((conflict,), Cause.PROMOTION, log((fact("tea"), fact("figs"))))
     back = undone(done, 2)
-    assert set(back[-1].decisions) == {
-        Undone(no=2),
-        Unlinked(link_id=link.link_id),
-        before,
-        ConflictSettled(fact_id=conflict.fact_id, other_id=conflict.other_id),
-    }
-    assert set(undone(back, 3)[-1].decisions) == {Undone(no=3), link, after, conflict}
-    alone = undone(made((replace(after, segment_id=SegmentId("s2")),), Cause.PROMOTION, first), 2)
-    assert alone[-1].decisions[1] == SegmentEvolved(
-        segment_id=SegmentId("s2"), keywords=(), tags=(), context="", reason="", sources=()
-    )
+    assert back[-1].decisions == (Undone(no=2), settled)
+    assert undone(back, 3)[-1].decisions == (Undone(no=3), conflict)
 
-    link = Linked(link_id=LinkId("l1"), from_id=FactId("tea"), to_id=FactId("figs"), reason="food", sources=())
-    done = made((Unlinked(link_id=link.link_id),), Cause.LINKING, made((link,), Cause.LINKING, log()))
-    assert undoing(done, 2, SETTINGS) == [Undone(no=2), link]
+    done = made((settled,), Cause.CORRECTION, made((conflict,), Cause.PROMOTION, log()))
+    assert undoing(done, 2, SETTINGS) == [Undone(no=2), conflict]
     with pytest.raises(InputError, match="it has been ended since"):
         undoing(done, 1, SETTINGS)
 

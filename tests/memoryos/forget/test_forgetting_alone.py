@@ -20,13 +20,11 @@ from embermem.core.changes import (
     Decision,
     FactAdded,
     FactStrengthened,
-    Linked,
     ProfileSet,
-    SegmentEvolved,
     TraitSet,
 )
 from embermem.core.errors import NotFound, StoreError
-from embermem.core.types import About, FactId, LinkId, Source
+from embermem.core.types import About, FactId, Source
 from embermem.memoryos.forget.redacting import Going, redacted
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
@@ -56,8 +54,8 @@ def stored(place: str | Path) -> Rows:
 
 
 def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str]]:
-    """By table, the ids of what rests on some pages: by its sources, as their chain or segment, as a link to what goes
-    whole, or by a fact's end."""
+    """By table, the ids of what rests on some pages: by its sources, as their chain or segment, or by a
+    fact's end."""
     seqs = {row["seq"] for row in said if row["page_id"] in pages}
     found: dict[str, set[str]] = {"note": pages, "membership": pages}
     found["chain"] = {row["chain_id"] for row in before["note"] if row["page_id"] in pages}
@@ -71,28 +69,22 @@ def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str
         if row["superseded_by"] in facts:
             facts.add(row["fact_id"])
     found["chain"] |= items["chain"]
-    found["segment"] = found["segment_text"] = found["evolution"] = segments | items["segment"]
+    found["segment"] = found["segment_text"] = segments | items["segment"]
     found["fact"] = found["fact_state"] = facts
     found["trait"], found["profile"], found["person"] = items["trait"], items["profile"], items["person"]
-    held = {row["segment_id"] for row in before["membership"] if row["page_id"] not in pages}
-    held |= {row["item_id"] for row in before["source"] if row["item"] == "fact" and row["seq"] not in seqs}
-    ended = (segments | facts) - held  # of these nothing is left to be linked
-    found["link"] = items["link"] | {r["link_id"] for r in before["link"] if ended & {r["from_id"], r["to_id"]}}
     return found
 
 
-ITEMS = ("chain", "segment", "fact", "trait", "profile", "person", "link", "evolution")
+ITEMS = ("chain", "segment", "fact", "trait", "profile", "person")
 IDS = {
     "note": "page_id",
     "membership": "page_id",
     "chain": "chain_id",
     "segment": "segment_id",
     "segment_text": "segment_id",
-    "evolution": "segment_id",
     "fact": "fact_id",
     "fact_state": "fact_id",
     "trait": "dimension",
-    "link": "link_id",
 }
 
 
@@ -177,25 +169,21 @@ def test_what_rests_on_two_pages_rests_on_the_other_alone_once_one_is_forgotten(
     gone, stays = (
         Source(seq=one.seq, utterance_id=one.id) for one in (alice.page(page).utterances[0] for page in pages[:2])
     )
-    (segment, *_), both = alice.segments(), (gone, stays)
+    both = (gone, stays)
     told: dict[str, Any] = {"about": About.USER, "subject": "user", "attribute": "likes", "value": "birds"}
     decisions: list[Decision] = [
         FactAdded(fact_id=FactId("f-1"), text="likes birds", sources=(stays,), valid_from=None, **told),
         FactStrengthened(fact_id=FactId("f-1"), sources=both),
-        SegmentEvolved(
-            segment_id=segment.id, keywords=("birds",), tags=("walks",), context="birds", reason="new", sources=both
-        ),
-        Linked(link_id=LinkId("l-1"), from_id=FactId("f-1"), to_id=segment.id, reason="of birds", sources=both),
         TraitSet(dimension="music", level=0.5, confidence=0.5, sources=both),
         ProfileSet(whose=About.USER, name="home", value="birds", sources=both, set_by="analyst"),
     ]
     state = memory._parts.store.owner_state(alice.owner.id)
     assert state is not None
     memory._parts.store.apply(
-        alice.owner, Cause.LINKING, "", decisions, now=clock(), revision=state.revision, lease=None
+        alice.owner, Cause.CORRECTION, "", decisions, now=clock(), revision=state.revision, lease=None
     )
     alice.forget(page=pages[0])
-    (change,) = [one for one in alice.changes() if one.cause is Cause.LINKING]
+    (change,) = [one for one in alice.changes() if one.cause is Cause.CORRECTION]
     assert [(type(one), getattr(one, "sources", None)) for one in change.decisions] == [
         (type(one), (stays,)) for one in decisions
     ]

@@ -89,7 +89,7 @@ def test_what_a_model_wrote_is_held_and_told(reader: Any) -> None:
     overview = alice.overview(400).text
     assert WING in overview
     assert TITLE in overview
-    assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/3.5"}
+    assert {one.analyst for one in alice.changes() if one.cause == "consolidation"} == {"model:scripted/3.6"}
 
 
 def test_what_the_pages_do_not_bear_out_is_not_held_and_segments_tell_what_they_tell_without_it(
@@ -101,7 +101,7 @@ def test_what_the_pages_do_not_bear_out_is_not_held_and_segments_tell_what_they_
     assert all("heron" in text or "lake" in text for text in held if text)
     assert "Zelda" not in alice.recall("Who bakes rye bread?").text + alice.overview(400).text
     placed = {one.analyst for one in alice.changes() if one.cause == "consolidation"}
-    assert placed == {"model:scripted/3.5+extractive-v1"}
+    assert placed == {"model:scripted/3.6+extractive-v1"}
 
     settings: dict[str, Any] = {"promote_every": 1, "tau": 0.5, "min_new": 1, "clock": lambda: NOW + timedelta(days=1)}
     with Memory(tmp_path / "alone.db", embedder="hashed", background=False, **settings) as one:

@@ -188,39 +188,3 @@ def test_moments_are_weighed_with_what_is_held(opened: Opener, clock: Clock) -> 
     for minutes in range(1, 20):
         mine.recall("heron", as_of=NOW + timedelta(minutes=minutes), valid_at=NOW)
     assert before < once == pytest.approx(memory._parts.system.resident_bytes, rel=0.2)
-
-
-# ----------------------------------------------------------------------------------------------------------- links
-
-
-def linked(mine: OwnerMemory, clock: Clock) -> tuple[datetime, str]:
-    """A garden and a fact, which share no word and are linked; the time before the link, and its id."""
-    mine.add("The slugs ate the courgettes.", "Oh.", at="2026-01-10T10:00:00+02:00", thread="garden")
-    for number in range(8):
-        mine.add(f"We saw heron number {number}.", "Nice.", at="2026-02-10T10:00:00+02:00", thread="lake")
-    mine.add("I like beer.", "I see.", at="2026-02-11T10:00:00+02:00", thread="pub")
-    mine.settle()
-    before = clock.now
-    clock.go(60)
-    slugs = next(s for s in mine.segments() if "courgettes" in s.summary)
-    beer = next(fact for fact in mine.facts() if "beer" in fact.text)
-    return before, mine.link(slugs.id, beer.id, "beer traps catch slugs").id
-
-
-def test_a_link_is_followed_and_told_only_where_the_setting_says_so(opened: Opener, clock: Clock) -> None:
-    memory = opened(
-        facts_when="read", placed_by="page", theta=1.2, short_term_pages=3, recall_links=5.0, mid_term_segments=30
-    )
-    mine = memory.of("alice")
-    before, link = linked(mine, clock)
-    context = mine.recall("Who ate the courgettes?")
-    hit = next(hit for hit in context.hits if "beer" in hit.utterance.text)
-    assert hit.channels["link"].raw > 0
-    assert [note for note in context.explain(hit).notes if link in note and "beer traps catch slugs" in note]
-    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?", as_of=before).hits)
-    mine.unlink(link)
-    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?").hits)
-
-    mine = opened("2.db", facts_when="read", placed_by="page", theta=1.2, mid_term_segments=30).of("alice")
-    linked(mine, clock)
-    assert all("link" not in hit.channels for hit in mine.recall("Who ate the courgettes?").hits)

@@ -18,9 +18,7 @@ from embermem.cli.commands.common import (
     time_of,
 )
 
-_IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="A page, utterance, fact, segment, chain, link or document.")
-]
+_IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A page, utterance, fact, segment, chain or document.")]
 
 
 def get(ctx: typer.Context, item_id: _IdArgument, as_json: JsonOption = False) -> None:
@@ -38,9 +36,7 @@ def get(ctx: typer.Context, item_id: _IdArgument, as_json: JsonOption = False) -
 
 def items(
     ctx: typer.Context,
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="page, utterance, fact, segment, chain, link or document.")
-    ],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="page, utterance, fact, segment, chain or document.")],
     limit: Annotated[int, typer.Option(min=0, metavar="N", help="At most so many.")] = 50,
     after: Annotated[str | None, typer.Option(metavar="ID", help="Begin after this item.")] = None,
     oldest: Annotated[bool, typer.Option("--oldest", help="The oldest first.")] = False,
@@ -48,7 +44,7 @@ def items(
     as_json: JsonOption = False,
 ) -> None:
     """List the items of one kind, the newest first."""
-    from embermem.core.types import Document, Link, Page
+    from embermem.core.types import Document, Page
     from embermem.reports import render
 
     seen = scope_of(scope)
@@ -61,8 +57,6 @@ def items(
                 says = one.query or one.response
             case Document():
                 says = one.title
-            case Link():
-                says = f"{one.from_id} {one.to_id}: {one.reason}"
             case _:
                 says = getattr(one, "text", "") or getattr(one, "summary", "")
         rows.append((one.id, render.cut(says, 90)))
@@ -74,7 +68,7 @@ def edits(
     item_id: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="A page, fact, segment, chain or link, a trait, or a profile line such as user.home."
+            metavar="ID", help="A page, fact, segment or chain, a trait, or a profile line such as user.home."
         ),
     ],
     as_json: JsonOption = False,

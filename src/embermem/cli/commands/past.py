@@ -1,4 +1,4 @@
-"""`why`, `diff`, `conflicts`, `links`, `learn`, `fade`, `expire`, `verify`: where memory comes from, how it changed."""
+"""`why`, `diff`, `conflicts`, `learn`, `fade`, `expire`, `verify`: where memory comes from, how it changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from embermem.cli.commands.common import (
     owner_read,
     owner_written,
     session_of,
-    text_of,
     time_of,
 )
 from embermem.core.errors import InputError, NotFound
@@ -29,7 +28,7 @@ def why(
     item: Annotated[
         str,
         typer.Argument(
-            metavar="ID", help="The id of a fact, segment, chain or link, a trait, or a profile line such as user.home."
+            metavar="ID", help="The id of a fact, segment or chain, a trait, or a profile line such as user.home."
         ),
     ],
     as_json: JsonOption = False,
@@ -78,35 +77,6 @@ def conflicts(
         for one in found
     )
     render.listed(as_json, found, "in conflict", ("older", "says", "newer", "says", "why"), rows)
-
-
-def links(
-    ctx: typer.Context,
-    item: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only links of this fact or segment.")] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="ID", help="Link ID to this item; requires --reason.")
-    ] = None,
-    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why they are related.")] = None,
-    remove: Annotated[str | None, typer.Option("--remove", metavar="LINK", help="Remove a link.")] = None,
-    as_of: AsOfOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List links between facts and segments, create one, or remove one."""
-    from embermem.reports import render
-
-    if (to is None) != (reason is None) or (to is not None and item is None):
-        raise typer.BadParameter("a link needs an ID, --to and --reason")
-    if to is not None and remove is not None:
-        raise typer.BadParameter("create a link or remove one, not both")
-    at = time_of(as_of)
-    with owner_read(ctx) as owner:
-        if remove is not None:
-            owner.unlink(remove)
-        if to is not None and item is not None and reason is not None:
-            owner.link(item, to, text_of(reason))
-        found = owner.links(item, as_of=at)
-    rows = ((one.id, one.from_id, one.to_id, render.cut(one.reason, 80), one.analyst or "caller") for one in found)
-    render.listed(as_json, found, "links", ("id", "from", "to", "why", "by"), rows)
 
 
 def learn(

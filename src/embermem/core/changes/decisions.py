@@ -24,8 +24,6 @@ from embermem.core.types import (
     Fact,
     FactId,
     FactProposal,
-    ItemId,
-    LinkId,
     PageId,
     PersonRelation,
     ProfileField,
@@ -62,7 +60,6 @@ __all__ = [
     "FactsConflict",
     "Item",
     "KeywordCount",
-    "Linked",
     "Noted",
     "PersonRelated",
     "Placed",
@@ -70,7 +67,6 @@ __all__ = [
     "Refused",
     "Ruling",
     "SegmentEnded",
-    "SegmentEvolved",
     "SegmentWritten",
     "SummaryPart",
     "TextsBarred",
@@ -78,7 +74,6 @@ __all__ = [
     "TraitSet",
     "UndoPlan",
     "Undone",
-    "Unlinked",
     "barred_by",
     "undone",
 ]
@@ -103,7 +98,6 @@ class Cause(StrEnum):
     CORRECTION = "correction"
     FORGETTING = "forgetting"
     IMPORT = "import"
-    LINKING = "linking"
     RETENTION = "retention"
     EXPIRY = "expiry"
     REGROUPING = "regrouping"
@@ -116,10 +110,8 @@ class Item(StrEnum):
     MEMBERSHIP = "membership"
     CHAIN = "chain"
     SEGMENT_TEXT = "segment_text"
-    EVOLUTION = "evolution"
     FACT = "fact"
     CONFLICT = "conflict"
-    LINK = "link"
     TRAIT = "trait"
     PROFILE = "profile"
     PERSON = "person"
@@ -460,40 +452,6 @@ class PersonRelated(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Linked(Record):
-    """Two related memories, facts or segments, with the reason (A-MEM, arXiv 2502.12110)."""
-
-    tag: ClassVar[str] = "Linked"
-    link_id: LinkId
-    from_id: ItemId
-    to_id: ItemId
-    reason: str
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unlinked(Record):
-    """A link was removed."""
-
-    tag: ClassVar[str] = "Unlinked"
-    link_id: LinkId
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SegmentEvolved(Record):
-    """How a newer memory changed an older segment: additional keywords, tags, and a sentence of context, replacing
-    earlier ones. All empty removes them."""
-
-    tag: ClassVar[str] = "SegmentEvolved"
-    segment_id: SegmentId
-    keywords: tuple[str, ...]
-    tags: tuple[str, ...]
-    context: str
-    reason: str
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Evicted(Record):
     """A segment moved from mid-term memory to the archive."""
 
@@ -536,9 +494,6 @@ Decision = (
     | TraitSet
     | ProfileSet
     | PersonRelated
-    | Linked
-    | Unlinked
-    | SegmentEvolved
     | Evicted
     | SegmentEnded
 )

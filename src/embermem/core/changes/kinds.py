@@ -33,9 +33,6 @@ class Sort(StrEnum):
     CHAIN = "chain"
     SEGMENT = "segment"
     FACT = "fact"
-    LINK = "link"
-    ITEM = "item"
-    """A fact or a segment."""
     DIMENSION = "dimension"
     CHANGE = "change"
 

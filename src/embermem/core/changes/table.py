@@ -16,7 +16,7 @@ from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
 from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
-from embermem.core.types import About, FactId, LinkId, Relation, SegmentId, Source
+from embermem.core.types import About, FactId, Relation, Source
 
 __all__ = [
     "BY_API_KIND",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _PAGE, _CHAIN, _SEGMENT, _FACT = Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT
-_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT, Sort.LINK, Sort.ITEM)
+_NAMED = (Sort.PAGE, Sort.CHAIN, Sort.SEGMENT, Sort.FACT)
 """The sorts of ids that have a history."""
 
 
@@ -181,23 +181,6 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         told=lambda one, say: ("page analysed", f"{say(one.page_id)} up to #{one.upto_seq}"),
         about="page_id",
         did=lambda one: ("pages analysed", 1),
-    ),
-    Kind(
-        of=d.SegmentEvolved,
-        heading=Heading.BOOKKEEPING,
-        ids={"segment_id": _SEGMENT},
-        sources=("sources",),
-        texts=("keywords", "tags", "context", "reason"),
-        forgotten=Rests(("segment_id",)),
-        undone=Undoing.RESTORED,
-        moves=Moves.NOTHING,
-        sets=(Item.EVOLUTION, ("segment_id",)),
-        unset=lambda names, now: d.SegmentEvolved(
-            segment_id=SegmentId(names[0]), keywords=(), tags=(), context="", reason="", sources=()
-        ),
-        told=lambda one, say: ("segment evolved", f"{say(one.segment_id)}: {one.reason}"),
-        about="segment_id",
-        taught=lambda one, say: f"{say(one.segment_id)} evolved: {one.reason}",
     ),
     Kind(
         of=d.Evicted,
@@ -386,7 +369,7 @@ _FACTS: tuple[Kind[Any], ...] = (
     ),
 )
 
-_TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
+_TRAITS_AND_LINES: tuple[Kind[Any], ...] = (
     Kind(
         of=d.TraitSet,
         heading=Heading.PROFILE,
@@ -444,32 +427,6 @@ _TRAITS_LINES_AND_LINKS: tuple[Kind[Any], ...] = (
         told=lambda one, say: ("person", _related(one)),
         taught=lambda one, say: _related(one),
     ),
-    Kind(
-        of=d.Linked,
-        heading=Heading.LEARNT,
-        ids={"link_id": Sort.LINK, "from_id": Sort.ITEM, "to_id": Sort.ITEM},
-        sources=("sources",),
-        texts=("reason",),
-        forgotten=Rests(("from_id", "to_id")),
-        undone=Undoing.RESTORED,
-        moves=Moves.PERSONA,
-        sets=(Item.LINK, ("link_id",)),
-        unset=lambda names, now: d.Unlinked(link_id=LinkId(names[0])),
-        told=lambda one, say: ("linked", f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}"),
-        about="from_id",
-        taught=lambda one, say: f"{say(one.from_id)} → {say(one.to_id)}: {one.reason}",
-    ),
-    Kind(
-        of=d.Unlinked,
-        heading=Heading.LEARNT,
-        ids={"link_id": Sort.LINK},
-        forgotten=Falls(("link_id",)),
-        undone=Undoing.RESTORED,
-        moves=Moves.PERSONA,
-        ends=(Item.LINK, ("link_id",)),
-        told=lambda one, say: ("no longer linked", say(one.link_id)),
-        taught=lambda one, say: f"no longer linked: {say(one.link_id)}",
-    ),
 )
 
 _OF_THE_LOG: tuple[Kind[Any], ...] = (
@@ -518,7 +475,7 @@ _OF_THE_LOG: tuple[Kind[Any], ...] = (
     ),
 )
 
-KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_LINES_AND_LINKS, *_OF_THE_LOG))
+KINDS = table(get_args(Decision), (*_PAGES_AND_SEGMENTS, *_FACTS, *_TRAITS_AND_LINES, *_OF_THE_LOG))
 """The entry of each kind of decision."""
 BY_TAG: Mapping[str, type[Any]] = {kind.tag: kind for kind in KINDS}
 """The kinds of decisions by the tags that they are stored under."""
@@ -556,7 +513,7 @@ def ids(decision: Decision) -> Iterator[tuple[Sort, str]]:
 
 
 def named(decision: Decision) -> frozenset[str]:
-    """The ids of facts, pages, segments, chains and links that a decision names: it stands in their history."""
+    """The ids of facts, pages, segments and chains that a decision names: it stands in their history."""
     return frozenset(one for sort, one in ids(decision) if sort in _NAMED)
 
 

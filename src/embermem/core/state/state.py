@@ -63,14 +63,14 @@ class State:
 
     def _take(self, d: Decision) -> None:
         match d:
-            case c.Placed() | c.SegmentWritten() | c.SegmentEvolved():
+            case c.Placed() | c.SegmentWritten():
                 self._set(d)
                 self.opened.setdefault(d.segment_id, self.no)
-            case c.Noted() | c.ChainSummarised() | c.TraitSet() | c.ProfileSet() | c.PersonRelated():
+            case (
+                c.Noted() | c.ChainSummarised() | c.FactsConflict() | c.TraitSet() | c.ProfileSet() | c.PersonRelated()
+            ):
                 self._set(d)
-            case c.Linked() | c.FactsConflict():
-                self._set(d)
-            case c.Unlinked() | c.ConflictSettled() | c.TraitCleared():
+            case c.ConflictSettled() | c.TraitCleared():
                 self._end(d)
             case c.SegmentEnded():
                 self._end(d)

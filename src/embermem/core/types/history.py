@@ -7,7 +7,7 @@ from datetime import datetime
 
 from embermem.core.record import Record
 from embermem.core.types.ids import PageId
-from embermem.core.types.memories import Conflict, Fact, Link, ProfileField, Segment, Trait
+from embermem.core.types.memories import Conflict, Fact, ProfileField, Segment, Trait
 from embermem.core.types.utterances import Utterance
 
 
@@ -44,7 +44,7 @@ class Diff(Record):
     """What changed for an owner between two times, without what was forgotten since. `changes` are the numbers of
     the changes in between. A fact that was added and ended in between is in `facts_added` and in `facts_ended`;
     `facts_changed` were said again, pinned, archived, given an end, or made current again. Pairs are (before,
-    after), with None for no value. `segments_rewritten` have a new title, summary, keywords, tags or context."""
+    after), with None for no value. `segments_rewritten` have a new title, summary or keywords."""
 
     earlier: datetime
     later: datetime
@@ -60,8 +60,6 @@ class Diff(Record):
     segments_archived: tuple[Segment, ...] = ()
     conflicts_added: tuple[Conflict, ...] = ()
     conflicts_ended: tuple[Conflict, ...] = ()
-    links_added: tuple[Link, ...] = ()
-    links_ended: tuple[Link, ...] = ()
 
     def __str__(self) -> str:
         numbers = f"changes {self.changes[0]} to {self.changes[-1]}" if self.changes else "no change"
@@ -81,8 +79,6 @@ class Diff(Record):
         lines += [f"- segment {one.id}: archived" for one in self.segments_archived]
         lines += [f"+ conflict {one.older.id} {one.newer.id}: {_line(one.reason)}" for one in self.conflicts_added]
         lines += [f"- conflict {one.older.id} {one.newer.id}" for one in self.conflicts_ended]
-        lines += [f"+ link {one.id} {one.from_id} {one.to_id}: {_line(one.reason)}" for one in self.links_added]
-        lines += [f"- link {one.id} {one.from_id} {one.to_id}" for one in self.links_ended]
         return "\n".join(lines)
 
 
@@ -146,9 +142,8 @@ class MadeBy(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Why(Record):
-    """Why something is remembered. `kind` is fact, segment, chain, link, trait or profile; inside `behind` also
-    evolution. `quotes` are the words it rests on, oldest first; `changes` are those that made it. `behind` are the
-    facts behind a profile line or trait, both ends of a link, or the changes that links made to a segment.
+    """Why something is remembered. `kind` is fact, segment, chain, trait or profile. `quotes` are the words it rests
+    on, oldest first; `changes` are those that made it. `behind` are the facts behind a profile line or trait.
     `replaced` is what it replaced, the oldest last; `replaced_by` is what replaced it, up to the current item.
     `conflicts` are facts that contradict it. `left_out` counts quotes and changes beyond those returned."""
 
@@ -163,7 +158,6 @@ class Why(Record):
     behind: tuple[Why, ...] = ()
     replaced: tuple[Why, ...] = ()
     replaced_by: tuple[Why, ...] = ()
-    links: tuple[Link, ...] = ()
     conflicts: tuple[Why, ...] = ()
     left_out: int = 0
 
@@ -190,9 +184,6 @@ class Why(Record):
         )
         for title, items in groups:
             lines += [f"  {title}"] * bool(items) + [f"    {line}" for item in items for line in item._lines()]
-        for link in self.links:
-            other = link.to_id if link.from_id == self.item_id else link.from_id
-            lines.append(f"  linked to {other}: {_seen(link.reason)} ({link.id})")
         return lines
 
     def _times(self) -> str:

@@ -49,10 +49,7 @@ ThreadId = NewType("ThreadId", str)
 ChainId = NewType("ChainId", str)
 SegmentId = NewType("SegmentId", str)
 FactId = NewType("FactId", str)
-LinkId = NewType("LinkId", str)
 DocumentId = NewType("DocumentId", str)
-ItemId = FactId | SegmentId
-"""What a link joins."""
 
 
 class Role(StrEnum):

@@ -1,4 +1,4 @@
-"""What was understood of it: chains, segments, facts, traits, profile lines and links."""
+"""What was understood of it: chains, segments, facts, traits and profile lines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from embermem.core.types.ids import (
     About,
     ChainId,
     FactId,
-    ItemId,
-    LinkId,
     PageId,
     SegmentId,
     ThreadId,
@@ -66,8 +64,6 @@ class Segment(Record):
     said_from: datetime
     said_to: datetime
     sources: tuple[Source, ...] = ()
-    tags: tuple[str, ...] = ()
-    context: str = ""
     title: str = ""
     counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
     visited_at: datetime | None = field(default=None, compare=False, repr=False)
@@ -184,21 +180,6 @@ class ProfileField(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Link(Record):
-    """Two related memories, facts or segments, with the reason. It is visible while both exist."""
-
-    id: LinkId
-    from_id: ItemId
-    to_id: ItemId
-    reason: str
-    sources: tuple[Source, ...]
-    analyst: str
-    recorded_at: datetime
-    retired_at: datetime | None = None
-    change_no: int = 0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Conflict(Record):
     """Two current facts that cannot both be true; `older` was known first."""
 
@@ -256,4 +237,3 @@ class OwnerStats(Record):
     documents: int = 0
     passages: int = 0
     past_facts: int = 0
-    links: int = 0

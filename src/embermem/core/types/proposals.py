@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from embermem.core.record import Record
-from embermem.core.types.ids import About, ChainId, FactId, ItemId, PageId, SegmentId, Vector
+from embermem.core.types.ids import About, ChainId, FactId, PageId, Vector
 from embermem.core.types.memories import Source
 from embermem.core.types.utterances import Page
 
@@ -73,30 +73,6 @@ class ProfileProposal(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LinkProposal(Record):
-    """A link found by an analyst: from a shown memory (`from_id`), or from a fact proposed in the same answer
-    (`from_fact`), to a shown memory."""
-
-    from_id: ItemId | None
-    from_fact: FactProposal | None
-    to_id: ItemId
-    reason: str
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EvolutionProposal(Record):
-    """A change to an older segment that was shown: additional keywords and tags, and a sentence of context."""
-
-    segment_id: SegmentId
-    keywords: tuple[str, ...]
-    tags: tuple[str, ...]
-    context: str
-    reason: str
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Annotation(Record):
     """An analyst's result for one page: whether it continues the previous page, its chain's summary, its keywords.
     `summary_sources` are the source utterances of the summary. `read_by` names who read it, where that is not the
@@ -125,6 +101,4 @@ class PersonaChange(Record):
     segment_summary: str | None = None
     segment_title: str = ""
     summary_sources: tuple[Source, ...] = ()
-    links: tuple[LinkProposal, ...] = ()
-    evolutions: tuple[EvolutionProposal, ...] = ()
     read_by: str = ""

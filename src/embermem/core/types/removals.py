@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from embermem.core.record import Record
-from embermem.core.types.ids import ChainId, FactId, ItemId, PageId, SegmentId, UtteranceId
+from embermem.core.types.ids import ChainId, FactId, PageId, SegmentId, UtteranceId
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +84,7 @@ class Retention(Record):
     [0, 1]. `t` is the number of days since it was last recalled or said again, `S` its strength in days, which grows
     with each recall. `kind` is "fact" or "segment"; `archives`: whether it would be archived now, with the `reason`."""
 
-    item_id: ItemId
+    item_id: FactId | SegmentId
     kind: str
     text: str
     S: float

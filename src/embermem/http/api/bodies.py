@@ -602,16 +602,6 @@ class OriginalsBody(OwnerBody):
     last: Annotated[int, Field(ge=0, le=LARGEST)] | None = Field(default=None, description="The last so many.")
 
 
-class LinkBody(OwnerBody):
-    """Two memories to link, and why."""
-
-    model_config = _example({"user_id": "alice", "from_id": "f3-000", "to_id": "s5-0", "reason": "both are of Lyon"})
-
-    from_id: Name
-    to_id: Name
-    reason: Line
-
-
 class ExpireBody(OwnerBody):
     """Until when it is kept; null takes that back."""
 

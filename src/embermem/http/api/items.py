@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 from pydantic import Field
 
-from embermem.core.types import Chain, Document, Fact, Link, Page, Segment, Utterance
+from embermem.core.types import Chain, Document, Fact, Page, Segment, Utterance
 from embermem.http.access import asker_of
 from embermem.wire.answers import Part
 from embermem.wire.mapping import to_record
@@ -15,7 +15,6 @@ from embermem.wire.memories import (
     ChainMemory,
     DocumentMemory,
     FactItem,
-    LinkMemory,
     PageItem,
     SegmentMemory,
     UtteranceMemory,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 Item = Annotated[
-    PageItem | UtteranceMemory | FactItem | SegmentMemory | ChainMemory | LinkMemory | DocumentMemory,
+    PageItem | UtteranceMemory | FactItem | SegmentMemory | ChainMemory | DocumentMemory,
     Field(discriminator="kind"),
 ]
 
@@ -43,7 +42,7 @@ class Items(Part):
 
 def shown(owner: OwnerMemory, item: Any, as_of: str | None = None) -> Item:
     """The memory as an answer shows it; its page as it was at a time."""
-    one: Page | Utterance | Fact | Segment | Chain | Link | Document = item
+    one: Page | Utterance | Fact | Segment | Chain | Document = item
     asker = asker_of(owner)
     names = {"user_id": asker.user, "agent_id": asker.agent}
     match one:
@@ -58,8 +57,6 @@ def shown(owner: OwnerMemory, item: Any, as_of: str | None = None) -> Item:
             return to_record(SegmentMemory, one, **names)
         case Chain():
             return to_record(ChainMemory, one, **names)
-        case Link():
-            return to_record(LinkMemory, one, **names)
         case Document():
             return to_record(DocumentMemory, one, **names)
     assert_never(one)

@@ -44,7 +44,6 @@ class Kind(StrEnum):
     FACT = "fact"
     SEGMENT = "segment"
     CHAIN = "chain"
-    LINK = "link"
     DOCUMENT = "document"
 
 
@@ -106,7 +105,7 @@ def list_memories(
 
 @routes.get("/memories/{item_id}", summary="Read one memory")
 def get_memory(owner: Reading, item_id: ItemId, as_of: AsOf = None) -> items.Item:
-    """A page, utterance, fact, segment, chain, link or document, by its id; with `as_of`, as known at a time."""
+    """A page, utterance, fact, segment, chain or document, by its id; with `as_of`, as known at a time."""
     return items.shown(owner, owner.get(item_id, as_of=as_of), as_of)
 
 
@@ -159,7 +158,7 @@ def delete_memories(
 
 @routes.get("/memories/{item_id}/history", summary="Read the history of a memory")
 def get_memory_history(owner: Reading, item_id: ItemId) -> History:
-    """The changes of a page, fact, segment, chain or link, each with only the decisions that name it; and what they
+    """The changes of a page, fact, segment or chain, each with only the decisions that name it; and what they
     changed, from what to what."""
     results = tuple(to_record(ChangeItem, change) for change in owner.history(item_id))
     return History(results=results, edits=owner.edits(item_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-from embermem.core.types import Faded, Link, Verified, Why
+from embermem.core.types import Faded, Verified, Why
 from embermem.http.access import Accessible, asker_of
 from embermem.http.api import bodies
 from embermem.http.api.dependencies import (
@@ -14,14 +14,12 @@ from embermem.http.api.dependencies import (
     ItemId,
     Key,
     Reading,
-    Writing,
     read_by,
     router,
-    text_query,
     time_query,
     written_by,
 )
-from embermem.wire.answers import Conflicts, ConflictSettled, DiffAnswer, Learnt, Links, Retained, UndoPlanAnswer
+from embermem.wire.answers import Conflicts, ConflictSettled, DiffAnswer, Learnt, Retained, UndoPlanAnswer
 from embermem.wire.mapping import to_record
 from embermem.wire.memories import FactItem, PageItem, fact_item, page_item
 
@@ -30,7 +28,7 @@ routes = router("past")
 
 @routes.get("/why/{item_id}", summary="Explain why something is remembered")
 def get_why(owner: Reading, item_id: ItemId) -> Why:
-    """For a fact, segment, chain or link by its id, a trait by its dimension, or a profile line such as `user.home`:
+    """For a fact, segment or chain by its id, a trait by its dimension, or a profile line such as `user.home`:
     the words it rests on, the changes that made it, what it replaced."""
     return owner.why(item_id)
 
@@ -89,28 +87,6 @@ def expire_page(access: Accessible, item_id: ItemId, body: bodies.ExpireBody, ke
     owner = written_by(access, body)
     owner.expire(page_id=item_id, at=body.at, key=key)
     return page_item(asker_of(owner), owner.page(item_id))
-
-
-@routes.get("/links", summary="List links")
-def list_links(
-    owner: Reading,
-    as_of: AsOf = None,
-    item_id: Annotated[str | None, text_query("Only links of this fact or segment.")] = None,
-) -> Links:
-    """Links between facts and segments, each with its reason."""
-    return Links(results=owner.links(item_id, as_of=as_of))
-
-
-@routes.post("/links", status_code=201, summary="Link two memories")
-def make_link(access: Accessible, body: bodies.LinkBody, key: Key = None) -> Link:
-    """Links a fact or segment to another, with a reason."""
-    return written_by(access, body).link(body.from_id, body.to_id, body.reason, key=key)
-
-
-@routes.delete("/links/{item_id}", summary="Remove a link")
-def remove_link(owner: Writing, item_id: ItemId, key: Key = None) -> Link:
-    """Returns the removed link."""
-    return owner.unlink(item_id, key=key)
 
 
 @routes.get("/retention", summary="Read retention")

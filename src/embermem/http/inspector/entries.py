@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -21,12 +20,10 @@ from embermem.core.changes import (
     FactDenied,
     FactRetired,
     Heading,
-    Linked,
     Say,
     Sort,
     TextsBarred,
     Undoing,
-    Unlinked,
     api_kind,
     ids,
     kind_of,
@@ -105,14 +102,11 @@ class Teller:
         self._changes = (*changes, *(() if whole is None else (whole,)))
         self._cut = None if whole is None else range(first, first + most)
         decisions = [one for change in self._changes for one in self._named_by(change)]
-        self._ends = _link_ends(mine, decisions)
-        wanted = {item for one in decisions for sort, item in ids(one) if sort in (Sort.FACT, Sort.SEGMENT, Sort.ITEM)}
-        wanted |= {end for both in self._ends.values() for end in both}
+        wanted = {item for one in decisions for sort, item in ids(one) if sort in (Sort.FACT, Sort.SEGMENT)}
         self._added: dict[str, FactAdded] = {one.fact_id: one for one in decisions if isinstance(one, FactAdded)}
         self._known = mine.named(sorted(wanted)[:NAMED])
         names: dict[str, str] = {fact_id: one.text for fact_id, one in self._added.items()}
         names |= {item: one.text if isinstance(one, Fact) else charts.label(one) for item, one in self._known.items()}
-        names |= {link: " → ".join(names.get(end, "…") for end in both) for link, both in self._ends.items()}
         self.say = Say({**names, **(self._pages(decisions) if pages else {})}, render.when)
 
     def shown(self, change: Change) -> Sequence[Decision]:
@@ -309,11 +303,9 @@ def path_of(sort: Sort, item: object) -> str:
             return f"/segments/{item}"
         case Sort.FACT:
             return f"/facts/{item}"
-        case Sort.ITEM:
-            return f"/{'facts' if str(item).startswith('f') else 'segments'}/{item}"
         case Sort.CHANGE:
             return f"/audit/{item}"
-        case Sort.CHAIN | Sort.LINK | Sort.DIMENSION:
+        case Sort.CHAIN | Sort.DIMENSION:
             return ""
         case _:
             assert_never(sort)
@@ -328,15 +320,3 @@ def _ended(cause: Cause) -> str:
 def _counted(erased: Erased) -> str:
     counts = (("page", len(erased.pages)), ("message", erased.utterances), ("fact", len(erased.facts)))
     return ", ".join(f"{count} {what}{'s' if count != 1 else ''}" for what, count in counts if count) or "nothing"
-
-
-def _link_ends(mine: OwnerMemory, decisions: Iterable[Decision]) -> Mapping[str, tuple[str, ...]]:
-    """The ids at both ends of each link that these decisions set or removed."""
-    ends: dict[str, tuple[str, ...]] = {}
-    for one in decisions:
-        if isinstance(one, Linked):
-            ends[one.link_id] = (one.from_id, one.to_id)
-        elif isinstance(one, Unlinked) and one.link_id not in ends:
-            with suppress(NotFound):
-                ends[one.link_id] = tuple(end.item_id for end in mine.why(one.link_id).behind)
-    return ends

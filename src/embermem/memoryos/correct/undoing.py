@@ -1,4 +1,4 @@
-"""Taking back what a change taught: facts, traits, profile lines, conflicts, links, evolutions, rulings.
+"""Taking back what a change taught: facts, traits, profile lines, conflicts, rulings.
 
 Decided from the log alone, so that doing it again gives the same.
 """
@@ -53,8 +53,7 @@ _State = Decision | bool | None
 
 class _Key(NamedTuple):
     """What was set, and the names by which it is known: a fact, or an aspect of one, by its id; a trait by its
-    dimension; a line by whose it is and its name; a conflict by both facts; a link by its id; an evolution by its
-    segment."""
+    dimension; a line by whose it is and its name; a conflict by both facts."""
 
     what: Item | _Aspect
     names: tuple[str, ...]
@@ -79,11 +78,10 @@ def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:
     change of `log` holds at least its decisions of the kinds in `TEACHING`.
 
     Facts that it added are retired, as if they never held; those that it retired, superseded or moved to the archive
-    hold again; traits, profile lines, links, conflicts and what segments evolved to get what stood there before; what
-    it ruled is lifted. What a later change built on is refused: a fact that was said again or superseded since, a trait
-    or line that was set since; so is what stands or falls with it. What forgetting erased is gone. Where more facts
-    would hold than the cap allows, the oldest go to the archive. Undoing what undid a change restores it, and then it
-    can be undone again.
+    hold again; traits, profile lines and conflicts get what stood there before; what it ruled is lifted. What a later
+    change built on is refused: a fact that was said again or superseded since, a trait or line that was set since; so
+    is what stands or falls with it. What forgetting erased is gone. Where more facts would hold than the cap allows,
+    the oldest go to the archive. Undoing what undid a change restores it, and then it can be undone again.
 
     Raises NotFound for no such change, InputError for one that taught nothing, is undone already, or came before memory
     was begun anew.
@@ -242,7 +240,7 @@ class _PersonaLog:
                 reason = _since_then(last.state)
             case "archived":
                 reason = "it has left or entered the archive since"
-            case Item.LINK | Item.CONFLICT if last.state is None:
+            case Item.CONFLICT if last.state is None:
                 reason = "it has been ended since"
             case _:
                 reason = "it has been set again since"

@@ -26,7 +26,6 @@ from embermem.core.changes import (
     Falls,
     Item,
     Kind,
-    Linked,
     Noted,
     PersonRelated,
     Placed,
@@ -49,7 +48,6 @@ from embermem.core.types import (
     ChainId,
     FactId,
     FactProposal,
-    LinkId,
     PageId,
     ProfileProposal,
     Relation,
@@ -158,7 +156,6 @@ class _Redaction:
         self._texts: dict[SegmentId, SegmentWritten | None] = {}
         self._keywords: dict[PageId, tuple[str, ...]] = {}
         self._placed: dict[PageId, SegmentId] = {}
-        self._links: set[LinkId] = set()
         self._ended_by: dict[FactId, list[FactId]] = {}
         """By a fact that is gone: those that it ended, and that hold until another ends them."""
 
@@ -284,8 +281,6 @@ class _Redaction:
                 _refuse(d)
             case _:
                 assert_never(forgotten)
-        if not kept and isinstance(d, Linked):
-            self._links.add(d.link_id)
         return kept
 
     def _by_own_rule(self, d: OwnRule, no: int) -> Sequence[Decision]:
@@ -324,10 +319,6 @@ class _Redaction:
                 return item_id in self._emptied
             case Sort.FACT:
                 return item_id in self._gone
-            case Sort.ITEM:
-                return item_id in self._gone or item_id in self._emptied
-            case Sort.LINK:
-                return item_id in self._links
             case Sort.DIMENSION | Sort.CHANGE:
                 return False
             case _:

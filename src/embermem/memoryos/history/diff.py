@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from embermem.core.types import Conflict, Diff, Fact, Link, OwnerId, PageId, Persona, Segment
+from embermem.core.types import Conflict, Diff, Fact, OwnerId, PageId, Persona, Segment
 from embermem.protocols import ARCHIVED, ENDED, History, Moment
 
 __all__ = ["diff", "pairs"]
@@ -25,7 +25,6 @@ class _Known:
     facts: Mapping[str, Fact]
     segments: Mapping[str, Segment]
     conflicts: tuple[Conflict, ...]
-    links: tuple[Link, ...]
 
 
 def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
@@ -61,8 +60,6 @@ def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) ->
         segments_archived=tuple(new for old, new in segments if new.archived and not old.archived),
         conflicts_added=tuple(one for name, one in conflicts_are.items() if name not in conflicts_were),
         conflicts_ended=tuple(one for name, one in conflicts_were.items() if name not in conflicts_are),
-        links_added=tuple(one for one in after.links if one.id not in {link.id for link in before.links}),
-        links_ended=tuple(one for one in before.links if one.id not in {link.id for link in after.links}),
     )
 
 
@@ -92,7 +89,6 @@ def _known(store: History, owner_id: OwnerId, moment: Moment) -> _Known:
         facts={fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.change_no, fact.id))},
         segments={segment.id: segment for segment in store.segments(owner_id, moment=moment)},
         conflicts=store.conflicts(owner_id, moment),
-        links=store.links(owner_id, moment=moment),
     )
 
 
@@ -108,7 +104,7 @@ def _plain(fact: Fact) -> Fact:
 
 
 def _shown(segment: Segment) -> Sequence[object]:
-    return segment.title, segment.summary, segment.keywords, segment.tags, segment.context
+    return segment.title, segment.summary, segment.keywords
 
 
 def _marked(known: _Known) -> Mapping[tuple[str, str], Conflict]:

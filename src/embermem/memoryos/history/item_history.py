@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from embermem.core.changes import CALLER, Change, ProfileSet, TraitCleared, TraitSet, named
-from embermem.core.types import Chain, Edit, Fact, Link, Page, ProfileField, Segment, Trait
+from embermem.core.types import Chain, Edit, Fact, Page, ProfileField, Segment, Trait
 from embermem.protocols import Moment
 
 _FIELDS: Mapping[type, tuple[str, ...]] = {
@@ -16,9 +16,8 @@ _FIELDS: Mapping[type, tuple[str, ...]] = {
         *("subject", "attribute", "value", "text", "valid_from", "valid_to"),
         *("expires_at", "pinned", "archived", "superseded_by", "retired_at"),
     ),
-    Segment: ("title", "summary", "keywords", "page_ids", "archived", "tags", "context"),
+    Segment: ("title", "summary", "keywords", "page_ids", "archived"),
     Chain: ("summary", "page_ids"),
-    Link: ("from_id", "to_id", "reason", "retired_at"),
     Trait: ("level", "confidence"),
     ProfileField: ("value", "valid_from"),
 }

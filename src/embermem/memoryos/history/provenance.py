@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from embermem.core.changes import BegunAnew, Change, ProfileSet, SegmentEvolved, TraitCleared, TraitSet
+from embermem.core.changes import BegunAnew, Change, ProfileSet, TraitCleared, TraitSet
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -17,8 +17,6 @@ from embermem.core.types import (
     ChainId,
     Fact,
     FactId,
-    Link,
-    LinkId,
     MadeBy,
     OwnerId,
     ProfileField,
@@ -42,7 +40,7 @@ _FACTS = 8
 
 
 def why(store: History, owner_id: OwnerId, item_id: str, at: datetime, people: People) -> Why | None:
-    """Why there is a fact, segment, chain or link (by its id), a trait (by its dimension) or a profile line (such as
+    """Why there is a fact, segment or chain (by its id), a trait (by its dimension) or a profile line (such as
     "user.home"); None if there is none. `at` is now: an age counts from it. Facts name whom they
     are about as `people` knows them."""
     return _ProvenanceQuery(store, owner_id, at, people).why(item_id)
@@ -67,10 +65,8 @@ class _ProvenanceQuery:
             return self._fact(facts[0])
         if found := store.segments(owner_id, ids=[SegmentId(item_id)]):
             return self._segment(found[0])
-        if chains := store.chains(owner_id, ids=[ChainId(item_id)]):
-            return self._chain(chains[0])
-        links = store.links(owner_id, ids=[LinkId(item_id)], standing=False)
-        return self._link(links[-1]) if links else None
+        chains = store.chains(owner_id, ids=[ChainId(item_id)])
+        return self._chain(chains[0]) if chains else None
 
     # -------------------------------------------------------------------------------------------------------- facts
 
@@ -79,7 +75,6 @@ class _ProvenanceQuery:
             self._sourced(fact, self._making("fact", fact.id)),
             replaced=tuple(self._sourced(one) for one in self._before(fact)),
             replaced_by=tuple(self._sourced(one) for one in self._after(fact)),
-            links=self._store.links(self._owner_id, of=[fact.id]),
             conflicts=tuple(self._sourced(one) for one in self._facts(fact.conflicts)),
         )
 
@@ -196,42 +191,18 @@ class _ProvenanceQuery:
         begun = max((i for i, one in enumerate(log) if any(isinstance(d, BegunAnew) for d in one.decisions)), default=0)
         return log[begun:]
 
-    # ----------------------------------------------------------------------------------- segments, chains and links
+    # ---------------------------------------------------------------------------------------- segments and chains
 
     def _segment(self, segment: Segment) -> Why:
-        changes = self._making("segment", segment.id)
-        evolved = [
-            (change, d)
-            for change in changes
-            for d in change.decisions
-            if isinstance(d, SegmentEvolved) and d.segment_id == segment.id
-        ]
-        behind: tuple[Why, ...] = ()
-        if evolved and (segment.tags or segment.context or evolved[-1][1].keywords):
-            change, d = evolved[-1]
-            text = "; ".join(part for part in (d.context, ", ".join(d.tags), ", ".join(d.keywords), d.reason) if part)
-            behind = (self._why(segment.id, "evolution", text, d.sources, [change]),)
-        told = self._why(segment.id, "segment", segment.summary, segment.sources, changes)
-        return replace(told, behind=behind, links=self._store.links(self._owner_id, of=[segment.id]))
+        return self._why(segment.id, "segment", segment.summary, segment.sources, self._making("segment", segment.id))
 
     def _chain(self, chain: Chain) -> Why:
         return self._why(chain.id, "chain", chain.summary, chain.sources, self._making("chain", chain.id))
 
-    def _link(self, link: Link) -> Why:
-        facts = [self._sourced(fact) for fact in self._facts((link.from_id, link.to_id))]
-        segments = [
-            self._why(one.id, "segment", one.summary, one.sources, ())
-            for end in (link.from_id, link.to_id)
-            for one in self._store.segments(self._owner_id, ids=[SegmentId(end)])
-        ]
-        text = f"{link.from_id} and {link.to_id}: {link.reason}"
-        told = self._why(link.id, "link", text, link.sources, self._making("link", link.id))
-        return replace(told, held=link.retired_at is None, behind=(*facts, *segments))
-
     # ------------------------------------------------------------------------------------------------ of every item
 
     def _making(self, kind: str, item_id: str) -> list[Change]:
-        """The changes with a decision of this item; in others it is only named, as by a link to it."""
+        """The changes with a decision of this item; in others it is only named."""
         found = self._store.changes(self._owner_id, naming=item_id)
         return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
 

@@ -1,19 +1,18 @@
-"""Promote: what the new pages of a hot segment say enters the persona, and ties memories together (paper §3.3)."""
+"""Promote: what the new pages of a hot segment say enters the persona (paper §3.3)."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from embermem.core.changes import Analysed, Cause, Linked, SegmentEvolved, SummaryPart
-from embermem.core.config import LinkNumbers
+from embermem.core.changes import Analysed, Cause, SummaryPart
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
-from embermem.core.types import PageId, PageView, PersonaChange, Segment, SegmentId
-from embermem.memoryos.ingest import linking, mid_term, segment_text
+from embermem.core.types import PageId, PersonaChange, Segment, SegmentId
+from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.memoryos.ingest.read import in_our_words
@@ -31,7 +30,6 @@ _PROFILED_AT_ONCE = 32
 _ALONE = 2
 """Single pages of a segment that may fail at one promotion, one where the model is hopeless; the segment's others are
 left to the next."""
-_LINKS = LinkNumbers()
 
 
 def promote(claim: Claim) -> bool:
@@ -110,14 +108,12 @@ def _analyse_pages(
     analyst, pace = extractive if claim.unbelieved else claim.parts.analyst, claim.parts.promoting
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
-    near = () if analyst is extractive else linking.neighbours(segment.id, views, others, _LINKS.neighbours)
     request = ProfileRequest(
         owner=claim.owner,
         segment=_as_segment(segment, notes),
         pages=views,
         persona=persona,
         nearest=claim.knowledge.current(),
-        neighbours=tuple(_as_segment(one, ()) for one in near),
     )
     try:
         change = _profiled(claim, analyst, request, notes)
@@ -148,9 +144,6 @@ def _analyse_pages(
     elif analyst is not extractive:
         pace.answered(len(notes))
     decisions = claim.learn(change, pages)
-    named = analyst is extractive
-    tied = _tied(claim, change, segment, views, others if named else near, named=named)
-    decisions += tied
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]
     after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
     vectors: dict[SegmentId, Vector] = {}
@@ -168,9 +161,6 @@ def _analyse_pages(
     claim.segments[segment.id] = after
     claim.analysed += len(notes)
     claim.promoted.add(segment.id)
-    for evolved in tied:
-        if isinstance(evolved, SegmentEvolved):
-            claim.segments[evolved.segment_id] = linking.after(claim.segments[evolved.segment_id], evolved)
     return _Came.TAUGHT
 
 
@@ -183,9 +173,7 @@ def _put_off(
     last = [noted for noted in notes if noted.attempts + 1 == settings.attempts]
     if last:
         change = _profiled(claim, extractive, request, last)
-        views = [noted.view for noted in last]
-        decisions = claim.learn(change, [view.page for view in views])
-        decisions += _tied(claim, change, segment, views, tuple(claim.segments.values()), named=True)
+        decisions = claim.learn(change, [noted.view.page for noted in last])
         if decisions:
             claim.apply(Cause.PROMOTION, extractive.name, decisions)
     wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)
@@ -217,47 +205,12 @@ def _profiled(claim: Claim, analyst: Analyst, request: ProfileRequest, notes: Se
     )
 
 
-def _tied(
-    claim: Claim,
-    change: PersonaChange,
-    segment: SegmentState,
-    views: Sequence[PageView],
-    segments: Sequence[SegmentState],
-    *,
-    named: bool,
-) -> list[Linked | SegmentEvolved]:
-    """The links that a promotion makes, and what it makes of the segments beside: as the analyst proposes, or with
-    `named` by the names of what the facts are about."""
-    said = {u.seq: u for view in views for u in view.page.utterances}
-    held = claim.knowledge.current()
-    around = linking.Around(
-        held=held,
-        fresh=linking.fresh(held, said),
-        segment=segment,
-        pages=views,
-        segments=segments,
-        apart=linking.speakers(views, claim.owner.user, claim.owner.agent),
-    )
-
-    def made(known: Collection[linking.Pair]) -> list[Linked]:
-        if named:
-            return linking.by_name(around, known, claim.next_no, _LINKS)
-        return linking.linked(change.links, around, known, claim.next_no, _LINKS)
-
-    links = made(())
-    if links:  # those that are there, or were taken back, are not made again
-        ends = {segment.id, *(fact.id for fact in around.fresh), *(p.from_id for p in change.links if p.from_id)}
-        known = claim.store.links(claim.owner.id, of=ends, standing=False)
-        links = made(linking.pairs((one.from_id, one.to_id) for one in known))
-    return [*links, *(linking.evolved(change.evolutions, around) if change.evolutions else ())]
-
-
 def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
     """The segment as an analyst is shown it, with those of its pages that are new."""
     return Segment(
         id=state.id,
         summary="\n".join(part.text for part in state.parts),
-        keywords=tuple(dict.fromkeys((*(count.word for count in state.keywords), *state.evolved))),
+        keywords=tuple(count.word for count in state.keywords),
         page_ids=tuple(noted.view.page.id for noted in notes),
         visits=state.visits,
         unanalysed=state.unanalysed,
@@ -268,7 +221,5 @@ def _as_segment(state: SegmentState, notes: Sequence[NotedPage]) -> Segment:
         said_from=state.said_from,
         said_to=state.said_to,
         sources=tuple(dict.fromkeys(source for part in state.parts for source in part.sources)),
-        tags=state.tags,
-        context=state.context,
         title=state.title,
     )

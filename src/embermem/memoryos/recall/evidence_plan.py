@@ -270,4 +270,4 @@ def _of(view: View, part: str) -> Floats:
 def _only(query: Query, part: str) -> Query:
     """The query for a part of its text, with the part's own vectors, if it has them."""
     vector, tokens = query.parts.get(part, (None, None))
-    return replace(query, text=part, before=(), vector=vector, tokens=tokens, keywords=frozenset(), links=())
+    return replace(query, text=part, before=(), vector=vector, tokens=tokens, keywords=frozenset())

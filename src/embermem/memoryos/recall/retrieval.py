@@ -37,7 +37,6 @@ from embermem.core.vectors import page_vector
 from embermem.index.channels import speaker
 from embermem.index.coverage import widened
 from embermem.index.fusion import fuse
-from embermem.index.linking import Followed
 from embermem.index.pairs import similarities
 from embermem.index.products import highest
 from embermem.index.query_context import Query, View
@@ -103,7 +102,6 @@ class Ranking:
     answerable: float
     likely: float = 0.0
     find_facts: Callable[[People], tuple[tuple[Fact, float], ...]]
-    followed: tuple[Followed, ...] = ()
     plan: tuple[str, ...] = ()
     """What the plan of the question added: memoryos/recall/evidence_plan.py."""
     shares: Callable[[Sequence[int]], Sequence[Mapping[str, ChannelScore]]]
@@ -243,7 +241,6 @@ def recall(
         notes=(
             *ranking.notes,
             *(f"stands at every recall: {fact_line(fact)[2:]}" for fact in packing.standing),
-            *_links_told(ranking, packing),
         ),
         rests_on=tuple(dict.fromkeys((*(hit.utterance.id for hit in packed), *told))),
     )
@@ -308,16 +305,6 @@ def overview_of(
         preset=settings.preset,
         rests_on=tuple(dict.fromkeys(source.utterance_id for source in rests_on)),
     )
-
-
-def _links_told(ranking: Ranking, packing: Packing) -> list[str]:
-    """A note for each link that led to something in the text."""
-    packed = [ranking.rows[place] for place in packing.places]
-    return [
-        f"followed link {one.link.id}, {one.link.from_id} to {one.link.to_id}: {one_line(one.link.reason)}"
-        for one in ranking.followed
-        if np.isin(packed, one.rows).any()
-    ]
 
 
 def rank(snapshot: Snapshot, query: Query, settings: Settings, first: int | None = None) -> Ranking:
@@ -426,7 +413,6 @@ def _rank(view: View, wanted: int | None) -> Ranking:
         answerable=sure,
         likely=likely,
         find_facts=lambda people: bearing(view, texts.at_begins(fused.scores), people),
-        followed=fused.followed,
         plan=plan,
         shares=lambda at: fused.shares(at, [penalties.get(row, 0.0) for row in at]),
     )

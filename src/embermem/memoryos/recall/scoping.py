@@ -18,7 +18,6 @@ from embermem.core.types import (
     Fact,
     FactId,
     Kind,
-    Link,
     Persona,
     PersonRelation,
     ProfileField,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     Mask = NDArray[np.bool_]
 
-__all__ = ["Wanted", "followed", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
+__all__ = ["Wanted", "in_scope", "of_kinds", "tells", "tiers_of", "wholly_in"]
 
 _Line = TypeVar("_Line", ProfileField, Trait)
 
@@ -72,16 +71,6 @@ def of_kinds(snapshot: Snapshot, scope: Scope | None) -> Snapshot:
 def tells(scope: Scope | None, kind: Kind) -> bool:
     """Whether a scope lets a kind be told."""
     return scope is None or scope.tells(kind)
-
-
-def followed(links: Iterable[Link], snapshot: Snapshot) -> tuple[Link, ...]:
-    """The links both of whose ends, and all of whose sources, are in a narrowed snapshot."""
-    facts: set[str] = {fact.id for fact in snapshot.facts.rows}
-
-    def there(item: str) -> bool:
-        return item in facts or snapshot.segments.place_of(item) is not None
-
-    return tuple(one for one in links if there(one.from_id) and there(one.to_id) and _stands(snapshot, one.sources))
 
 
 def wholly_in(segments: Iterable[Segment], snapshot: Snapshot) -> tuple[Segment, ...]:

@@ -317,7 +317,7 @@ def _places() -> Iterator[Invariant]:
 
 
 def _facts() -> Iterator[Invariant]:
-    fact, state, segment, other = schema.fact, schema.fact_state, schema.segment, schema.fact.alias("other")
+    fact, state, other = schema.fact, schema.fact_state, schema.fact.alias("other")
     yield _derived(
         "facts superseded by a missing fact, or superseded and still current",
         _count(
@@ -332,18 +332,9 @@ def _facts() -> Iterator[Invariant]:
         _count(fact, _none(state, state.c.fact_id == fact.c.fact_id, state.c.retired_no.is_(None), *same)),
     )
     yield _derived("states of missing facts", _count(state, _none(fact, fact.c.fact_id == state.c.fact_id)))
-    conflict, link, evolution = schema.conflict, schema.link, schema.evolution
+    conflict = schema.conflict
     ends = [_none(fact, fact.c.fact_id == conflict.c[name]) for name in ("fact_id", "other_id")]
     yield _derived("conflicts of missing facts", _count(conflict, or_(*ends)))
-    ends = [
-        and_(_none(fact, fact.c.fact_id == end), _none(segment, segment.c.segment_id == end))
-        for end in (link.c.from_id, link.c.to_id)
-    ]
-    yield _derived("links to missing items", _count(link, or_(*ends)))
-    yield _derived(
-        "evolutions of missing segments",
-        _count(evolution, _none(segment, segment.c.segment_id == evolution.c.segment_id)),
-    )
 
 
 def _sources() -> Iterator[Invariant]:

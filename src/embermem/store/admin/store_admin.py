@@ -20,7 +20,6 @@ from embermem.store.admin.replaying import replay
 from embermem.store.codec import decisions_text, micros
 from embermem.store.engines.words import how_it_runs, planned_rows
 from embermem.store.queries import reads, waits
-from embermem.store.queries.links import visible
 from embermem.store.queries.webhooks import webhook_counts
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
 from embermem.store.transactions import Transactions, missing_parts, over_owners
@@ -175,7 +174,6 @@ class Whole(Transactions):
                 agent_facts=count(fact, held, fact.c.about == About.AGENT.value),
                 archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
                 past_facts=count(fact, fact.c.retired_no.is_not(None)),
-                links=count(schema.link, *visible(owner_id, None)),
                 traits=count(trait, trait.c.retired_no.is_(None)),
                 changes=0 if state is None else state.revision,
                 without_vector=reads.unembedded(c, owner_id),

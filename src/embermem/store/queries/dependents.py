@@ -57,7 +57,7 @@ _READING = _all_but(
     Cause.EXPIRY,
 )
 """Causes of changes in which an analyst's words stand."""
-_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.LINKING, Cause.EXPIRY)
+_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.EXPIRY)
 """Causes of changes that name pages which no table finds them by."""
 _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
@@ -370,16 +370,13 @@ class _Following:
                     self._numbers.add(row.change_no)
 
     def _ties(self) -> None:
-        """Conflicts, links and evolutions of what goes, and what else was noted of pages."""
+        """Conflicts of what goes, and what else was noted of pages."""
         for table in schema.OF_PAGES:
             if table not in (schema.note, schema.membership):
                 self._ends(table, table.c.page_id, self._pages)
-        conflict, link, evolution = schema.conflict, schema.link, schema.evolution
+        conflict = schema.conflict
         for column in (conflict.c.fact_id, conflict.c.other_id):
             self._ends(conflict, column, self._facts)
-        for column in (link.c.from_id, link.c.to_id):
-            self._ends(link, column, {*self._facts, *self._segments})
-        self._ends(evolution, evolution.c.segment_id, set(self._segments))
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""

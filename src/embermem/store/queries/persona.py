@@ -238,7 +238,7 @@ def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Seque
     table = schema.conflict
     query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, upto))
     for end in (table.c.fact_id, table.c.other_id):
-        query = query.where(reads.fact_held(owner_id, end, upto, archived=False))
+        query = query.where(reads.fact_held(owner_id, end, upto))
     return c.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
 
 

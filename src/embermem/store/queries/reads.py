@@ -189,40 +189,24 @@ def noted_pages(
 # ------------------------------------------------------------------------------------------------------------ segments
 
 
-EVOLVED = tuple(schema.evolution.c[name].label(f"evolved_{name}") for name in ("keywords", "tags", "context"))
-"""What of an evolution is read beside a segment's text."""
-
-
 _SEGMENTS = (
-    select(schema.segment, schema.segment_text, *EVOLVED)
+    select(schema.segment, schema.segment_text)
     .join(
         schema.segment_text,
         and_(same(schema.segment_text, schema.segment, "segment_id"), schema.segment_text.c.retired_no.is_(None)),
-    )
-    .outerjoin(
-        schema.evolution,
-        and_(same(schema.evolution, schema.segment, "segment_id"), schema.evolution.c.retired_no.is_(None)),
     )
     .order_by(schema.segment.c.opened_no, schema.segment.c.segment_id)
 )
 
 
 def select_segments(owner_id: OwnerId) -> Select[Any]:
-    """Segments with their text as it stands, and what newer memories made of them."""
+    """Segments with their text as it stands."""
     return _SEGMENTS.where(schema.segment.c.owner_id == owner_id)
 
 
-def counted_from(counted: Sequence[KeywordCount], evolved: Sequence[str]) -> tuple[str, ...]:
-    """The words that a segment is counted with: those of its pages, and what newer memories taught."""
-    return tuple(dict.fromkeys((*(count.word for count in counted), *evolved)))
-
-
-def evolved_from(row: Row[Any]) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """Keywords, tags and context of the columns `EVOLVED`; all empty where a segment never evolved."""
-    if row.evolved_keywords is None:
-        return (), (), ""
-    keywords, tags = (from_json(text, tuple[str, ...]) for text in (row.evolved_keywords, row.evolved_tags))
-    return keywords, tags, row.evolved_context
+def words_of(counted: Iterable[KeywordCount]) -> tuple[str, ...]:
+    """The words that a segment is counted with."""
+    return tuple(count.word for count in counted)
 
 
 def unanalysed_counts(connection: Connection, owner_id: OwnerId, ids: Sequence[str] | None = None) -> dict[str, int]:
@@ -237,11 +221,10 @@ def unanalysed_counts(connection: Connection, owner_id: OwnerId, ids: Sequence[s
     return {row.segment_id: row.pages for row in found}
 
 
-def shown_keywords(shown: str | None, counted: Sequence[KeywordCount], evolved: Sequence[str] = ()) -> tuple[str, ...]:
+def shown_keywords(shown: str | None, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
     """The keywords of a segment that are shown: those chosen when its text was written, the most frequent ones where
-    none were, then what newer memories taught; at most eight."""
-    own = [count.word for count in counted] if shown is None else shown_from(shown, counted)
-    return tuple(dict.fromkeys((*own, *evolved)))[:SHOWN_KEYWORDS]
+    none were; at most eight."""
+    return (words_of(counted) if shown is None else shown_from(shown, counted))[:SHOWN_KEYWORDS]
 
 
 def segment_from(
@@ -258,30 +241,26 @@ def segment_from(
     if (total := _vector_from(row, embedder)) is not None:
         length = float(np.linalg.norm(total))
         embedding = total / np.float32(length) if length else total
-    evolved, tags, context = evolved_from(row)
     return record(
         Segment,
         row,
         id=row.segment_id,
         summary="\n".join(part.text for part in parts),
         title=row.title or "",
-        keywords=shown_keywords(row.shown, keywords, evolved),
-        counted=counted_from(keywords, evolved),
+        keywords=shown_keywords(row.shown, keywords),
+        counted=words_of(keywords),
         page_ids=page_ids,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),
         archived=row.evicted_no is not None,
         sources=sources,
-        tags=tags,
-        context=context,
         embedding=embedding,
     )
 
 
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
-    evolved, tags, context = evolved_from(row)
     keywords = from_json(row.keywords, tuple[KeywordCount, ...])
     return record(
         SegmentState,
@@ -295,9 +274,6 @@ def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> Segment
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),
         vector_sum=_vector_from(row, embedder),
-        evolved=evolved,
-        tags=tags,
-        context=context,
     )
 
 
@@ -358,10 +334,10 @@ def stood(table: Any, upto: int | None) -> Any:
     return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
 
 
-def fact_held(owner_id: OwnerId, fact_id: Any, upto: int | None, *, archived: bool) -> ColumnElement[bool]:
-    """Whether a fact is held, or was at change `upto`; with `archived` also if only in the archive."""
+def fact_held(owner_id: OwnerId, fact_id: Any, upto: int | None) -> ColumnElement[bool]:
+    """Whether a fact is held, or was at change `upto`."""
     table = schema.fact if upto is None else schema.fact_state
-    empty = ["retired_no" if upto is None else "ended_no", *(() if archived else ("archived_no",))]
+    empty = ("retired_no" if upto is None else "ended_no", "archived_no")
     held = exists().where(
         table.c.owner_id == owner_id, table.c.fact_id == fact_id, *(table.c[one].is_(None) for one in empty)
     )

@@ -43,15 +43,10 @@ class Segments(Transactions):
             return read(c, owner_id, moment, archived, None if ids is None else sorted(ids))
 
     def segment_words(self, owner_id: OwnerId) -> tuple[tuple[str, ...], ...]:
-        own, taught = schema.segment_text.c.keywords, schema.evolution.c.keywords.label("taught")
-        query = reads.select_segments(owner_id).with_only_columns(own, taught).order_by(None)
+        query = reads.select_segments(owner_id).with_only_columns(schema.segment_text.c.keywords).order_by(None)
         with self._read() as c:
             return tuple(
-                reads.counted_from(
-                    from_json(counted, tuple[KeywordCount, ...]),
-                    () if words is None else from_json(words, tuple[str, ...]),
-                )
-                for counted, words in c.execute(query)
+                reads.words_of(from_json(counted, tuple[KeywordCount, ...])) for (counted,) in c.execute(query)
             )
 
     def chains(
@@ -145,12 +140,9 @@ def _segments_then(
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
 
-    def told(table: Table) -> dict[str, Row[Any]]:
-        key = table.c.segment_id
-        some = () if ids is None else (key.in_(ids),)
-        return {row.segment_id: row for row in c.execute(_told(owner_id, table, key, moment, *some))}
-
-    texts, evolved = told(schema.segment_text), told(schema.evolution)
+    table, key = schema.segment_text, schema.segment_text.c.segment_id
+    some = () if ids is None else (key.in_(ids),)
+    texts = {row.segment_id: row for row in c.execute(_told(owner_id, table, key, moment, *some))}
     sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
     return tuple(
         _segment(
@@ -159,7 +151,6 @@ def _segments_then(
             _text_from(texts[row.segment_id])
             if row.segment_id in texts
             else _bare(c, owner_id, moment, members[row.segment_id].page_ids),
-            evolved.get(row.segment_id),
             sources.get(row.segment_id, ()),
         )
         for row in known
@@ -265,17 +256,14 @@ def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[P
     return _Text(said_from=min(said_at), said_to=max(said_at), change_no=change_no, recorded_at=time_of(recorded_at))
 
 
-def _segment(
-    row: Row[Any], members: _Members, text: _Text, evolved: Row[Any] | None, sources: tuple[Source, ...]
-) -> Segment:
+def _segment(row: Row[Any], members: _Members, text: _Text, sources: tuple[Source, ...]) -> Segment:
     """A segment as it was, without counters."""
-    words = () if evolved is None else from_json(evolved.keywords, tuple[str, ...])
     return Segment(
         id=SegmentId(row.segment_id),
         summary=text.summary,
         title=text.title,
-        keywords=reads.shown_keywords(text.shown, text.keywords, words),
-        counted=reads.counted_from(text.keywords, words),
+        keywords=reads.shown_keywords(text.shown, text.keywords),
+        counted=reads.words_of(text.keywords),
         page_ids=tuple(members.page_ids),
         visits=0,
         unanalysed=0,
@@ -286,6 +274,4 @@ def _segment(
         said_from=text.said_from,
         said_to=text.said_to,
         sources=sources,
-        tags=() if evolved is None else from_json(evolved.tags, tuple[str, ...]),
-        context="" if evolved is None else evolved.context,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -95,12 +95,16 @@ def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
 
 
 def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
-    """A segment's keywords are those of its text, then those that it evolved to."""
-    said, evolved = (_words(c, owner_id, table) for table in (schema.segment_text, schema.evolution))
+    of = schema.segment_text.c
+    query = select(of.segment_id, of.change_no, of.retired_no, of.keywords).where(of.owner_id == owner_id)
+    rows = c.execute(query.order_by(of.segment_id, of.change_no))
     return tuple(
-        Version(item=(SegmentId(name), one.item), no=one.no, until=one.until)
-        for name, versions in said.items()
-        for one in (_both(versions, evolved[name]) if name in evolved else versions)
+        Version(
+            item=(SegmentId(row.segment_id), reads.words_of(from_json(row.keywords, tuple[KeywordCount, ...]))),
+            no=row.change_no,
+            until=row.retired_no,
+        )
+        for row in rows
     )
 
 
@@ -111,35 +115,6 @@ def _summaries(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentI
         Version(item=(SegmentId(row.segment_id), reads.summary_from(row.parts)), no=row.change_no, until=row.retired_no)
         for row in rows
     )
-
-
-def _words(c: Connection, owner_id: OwnerId, table: Table) -> Mapping[str, Sequence[Version[tuple[str, ...]]]]:
-    """By segment, the keywords of its versions in one table."""
-    of, found = table.c, dict[str, list[Version[tuple[str, ...]]]]()
-    query = select(of.segment_id, of.change_no, of.retired_no, of.keywords).where(of.owner_id == owner_id)
-    for row in c.execute(query.order_by(of.segment_id, of.change_no)):
-        if table is schema.evolution:
-            words = from_json(row.keywords, tuple[str, ...])
-        else:
-            words = tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...]))
-        found.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
-    return found
-
-
-def _both(
-    said: Sequence[Version[tuple[str, ...]]], evolved: Sequence[Version[tuple[str, ...]]]
-) -> Iterable[Version[tuple[str, ...]]]:
-    """Two columns of versions as one, a version for each change of either."""
-    moved = {one.no for one in (*said, *evolved)} | {one.until for one in (*said, *evolved) if one.until is not None}
-    numbers = sorted(moved)
-    for no, until in zip(numbers, [*numbers[1:], None], strict=True):
-        words = [one.item for side in (said, evolved) for one in side if one.no <= no and _stands(one, no)]
-        if any(one.no <= no and _stands(one, no) for one in said):
-            yield Version(item=tuple(dict.fromkeys(word for some in words for word in some)), no=no, until=until)
-
-
-def _stands(version: Version[Any], no: int) -> bool:
-    return version.until is None or version.until > no
 
 
 # ------------------------------------------------------------------------------------------------------------- persona

@@ -64,16 +64,12 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """What ties two dots, one of which is looked at: a link with its reason, or (`rests`) a fact and the segment in
-    which it was said."""
+    """From a fact to the segment in which it was said; `wanted` if one of them is looked for."""
 
-    rests: bool
-    ends: tuple[str, str]
     x1: float
     y1: float
     x2: float
     y2: float
-    why: str
     wanted: bool
 
 
@@ -145,7 +141,7 @@ def atlas(
         shape="drawn" if dots else "none",
         note=note,
         dots=dots,
-        lines_drawn=_lines(here, placed, dots),
+        lines_drawn=_lines(placed, dots) if lines else (),
         people=sorted({dot.person for dot in dots if dot.person}),
         width=drawing.WIDTH,
         height=drawing.HEIGHT,
@@ -277,22 +273,17 @@ def _dot(
     )
 
 
-def _lines(here: Place, placed: Placed, dots: Sequence[Dot]) -> list[Line]:
-    """Links both of whose ends are drawn, and from facts to the segments in which they were said."""
+def _lines(placed: Placed, dots: Sequence[Dot]) -> list[Line]:
+    """From facts to the segments in which they were said, where both are drawn."""
     at = {dot.id: dot for dot in dots}
-    ties = [(str(one.from_id), str(one.to_id), one.reason, False) for one in here.mine.links()]
-    ties += [(fact_id, segment_id, "said in", True) for fact_id, segment_id in placed.said_in.items()]
     return [
         Line(
-            rests=rests,
-            ends=(one, other),
             x1=at[one].x,
             y1=at[one].y,
             x2=at[other].x,
             y2=at[other].y,
-            why=why,
             wanted=at[one].wanted or at[other].wanted,
         )
-        for one, other, why, rests in ties
+        for one, other in placed.said_in.items()
         if one in at and other in at
     ]

@@ -12,9 +12,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from embermem.core.attributes import attributes
 from embermem.core.changes import Change, Say, kind_of
 from embermem.core.errors import InputError, NotFound
-from embermem.core.types import Fact, FactId, FactStatus, FoundFacts, Link, Origin
+from embermem.core.types import Fact, FactStatus, FoundFacts, Origin
 from embermem.http.inspector import reading, words
-from embermem.http.inspector.drawing import charts
 from embermem.http.inspector.owner.many_facts import after
 from embermem.http.inspector.place import Changing, PageContext, PageRoute, Place
 from embermem.reports import render
@@ -204,7 +203,6 @@ def fact(here: PageContext, fact_id: str) -> HTMLResponse:
         sources=reading.said_for(here.mine, one.sources),
         more_sources=max(0, len(one.sources) - reading.SOURCES_SHOWN),
         history=[(change, _happened(change, fact_id)) for change in (here.mine.change(by.no) for by in why.changes)],
-        linked=_linked(here, why.links),
     )
 
 
@@ -213,18 +211,6 @@ def _happened(change: Change, fact_id: str) -> str:
     say = Say({}, render.when)
     own = [one for one in change.decisions if getattr(one, "fact_id", None) == fact_id]
     return ", ".join(dict.fromkeys(kind_of(one).told(one, say)[0] for one in own))
-
-
-def _linked(here: Place, links: Sequence[Link]) -> Mapping[str, str]:
-    """What the facts and segments at the ends of links are called, by their ids."""
-    called: dict[str, str] = {}
-    for end in {end for link in links for end in (link.from_id, link.to_id)}:
-        if end.startswith("f"):
-            fact = _fact_or_none(here, FactId(end))
-            called[end] = end if fact is None else fact.text
-        else:
-            called[end] = charts.label(here.mine.segment(end))
-    return called
 
 
 @router.get("/facts/{fact_id}/sources")

@@ -116,17 +116,14 @@
   const lit = (dot) => {
     const box = $(".map-lit");
     if (!box) return;
-    for (const line of document.querySelectorAll(".map-lines .shown")) line.classList.remove("shown");
     if (!dot) return box.replaceChildren();
     const id = dot.id.slice("dot-".length);
-    for (const line of document.querySelectorAll("line.linked")) line.classList.toggle("shown", line.dataset.ends.split(" ").includes(id));
     const others = dot.dataset.in ? [document.getElementById(`dot-${dot.dataset.in}`)] : [...document.querySelectorAll(`.dot[data-in="${CSS.escape(id)}"]`)];
     box.replaceChildren(
       ...others.filter(Boolean).map((other) => {
         const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
         const ends = { x1: at(dot).e, y1: at(dot).f, x2: at(other).e, y2: at(other).f };
         for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
-        line.setAttribute("class", "rests");
         return line;
       }),
     );
