@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import select
 
 from embermem import Memory, OwnerMemory
-from embermem.baselines.records import Record, RecordId, Written
 from embermem.bootstrap import open_store
 from embermem.core.changes import Cause, FactsConflict, TextsBarred
 from embermem.core.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
-from scripted import NOW, Clock, vector
+from scripted import NOW, Clock
 
 TALK = (
     ("I live in Lyon.", "home"),
@@ -27,15 +24,6 @@ TALK = (
     ("I like figs, 我喜欢无花果.", "food"),
     ("The train was late again.", "trains"),
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Thought(Record):
-    """A record with a value of every kind."""
-
-    kind: ClassVar[str] = "test.thought"
-    weight: float
-    words: tuple[str, ...]
 
 
 def live(mine: OwnerMemory, clock: Clock, days: int = 2) -> None:
@@ -75,7 +63,6 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         )
         mine.settle()
         call(store, mine)
-        thoughts(store, mine)
         ties(store, mine)
         mine.share_person_with("other")
         mine.add_webhook("https://receiver.invalid/")
@@ -105,26 +92,6 @@ def call(store: SqlStore, mine: OwnerMemory, number: int = 1) -> None:
     )
     store.begin_call(mine.owner, made, Limits(calls=None, tokens=None, owner_calls=100, owner_tokens=None))
     store.end_call(made)
-
-
-def thoughts(store: SqlStore, mine: OwnerMemory) -> None:
-    """Records of another system, one of them dropped."""
-    kept = [
-        Thought(
-            id=RecordId(f"r{n}"),
-            text=f"thought {n}",
-            at=NOW + timedelta(hours=n),
-            sources=(n,),
-            vector=vector(1.0, n) if n else None,
-            weight=n / 3,
-            words=("a", "b"),
-        )
-        for n in range(3)
-    ]
-    read_to = store.standing(mine.owner.id).seq
-    store.write(mine.owner, Written(keep=kept), revision=0, read_to=read_to, now=NOW)
-    store.write(mine.owner, Written(drop=[RecordId("r2")]), revision=1, read_to=read_to, now=NOW)
-    assert len(store.records(mine.owner.id, (Thought,)).records) == 2
 
 
 def ties(store: SqlStore, mine: OwnerMemory) -> None:

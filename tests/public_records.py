@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 from typing import Any, get_args, get_origin
 
-from embermem import AsyncMemory, AsyncOwnerMemory, Memory, OwnerMemory, OwnerSystem, Scope, SystemMemory
+from embermem import AsyncMemory, AsyncOwnerMemory, Memory, OwnerMemory, Scope
 from embermem.aio import AsyncChatStream
 from embermem.chat import ChatReply
 from embermem.client import AsyncClient, AsyncOwnerClient, Client, OwnerClient
@@ -26,7 +26,7 @@ from embermem.core.types import Explanation
 from embermem.protocols import ApiKey
 
 FACES = (
-    *(Memory, OwnerMemory, AsyncMemory, AsyncOwnerMemory, AsyncChatStream, SystemMemory, OwnerSystem),
+    *(Memory, OwnerMemory, AsyncMemory, AsyncOwnerMemory, AsyncChatStream),
     *(Client, OwnerClient, AsyncClient, AsyncOwnerClient),
 )
 HOSTILE = "<script>alert('x')</script>\x00\x1b[31m\u202e & \"so\"\n" + "long " * 60

@@ -15,7 +15,7 @@ import pytest
 from embermem import AsyncMemory, Memory, OwnerMemory, Scope
 from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.core.types import Owner, OwnerId
-from embermem.system_memory import OwnerSystem
+from embermem_bench.systems import OwnerSystem
 from proofs import bounded
 from scripted import SMALL, Clock
 

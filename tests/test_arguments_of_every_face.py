@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from serving import running
 
-from embermem import AsyncMemory, AsyncOwnerMemory, Memory, OwnerSystem, Scope, SystemMemory, open_system
+from embermem import AsyncMemory, AsyncOwnerMemory, Memory, Scope
 from embermem.client import AsyncClient, Client
 from embermem.core import config
 from embermem.core.config import Settings
@@ -21,6 +21,7 @@ from embermem.core.errors import ConfigError, EmberError, InputError
 from embermem.core.fields import Field
 from embermem.core.types import Context, Fact
 from embermem.testing import FrozenClock
+from embermem_bench.systems import OwnerSystem, SystemMemory, open_system
 from scripted import SMALL, Clock
 from test_arguments import FILLED, WRONG, methods
 

@@ -21,9 +21,9 @@ ROOT = Path(embermem.__file__).parent
 
 ROOMS = (
     ("core", "telemetry"), ("changes", "errors", "types"), ("protocols", "wire"), ("languages",), ("documents",),
-    ("prompts",), ("index",), ("memoryos",), ("baselines",), ("analysts", "embedders", "llms"), ("store",),
+    ("prompts",), ("index",), ("memoryos",), ("analysts", "embedders", "llms"), ("store",),
     ("bootstrap",), ("arguments", "background", "chat", "api_keys", "pulse", "webhooks"), ("owner_memory",),
-    ("memory", "system_memory"), ("aio", "client"), ("__init__",), ("demo", "testing"), ("transfer",),
+    ("memory",), ("aio", "client"), ("__init__",), ("demo", "testing"), ("transfer",),
     ("compat", "integrations"), ("reports",), ("mcp",), ("http",), ("cli",), ("__main__",),
 )  # fmt: skip
 """Rooms on one line stand side by side, and do not import each other."""
@@ -125,7 +125,7 @@ def test_no_name_of_a_module_or_a_class_is_assigned_twice(trees: Mapping[str, as
 
 
 def test_what_decides_knows_no_store_no_model_and_no_application(arrows: Mapping[str, set[str]]) -> None:
-    for room in ("memoryos", "baselines", "index", "analysts"):
+    for room in ("memoryos", "index", "analysts"):
         found = {room_of(one) for name in arrows if room_of(name) == room for one in arrows[name]}
         assert not found & {"store", "embedders", "llms", "bootstrap", "memory", "http", "mcp", "cli"}
 

@@ -58,8 +58,8 @@ def test_the_lines_of_the_design_work_as_printed(tmp_path: Path, monkeypatch: py
 def test_the_public_names_are_these() -> None:
     assert embermem.__all__ == [
         "About", "Added", "AsyncMemory", "AsyncOwnerMemory", "Chain", "Context", "EmberError", "Fact", "Field",
-        "Forgotten", "Hit", "Memory", "Owner", "OwnerMemory", "OwnerSystem", "Page", "Persona", "ProfileField", "Scope",
-        "Segment", "SystemMemory", "Tier", "Trait", "Utterance", "__version__", "open_system",
+        "Forgotten", "Hit", "Memory", "Owner", "OwnerMemory", "Page", "Persona", "ProfileField", "Scope", "Segment",
+        "Tier", "Trait", "Utterance", "__version__",
     ]  # fmt: skip
     assert all(hasattr(embermem, name) for name in embermem.__all__)
 

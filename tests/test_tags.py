@@ -21,9 +21,6 @@ import embermem
 import embermem_bench
 from embermem import Memory, protocols
 from embermem.analysts import answers
-from embermem.baselines import amem, mem0, mem0g, memorybank, readagent, tim
-from embermem.baselines.memgpt import functions, main_context
-from embermem.baselines.records import Record
 from embermem.cli.main import app
 from embermem.client import exchange
 from embermem.core import changes, errors, types
@@ -42,6 +39,8 @@ from embermem.store.codec import decisions_from
 from embermem.transfer import lines
 from embermem_bench import asking
 from embermem_bench.commands import main
+from embermem_bench.systems import amem, mem0, mem0g, memorybank, readagent, tim
+from embermem_bench.systems.memgpt import functions, main_context
 
 DECISIONS = {
     "Embedded": ("embedded", "first_seq last_seq embedder"),
@@ -98,19 +97,6 @@ OF_A_SERVER: dict[str, type[EmberError]] = {
     "upstream-too-large": upstream.UpstreamTooLarge, "upstream-unreadable": upstream.UpstreamUnreadable,
 }  # fmt: skip
 """The types of problems that only a server knows."""
-
-RECORDS = {
-    "amem.note": "said keywords tags context links category retrieval_count last_accessed",
-    "amem.version": "said keywords tags context links category retrieval_count last_accessed of",
-    "mem0.memory": "ended_at ended_by slot value", "mem0.version": "ended_at ended_by slot value",
-    "mem0.summary": "upto", "mem0g.entity": "type", "mem0g.relation": "source relation target ended_at ended_by",
-    "memgpt.alarm": "every_s", "memgpt.attachment": "label", "memgpt.entry": "voice", "memgpt.line": "label key",
-    "memgpt.mark": "born through", "memgpt.passage": "file part digest", "memgpt.summary": "warned",
-    "memorybank.day": "strength recalled_at date insight", "memorybank.exchange": "strength recalled_at",
-    "memorybank.overview": "", "memorybank.portrait": "", "readagent.episode": "thread",
-    "tim.thought": "head relation tail bucket",
-}  # fmt: skip
-"""What the papers' other systems keep: by the kind that is stored, the names of the values of its own."""
 
 EXPORTED = {
     "export": "version schema at embedder dim vectors key", "owner": "user agent timezone created_at seq pages",
@@ -257,13 +243,6 @@ def test_every_error_that_a_server_may_send_has_a_tag_of_its_own() -> None:
     sent = [one for one in every_error() if not one.__module__.startswith("embermem_bench")]
     assert [one for one in sent if "tag" not in vars(one)] == []
     assert len({one.tag for one in sent}) == len(set(sent))
-
-
-def test_records_are_stored_under_these_names() -> None:
-    base = {one.name for one in fields(Record)}
-    kept = {one.kind: one for one in ours(Record) if "kind" in vars(one)}
-    own = {kind: " ".join(f.name for f in fields(one) if f.name not in base) for kind, one in kept.items()}
-    assert own == RECORDS
 
 
 def test_lines_of_an_export_have_these_names() -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Utterance,
     )
     from embermem.memory import Memory, OwnerMemory
-    from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 
 __version__ = "0.1.0"
 
@@ -44,18 +43,15 @@ __all__ = [
     "Memory",
     "Owner",
     "OwnerMemory",
-    "OwnerSystem",
     "Page",
     "Persona",
     "ProfileField",
     "Scope",
     "Segment",
-    "SystemMemory",
     "Tier",
     "Trait",
     "Utterance",
     "__version__",
-    "open_system",
 ]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
@@ -66,9 +62,6 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
         "Field": "core.fields",
         "Memory": "memory",
         "OwnerMemory": "memory",
-        "OwnerSystem": "system_memory",
-        "SystemMemory": "system_memory",
-        "open_system": "system_memory",
     }
 
     def __getattr__(name: str) -> Any:

@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.types import Forgotten, Hit, Owner, Scope, Segment
 from embermem.protocols import Grant
 
-__all__ = ["checked", "checked_call"]
+__all__ = ["checked"]
 
 _Class = TypeVar("_Class")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _Check = Callable[[Any, str], Any]
 """Of a value and its name: gives the value to go on with. Raises _Wrong, or InputError that says all."""
 
@@ -45,18 +44,6 @@ def checked(kind: type[_Class]) -> type[_Class]:
         if public and inspect.isfunction(method) and not inspect.iscoroutinefunction(method):
             setattr(kind, name, _checking(method, kind.__name__ if name == "__init__" else name))
     return kind
-
-
-def checked_call(function: _Function) -> _Function:
-    """A function, checked as `checked` does the methods of a class."""
-    passed = _passing(list(inspect.signature(function).parameters.values()), function.__name__)
-
-    @wraps(function)
-    def checking(*given: Any, **named: Any) -> Any:
-        given, named = passed(given, named)
-        return function(*given, **named)
-
-    return cast("_Function", checking)
 
 
 def _checking(method: Callable[..., Any], called: str) -> Callable[..., Any]:
@@ -252,7 +239,7 @@ _CHECKS: Mapping[str, _Check] = {
         ),
         _anything,
     ),
-    **dict.fromkeys(("Any", "object", "Mapping[str, object]", "Settings", "Memory", "SystemMemory"), _anything),
+    **dict.fromkeys(("Any", "object", "Mapping[str, object]", "Settings", "Memory"), _anything),
     **dict.fromkeys(("_Threads", "OwnerMemory", "Callable[[], object] | None"), _anything),
 }
 """By the annotations of all public methods, as they are written."""

@@ -1,12 +1,11 @@
-"""The only module that names concrete stores, embedders, analysts and systems."""
+"""The only module that names concrete stores, embedders and analysts."""
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -30,7 +29,6 @@ from embermem.protocols import (
     Asker,
     Embedder,
     LanguageModel,
-    MemorySystem,
     SegmentWriter,
     StoredSettings,
     UsageLog,
@@ -485,19 +483,6 @@ def segment_writer() -> SegmentWriter:
     return TopicText()
 
 
-SYSTEMS: Mapping[str, tuple[str, str, str]] = {
-    "memoryos": ("embermem.memoryos.system", "MemoryOS", ""),
-    "full_context": ("embermem.baselines.full_context", "FullContext", "FullContextNumbers"),
-    "readagent": ("embermem.baselines.readagent", "ReadAgent", "ReadAgentNumbers"),
-    "memorybank": ("embermem.baselines.memorybank", "MemoryBank", "MemoryBankNumbers"),
-    "tim": ("embermem.baselines.tim", "ThinkInMemory", "TimNumbers"),
-    "memgpt": ("embermem.baselines.memgpt.system", "MemGpt", "MemGptNumbers"),
-    "amem": ("embermem.baselines.amem", "AMem", "AMemNumbers"),
-    "mem0": ("embermem.baselines.mem0", "Mem0", "Mem0Numbers"),
-    "mem0g": ("embermem.baselines.mem0g", "Mem0Graph", "Mem0GraphNumbers"),
-}
-"""The nine memory systems: module, class, and its numbers in baselines/numbers.py (MemoryOS's are settings)."""
-
 _FROM_BEST = (PAIR, MINILM, HASHED)
 """The settings of the embedders that `auto` chooses from, the best first."""
 _FOR_WANT_OF_BETTER = "embedder_for_want_of_better"
@@ -506,72 +491,6 @@ _NONCE_KEY = "nonce_key"
 """The store's setting that holds the key of `nonce_key`, in hexadecimal."""
 FIELDS = "fields"
 """The store's setting that holds the fields with which memory was worked on last, as JSON."""
-_SYSTEM = "system"
-"""The store's setting that names the system it was made by; MemoryOS sets none."""
-
-
-def make_named_system(
-    name: str,
-    store: SqlStore,
-    settings: Settings,
-    clock: Clock,
-    asker: Asker | None,
-    options: Mapping[str, object],
-) -> MemorySystem:
-    """A memory system by its name in SYSTEMS, or `module:Class` of a RecordedSystem of your own.
-
-    Raises ConfigError for an unknown name or option, and for a store that another system made.
-    """
-    claim(store, name)
-    embedder = choose_embedder(store, settings)
-    if name == "memoryos":
-        return make_system(store, embedder, settings, clock, asker)
-    from embermem.analysts import ExtractiveAnalyst, condense, keywords
-    from embermem.baselines import numbers
-    from embermem.baselines.recorded import Kit, RecordedSystem
-    from embermem.core.ids import new_id
-
-    module, kind, numbers_kind = SYSTEMS[name] if name in SYSTEMS else (*_own(name), "")
-    try:
-        made = getattr(importlib.import_module(module), kind)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(f"the memory system {name!r} cannot be imported: {error}") from error
-    if not (isinstance(made, type) and issubclass(made, RecordedSystem)):
-        raise ConfigError(f"{name} is not an embermem.baselines.recorded.RecordedSystem")
-    kit = Kit(
-        store=store,
-        embedder=embedder,
-        asker=asker,
-        extractive=ExtractiveAnalyst(),
-        keywords=keywords,
-        condense=condense,
-        settings=settings,
-        clock=clock,
-        new_id=new_id,
-    )
-    if numbers_kind:
-        return made(kit, numbers.altered(getattr(numbers, numbers_kind)(), options))  # type: ignore[call-arg]
-    if options:
-        raise ConfigError(f"{name} takes no options; given: {', '.join(options)}")
-    return made(kit)
-
-
-def claim(store: SqlStore, name: str) -> None:
-    """The store is of this system from now on. Raises ConfigError if it is another's."""
-    known = store.setting(_SYSTEM)
-    if known is None and name != "memoryos" and not store.owners():
-        known = store.remember_once(_SYSTEM, name)
-    known = known or "memoryos"
-    if known != name:
-        advice = "embermem.Memory" if known == "memoryos" else f"embermem.open_system({known!r}, …)"
-        raise ConfigError(f"the store was made by the memory system {known!r}, not {name!r}: open it with {advice}")
-
-
-def _own(name: str) -> tuple[str, str]:
-    module, found, kind = name.partition(":")
-    if not (found and module and kind):
-        raise ConfigError(f"no memory system {name!r}; one of: {', '.join(SYSTEMS)}, or module:Class of your own")
-    return module, kind
 
 
 def make_system(

@@ -2,7 +2,7 @@
 
 What stays the same comes first, so that a server's cache holds it: the system prompt, the agent's profile and the
 style; the newest turns of the conversation; then, in the last message, the time, the memory between markers, and the
-query. These are functions over what was recalled; `OwnerMemory.chat` and `OwnerSystem.chat` do the reading and writing.
+query. These are functions over what was recalled; `OwnerMemory.chat` does the reading and writing.
 """
 
 from __future__ import annotations

@@ -86,7 +86,6 @@ class Memory(Overseeing, Owners):
         clock = clock or bootstrap.wall_clock
         self._store = store = bootstrap.open_store(place, self.settings, read_only=read_only)
         try:
-            bootstrap.claim(store, "memoryos")
             self.settings = bootstrap.fields_of(store, self.settings)
             self._embedder = bootstrap.choose_embedder(store, self.settings, reindex=reindex)
             self._embedder_stays = reindex or read_only or self.settings.embedder != bootstrap.AUTO

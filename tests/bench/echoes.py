@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from embermem.baselines.recorded import Piece, RecordedSystem
-from embermem.baselines.records import Record, Written
 from embermem.core.types import Context, Owner, Page, Role, Scope, ThreadId
 from embermem.protocols import ChatMessage, Purpose
+from embermem_bench.systems.recorded import Piece, RecordedSystem
+from embermem_bench.systems.records import Record, Written
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

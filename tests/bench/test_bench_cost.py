@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from running import run
 
-from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import InputError
 from embermem.core.types import Role
 from embermem_bench import cost
 from embermem_bench.cost import DUE, EACH, Row, Said, chosen, costs, pages_of, ways_of
 from embermem_bench.datasets import Conversation, Thread, Turn, load
 from embermem_bench.results import Spent
+from embermem_bench.systems import SYSTEMS
 from proofs import bounded
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -29,6 +29,7 @@ from embermem.testing.model_server import ModelServer
 from embermem_bench import report, results, scripted, workspace
 from embermem_bench.results import Ingest, Result, Results
 from embermem_bench.running import Left, Plan, SystemSpec, calls_file, estimate, run
+from embermem_bench.systems import SYSTEMS
 from proofs import bounded
 
 QUICK: dict[str, Any] = {"embedder": "hashed", "short_term_pages": 2, "model_retries": 0}
@@ -379,7 +380,7 @@ def test_a_store_that_is_lost_or_half_made_is_made_again(
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("system", sorted(bootstrap.SYSTEMS))
+@pytest.mark.parametrize("system", sorted(SYSTEMS))
 def test_each_system_is_measured_alike_when_its_run_was_ended_in_between(
     tmp_path: Path, server: ModelServer, system: str
 ) -> None:

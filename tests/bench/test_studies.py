@@ -18,7 +18,7 @@ from test_bench_report import asked, header
 from test_dataset_gvd import ASKED, bank
 from test_dataset_gvd import written as gvd_written
 
-from embermem import OwnerMemory, bootstrap, open_system
+from embermem import OwnerMemory, bootstrap
 from embermem.core import config
 from embermem.core.errors import ConfigError, InputError
 from embermem.protocols import LanguageModel
@@ -32,6 +32,7 @@ from embermem_bench.studies.comparing import rows
 from embermem_bench.studies.comparisons import Comparison, Variant
 from embermem_bench.studies.memory_map import Memories, connected, nearness
 from embermem_bench.studies.writing import document
+from embermem_bench.systems import open_system
 from scripted import Opener
 
 TOPICS = ("kayak", "sourdough", "trombone", "greenhouse", "lighthouse", "marathon")

@@ -11,7 +11,7 @@ import pytest
 from embermem.compat.memoryos import Memoryos
 from embermem.core.errors import EmberError, InputError, ModelError, ModelMissing
 from embermem.testing.model_server import ModelServer
-from embermem.testing.scripts import answer
+from embermem_bench.scripted.systems import answer
 
 LIFE = ("I live in Lyon.", "I work as a nurse.", "I like figs.", "I keep a heron called Bartholomew.")
 

@@ -6,7 +6,6 @@ import logging
 import string
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from embermem import Memory, Owner, OwnerMemory, open_system
+from embermem import Memory, Owner, OwnerMemory
 from embermem.core.errors import InputError
 from embermem.core.messages import Inbox
 from embermem.core.sensitive import Finder, Found, Redacted, iban, luhn, redacted
@@ -240,13 +239,6 @@ def test_facts_of_a_callers_own_hold_no_secret(opened: Opener, place: Place) -> 
     (one_fact,) = alice.learn([{"text": "pays with 4111 1111 1111 1111", "attribute": "pays_with"}])
     assert one_fact.text == "The user pays with [redacted: card number]"
     assert b"4111 1111" not in kept(place())
-
-
-def test_the_papers_other_systems_redact_too(place: Place, tmp_path: Path) -> None:
-    with open_system("full_context", tmp_path / "full.db", redact="secrets") as memory:
-        memory.of("alice").add("My password is hunter2x", "I see.")
-        assert "hunter2x" not in memory.of("alice").recall("password").text
-    assert b"hunter2x" not in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
 
 
 def test_a_corrected_fact_holds_no_secret(opened: Opener, place: Place) -> None:

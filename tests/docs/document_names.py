@@ -19,8 +19,8 @@ from embermem.cli.main import app
 from embermem.client import AsyncClient, Client
 from embermem.compat.mem0 import Memory as Mem0Memory
 from embermem.core.config import Settings
-from embermem.system_memory import SystemMemory
 from embermem_bench.commands.main import app as bench
+from embermem_bench.systems import SystemMemory
 
 ROOT = Path(__file__).parents[2]
 PLACES = tuple(ROOT / one for one in (".", "src/embermem", "bench/src/embermem_bench", "tests", "bench"))

@@ -71,25 +71,12 @@ def _lived(settings: Mapping[str, Any]) -> Callable[[Path, str], Any]:
     return told
 
 
-def _other_systems(folder: Path, model_url: str) -> Any:
-    from embermem.testing import scripts
-    from embermem.testing.model_server import ModelServer
-
-    told = {}
-    with ModelServer(scripts.answer) as server:
-        for name in stores.SYSTEMS:
-            system = name.removeprefix(f"{stores.TODAY}-")
-            told[system] = outputs.recalled_by(system, stores.thaw(name, folder), server.url)
-    return told
-
-
 OUTPUTS: dict[str, Callable[[Path, str], Any]] = {
     "recalled-default": _read(stores.TODAY, outputs.recalled),
     "recalled-paper": _read(stores.TODAY, lambda memory: outputs.recalled(memory, "paper")),
     "lived-default": _lived({}),
     "lived-paper": _lived(PAPER),
     "lived-minilm": _lived(MINILM),
-    "systems": _other_systems,
     **{f"store-{name}": _read(name, outputs.brief) for name in (*stores.SCHEMAS[:-1], stores.MIGRATED)},
 }
 """By name: how it is told, in an empty folder, with the URL of a scripted model."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from embermem import Memory, open_system
-from net.life import END, FADED, MIDDLE, QUESTIONS, Clock
+from embermem import Memory
+from net.life import FADED, MIDDLE, QUESTIONS
 from net.plain import Names, plain
 
 Plain = dict[str, Any]
@@ -99,14 +98,6 @@ def brief(memory: Memory) -> Plain:
             "recalled": [_hit(hit) for hit in owner.recall(QUESTIONS[user][0]).hits[:5]],
         }
     return {**found, "calls": len(memory.calls(FADED)), "keys": [key.name for key in memory.keys.all_keys()]}
-
-
-def recalled_by(name: str, file: Path, model_url: str) -> Plain:
-    """What one of the papers' other systems is reminded of; the scripted model answers its questions."""
-    model: Plain = {"model": "scripted", "model_key": "none", "model_url": model_url}
-    with open_system(name, file, embedder="hashed", background=False, clock=Clock(END), **model) as memory:
-        alice = memory.of("alice")
-        return {question: _context(alice.recall(question), close=False) for question in QUESTIONS[PERSON]}
 
 
 def lived(memory: Memory) -> Plain:

@@ -20,12 +20,6 @@ MIGRATED = "0013-migrated"
 """A store with the rows of an older schema, as its migration to 0013 left them."""
 MINILM = f"{TODAY}-minilm"
 """The same lives as TODAY's, embedded by MiniLM."""
-SYSTEMS = tuple(
-    name
-    for file in sorted(FROZEN.glob(f"{TODAY}-*.db.xz"))
-    if (name := file.name.removesuffix(".db.xz")) not in (MIGRATED, MINILM)
-)
-"""The stores of the papers' other systems."""
 
 
 def thaw(name: str, folder: Path) -> Path:

@@ -1,7 +1,7 @@
 """Writes the frozen stores of this version: `PYTHONPATH=src:tests python -m net.write_frozen FOLDER`.
 
-In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, the same lives embedded by MiniLM, the store copied to PostgreSQL and
-written out by pg_dump, and a store of each of the other systems. A file that is there is refused.
+In FOLDER it leaves SCHEMA.db.xz and SCHEMA.key, the same lives embedded by MiniLM, and the store copied to PostgreSQL
+and written out by pg_dump. A file that is there is refused.
 """
 
 from __future__ import annotations
@@ -12,17 +12,15 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from embermem import Memory, open_system
-from embermem.bootstrap import SYSTEMS
+from embermem import Memory
 from embermem.store.schema import HEAD
-from embermem.testing import answers, scripts
+from embermem.testing import answers
 from embermem.testing.model_server import ModelServer
-from net.life import ALICE_FIRST, BEGIN, END, SETTINGS, Clock, live
+from net.life import BEGIN, SETTINGS, Clock, live
 
 
 def main(folder: Path) -> None:
@@ -33,7 +31,6 @@ def main(folder: Path) -> None:
         kept = [keep(file, folder, HEAD)]
         kept.append(keep(told(Path(made) / "minilm.db", embedder="minilm"), folder, f"{HEAD}-minilm"))
         kept.append(fresh(folder / f"{HEAD}.postgresql.sql.xz", on_postgresql(file)))
-        kept += [keep(other, folder, f"{HEAD}-{other.stem}") for other in other_systems(Path(made))]
     for one in kept:
         print(f"{one.name}: {one.stat().st_size:,} bytes")
 
@@ -56,23 +53,6 @@ def alone(file: Path) -> Path:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode=DELETE")
     return file
-
-
-def other_systems(folder: Path) -> Iterator[Path]:
-    """A store of each of the papers' other systems, which has heard a part of one life."""
-    with ModelServer(scripts.answer) as server:
-        for name in SYSTEMS:
-            if name != "memoryos":
-                file = folder / f"{name}.db"
-                settings: dict[str, Any] = {"embedder": "hashed", "background": False}
-                settings |= {"model": "scripted", "model_key": "none", "model_url": server.url}
-                with open_system(name, file, clock=Clock(END), **settings) as memory:
-                    alice = memory.of("alice")
-                    for thread, at, exchanges in ALICE_FIRST[:4]:
-                        for query, response in exchanges:
-                            alice.add(query, response, at=at, thread=thread)
-                    alice.settle()
-                yield alone(file)
 
 
 def keep(file: Path, folder: Path, name: str) -> Path:

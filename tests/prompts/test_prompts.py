@@ -21,20 +21,24 @@ from embermem.core.traits import dimensions
 from embermem.index.tokens import Approx
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(f.name.removesuffix(".md") for f in files("embermem.prompts").iterdir() if f.name.endswith(".md"))
+ALL = [
+    prompts.load(file.name.removesuffix(".md"), package)
+    for package in ("embermem.prompts", "embermem_bench.prompts")
+    for file in files(package).iterdir()
+    if file.name.endswith(".md")
+]
 
 
 def test_each_says_its_version_and_its_source_in_a_header_that_is_not_sent() -> None:
-    for name in NAMES:
-        prompt = prompts.load(name)
+    assert len({prompt.name for prompt in ALL}) == len(ALL) > 40
+    for prompt in ALL:
         assert prompt.version
         assert prompt.source
         assert "source:" not in prompt.text.splitlines()[0]
 
 
 def test_a_missing_or_unused_variable_is_an_error() -> None:
-    for name in [name for name in NAMES if prompts.load(name).variables]:
-        prompt = prompts.load(name)
+    for prompt in [prompt for prompt in ALL if prompt.variables]:
         whole = dict.fromkeys(prompt.variables, "x")
         assert "{{" not in prompt.fill(**whole)
         with pytest.raises(InputError, match="missing"):

@@ -171,7 +171,7 @@ def test_a_store_that_no_step_leads_from_is_refused_with_what_to_do_and_left_as_
     assert not new.exists()
 
 
-# ------------------------------------------------------------------------------------- from 0013: no cases, no links
+# ---------------------------------------------------------------------------- from 0013: no cases, links and records
 
 SECRET = "quillwort"
 """A word of a case, a link and an evolution alone."""
@@ -188,6 +188,7 @@ EVOLVED = ["SegmentEvolved", {"segment_id": "s1", "keywords": [SECRET], "tags": 
 OTHER = ["Undone", {"no": 1}]
 ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved"}
 ENDED_TABLES = ("recall_case", "link", "evolution")
+RECORD_TABLES = ("record", "record_value", "record_state")
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
@@ -221,10 +222,24 @@ def with_cases(place: str | Path) -> str | Path:
             " FROM change",
         )
     meddle(place, f"UPDATE owner SET revision = {last + 4} WHERE owner_id = (SELECT max(owner_id) FROM change)")
+    with_records(place)
     return place
 
 
-def test_cases_and_links_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(
+def with_records(place: str | Path) -> None:
+    """What another memory system kept in a store of schema 0013."""
+    meddle(
+        place,
+        "INSERT INTO record (owner_id, record_id, kind, no, revision, gone, text, at, at_offset)"
+        f" SELECT max(owner_id), 'r1', 'amem.note', 1, 1, '0', '{SECRET}', 0, 0 FROM owner",
+        "INSERT INTO record_value (owner_id, record_id, name, ordinal, text)"
+        f" SELECT max(owner_id), 'r1', 'tags', 0, '{SECRET}' FROM owner",
+        "INSERT INTO record_state (owner_id, revision, read_to) SELECT max(owner_id), 1, 1 FROM owner",
+        "INSERT INTO store (key, value) VALUES ('system', 'amem')",
+    )
+
+
+def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(
     of_0013: str | Path, tmp_path: Path
 ) -> None:
     log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
@@ -249,7 +264,8 @@ def test_cases_and_links_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(
     assert json.loads(first["decisions"]) == [["Undone", {"no": second["no"]}]]
     left = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
     assert sorted(left) == sorted({*items} - {*ENDED_TABLES})
-    assert not {*ENDED_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
+    assert not {*ENDED_TABLES, *RECORD_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
+    assert rows(of_0013, "SELECT * FROM store WHERE key = 'system'") == []
     assert {name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {name}"))) for name in before} == before
     assert not [
         row for name in schema.metadata.tables for row in rows(of_0013, f"SELECT * FROM {name}") if SECRET in repr(row)
@@ -271,11 +287,11 @@ def in_file(file: Path) -> bool:
     return any(SECRET.encode() in piece for piece in (content, *unpacked_within(content)))
 
 
-def test_a_store_without_cases_and_links_needs_no_scrub_after_its_migration(place: Place) -> None:
+def test_a_store_without_cases_links_and_records_needs_no_scrub_after_its_migration(place: Place) -> None:
     Memory(place(), **SMALL).close()
     meddle(
         place(),
-        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in ENDED_TABLES),
+        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in (*ENDED_TABLES, *RECORD_TABLES)),
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )
     assert migrated(place()) == ("0013", schema.HEAD)

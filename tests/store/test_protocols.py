@@ -6,10 +6,9 @@ import inspect
 from collections.abc import Iterator
 
 from embermem import protocols
-from embermem.baselines.records import RecordStore
 from embermem.store.sql import SqlStore
 
-MOST = 46
+MOST = 42
 """Methods of all protocols of the store together."""
 
 
@@ -20,8 +19,7 @@ def own_methods(protocol: type) -> set[str]:
 def of_the_store() -> Iterator[type]:
     """Every protocol all of whose methods a store has."""
     known = [one for one in vars(protocols).values() if isinstance(one, type) and getattr(one, "_is_protocol", False)]
-    protocols_of_all: list[type] = [*known, RecordStore]
-    for protocol in protocols_of_all:
+    for protocol in known:
         wanted = {name for base in protocol.__mro__ for name in own_methods(base)}
         if wanted and all(hasattr(SqlStore, name) for name in wanted):
             yield protocol

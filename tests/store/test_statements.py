@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,8 @@ from sqlalchemy.sql.operators import eq
 from sqlalchemy.sql.selectable import SelectBase
 
 import citus
-from embermem import Memory, open_system
-from embermem.bootstrap import SYSTEMS, copy_store
+from embermem import Memory
+from embermem.bootstrap import copy_store
 from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import CallsBy, PageId, SegmentId
@@ -29,11 +28,9 @@ from embermem.embedders.hashed import HashedNgrams
 from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
 from embermem.store import schema
 from embermem.store.sql import SqlStore
-from embermem.testing import scripts
-from embermem.testing.model_server import ModelServer
 from embermem.transfer.export import export
 from embermem.transfer.importing import import_owners
-from lives import Thought, fill_every_table, store_of
+from lives import fill_every_table, store_of
 from scripted import NOW, SMALL, Clock, Opener, Place
 from statement_names import Statement, names, sent
 
@@ -345,7 +342,6 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.changes(owner.id, kinds=())
     store.visit(owner.id, {SegmentId(segment.id): 1}, now)
     store.pages(owner.id, 3, ids=[PageId(pages[0])])
-    store.records(owner.id, (Thought,), since=1)
     store.due(now, 5)
     store.replica_lag_s()
     for as_of, valid_at in ((now, None), (None, NOW), (now, NOW)):
@@ -415,30 +411,6 @@ def _check_owners(heard: Sequence[Statement]) -> None:
     }
     some = {"disk_usage", "replica_lag_s", "scrub_due"}  # ask one engine, or all but Citus
     assert sorted((public - asked) | some) == sorted(none & public)
-
-
-OTHERS = [name for name, (module, _, _) in SYSTEMS.items() if name != "memoryos" and find_spec(module)]
-"""The papers' other systems that are there."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [one if one in ("memgpt", "mem0g") else pytest.param(one, marks=pytest.mark.proof) for one in OTHERS],
-)
-def test_the_papers_other_systems_name_one_owner_in_every_statement(name: str, place: Place, clock: Clock) -> None:
-    with sent() as heard, ModelServer(scripts.answer) as server:
-        settings: dict[str, Any] = {"model": "scripted", "model_url": server.url, "model_key": "none"}
-        with open_system(name, place(), clock=clock, embedder="hashed", background=False, **settings) as memory:
-            mine = memory.of("alice")
-            for text in ("I live in Lyon.", "I like figs.", "I moved to Laon."):
-                mine.add(text, "I see.")
-            mine.settle()
-            mine.recall("Where do I live?")
-    looked = all_looked_at(heard)
-    assert {one.statement.name for one in looked if not one.names_one_owner} <= WHOLE.keys()
-    put = [one.compiled.statement for one in heard if hasattr(one.compiled, "statement")]
-    assert not any(map(refused_by_citus, put))
-    assert any(one.tables for one in looked)
 
 
 def test_the_lint_finds_what_it_is_for() -> None:

@@ -20,7 +20,7 @@ from embermem.embedders.hashed import HashedNgrams
 from embermem.store.sql import SqlStore
 from embermem.transfer.importing import import_owners
 from json_lines import Lines, exported, file_of, imported, lines_of
-from lives import live, store_of, thoughts
+from lives import live, store_of
 from proofs import bounded
 from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import assert_sound, assert_tiers
@@ -223,12 +223,6 @@ def test_who_has_a_memory_here_is_refused_by_name_or_left_out(memory: Memory, sa
     assert ([one.user for one in again.here_already], [one.user for one in again.left_out]) == (["bob"], ["alice"])
     memory.of("bob").forget(page=memory.of("bob").pages()[0].id)
     assert [one.user for one in imported(memory, of_two(sample), leave_out=True).left_out] == ["alice", "bob"]
-
-
-def test_records_of_another_system_count_as_a_memory(memory: Memory, sample: bytes) -> None:
-    thoughts(store_of(memory), memory.of("alice"))
-    with pytest.raises(InputError, match="already has a memory here"):
-        imported(memory, sample)
 
 
 Change = Callable[[Lines], object]

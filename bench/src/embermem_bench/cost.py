@@ -22,7 +22,6 @@ from embermem.core.errors import InputError, ModelMissing
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, PageId
 from embermem.protocols import LanguageModel, ModelRequest
-from embermem.system_memory import open_system
 from embermem.testing import wire
 from embermem.testing.model_server import ModelServer
 from embermem_bench import ProgressFn, scripted
@@ -32,6 +31,7 @@ from embermem_bench.hosted import as_hosted
 from embermem_bench.load_conversation import message
 from embermem_bench.papers import published
 from embermem_bench.results import Spent
+from embermem_bench.systems import open_system, registry
 from embermem_bench.unit import Clock
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 REPLY_TOKENS = 300
 """The longest reply that is asked for; the script's are shorter."""
 
-SYSTEMS = ("memoryos", "memoryos:preset=paper", *(name for name in bootstrap.SYSTEMS if name != "memoryos"))
+SYSTEMS = ("memoryos", "memoryos:preset=paper", *(name for name in registry.SYSTEMS if name != "memoryos"))
 """What is measured unless systems are named."""
 PUBLISHED: Mapping[str, tuple[float, int]] = {
     published.SYSTEMS[method]: (row["calls"], int(row["tokens"]))

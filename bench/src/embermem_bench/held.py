@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from embermem.baselines.amem import AMem, Note
-from embermem.baselines.memorybank import Fading, MemoryBank
 from embermem.core.changes import Cause
 from embermem.memoryos.ingest import mid_term
 from embermem.memoryos.system import MemoryOS
 from embermem_bench import metrics
+from embermem_bench.systems.amem import AMem, Note
+from embermem_bench.systems.memorybank import Fading, MemoryBank
 
 if TYPE_CHECKING:
     from embermem.core.types import Owner
-    from embermem.system_memory import SystemMemory
+    from embermem_bench.systems import SystemMemory
 
 
 def held(memory: SystemMemory, owner: Owner, at: datetime) -> Mapping[str, float]:

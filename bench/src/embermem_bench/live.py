@@ -24,7 +24,7 @@ from embermem_bench.unit import Terms, Unit, Working
 
 if TYPE_CHECKING:
     from embermem.core.types import Context
-    from embermem.system_memory import OwnerSystem
+    from embermem_bench.systems import OwnerSystem
 
 _STILL_DUE = timedelta(seconds=1)
 """Until a worker looks again at an owner who is due though work has just been done."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from embermem.bootstrap import SYSTEMS
 from embermem.core.errors import ConfigError
+from embermem_bench.systems.registry import SYSTEMS
 
 JUDGES: Final = ("strict", "lenient", "gvd")
 """The judges, by the prompts `prompts/judge_*.md`. `gvd` judges answers that have no gold one."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from embermem.core.errors import EmberError, InputError
 from embermem.core.types import Context, UtteranceId
-from embermem.protocols import MemorySystem
+from embermem.memoryos.system import MemoryOS
 from embermem_bench import ProgressFn, metrics
 from embermem_bench.datasets import Conversation, Dataset, Question
 from embermem_bench.evidence import KS, ranking_names, ranking_values
@@ -216,7 +216,7 @@ class Tally:
 
 
 def _one(
-    memory: Memory, reader: MemorySystem | None, conversation: Conversation, tally: Tally, what: str, told: ProgressFn
+    memory: Memory, reader: MemoryOS | None, conversation: Conversation, tally: Tally, what: str, told: ProgressFn
 ) -> None:
     """`reader` settles in the memory's place."""
     owner = memory.of(conversation.id, agent="bench", timezone="UTC")

@@ -29,7 +29,8 @@ from embermem.core.types import (
     ThreadId,
     Utterance,
 )
-from embermem.protocols import Analyst, MemorySystem, ProfileRequest
+from embermem.memoryos.system import MemoryOS
+from embermem.protocols import Analyst, ProfileRequest
 from embermem_bench.datasets import Conversation, Observation
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class RecordedAnalyst:
 
 
 @contextmanager
-def reading_with(file: Path, settings: Settings, conversations: Iterable[Conversation]) -> Iterator[MemorySystem]:
+def reading_with(file: Path, settings: Settings, conversations: Iterable[Conversation]) -> Iterator[MemoryOS]:
     """A system on the store in a file whose analyst is the recorded one. What it settles, every memory of the file
     recalls."""
     with closing(bootstrap.open_store(file, settings)) as store:

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embermem import bootstrap
-from embermem.baselines.recorded import RecordedSystem
 from embermem.core.errors import ModelReplyError, ModelTooLong
 from embermem.core.types import WaitsFor
-from embermem.system_memory import OwnerSystem, SystemMemory, open_system
 from embermem_bench import asking, metrics, scoring
 from embermem_bench.abstention import abstains, abstains_locomo
 from embermem_bench.asking import SCORES, NoLedger
@@ -28,6 +26,8 @@ from embermem_bench.load_conversation import Stored, messages_of
 from embermem_bench.plan import Replies, SystemSpec
 from embermem_bench.recall import packed_within
 from embermem_bench.results import ABSTENTION, Ingest, Result, Spent, Verdict
+from embermem_bench.systems import OwnerSystem, SystemMemory, open_system
+from embermem_bench.systems.recorded import RecordedSystem
 from embermem_bench.tracing import Trace
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
 
 Numbers = TypeVar("Numbers", "float", "NDArray[np.float64]")
 """One number, or an array with one for each of many segments."""
@@ -132,21 +132,6 @@ def evidence_level(level: float, confidence: float, new_level: float, new_confid
 def evidence_confidence(confidence: float, new_confidence: float) -> float:
     """Confidence after independent evidence: 1 − (1 − c₁)(1 − c₂) (ours)."""
     return 1.0 - (1.0 - confidence) * (1.0 - new_confidence)
-
-
-# ---------------------------------------------------------- Think-in-Memory (Liu et al., 2023, arXiv 2311.08719), §3.2
-
-
-def lsh_scores(x: Vector, R: Vectors) -> tuple[float, ...]:
-    """[xR; −xR], b numbers for R of shape (d, b/2): how far x lies towards each of the b directions."""
-    projected = [float(one) for one in x @ R]
-    return (*projected, *(-one for one in projected))
-
-
-def lsh(x: Vector, R: Vectors) -> int:
-    """§3.2: F(x) = argmax([xR; −xR]), the bucket of x in [0, b), the first of equals; 0 where R has no columns."""
-    scores = lsh_scores(x, R)
-    return scores.index(max(scores)) if scores else 0
 
 
 # -------------------------------------------------------------- MemoryBank (Zhong et al., 2023, arXiv 2305.10250), §2.3

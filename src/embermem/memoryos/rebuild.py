@@ -38,7 +38,8 @@ from embermem.core.types import (
 )
 from embermem.core.user_overrides import RULING, Rulings, plain, rulings_of
 from embermem.memoryos.history.diff import pairs
-from embermem.protocols import ARCHIVED, ENDED, MemoryReads, MemorySystem, Store
+from embermem.memoryos.system import MemoryOS
+from embermem.protocols import ARCHIVED, ENDED, MemoryReads, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
 
@@ -90,7 +91,7 @@ def replay(store: MemoryReads, owner: Owner, short: int, again: Callable[[OwnerI
 
 def understand_anew(
     store: Store,
-    system: MemorySystem,
+    system: MemoryOS,
     owner: Owner,
     short: int,
     clock: Callable[[], datetime],

@@ -237,11 +237,11 @@ class Purpose(StrEnum):
     PROFILE = "profile"
     CHAT = "chat"
     REMEMBER = "remember"
-    """One of the papers' other systems understands what was said."""
+    """A memory system of the bench understands what was said."""
     RECALL = "recall"
-    """One of them looks for what a query asks: MemGPT's functions, ReadAgent's look-up."""
+    """A memory system of the bench looks for what a query asks."""
     JUDGE = "judge"
-    """A bench has an answer judged."""
+    """The bench has an answer judged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,4 +1,4 @@
-"""The protocols of a store, one for each consumer, with at most 45 methods in total."""
+"""The protocols of a store, one for each consumer, with at most 42 methods in total."""
 
 from __future__ import annotations
 

@@ -154,6 +154,21 @@ def _drop_what_ended(connection: Connection) -> None:
         connection.execute(text(f"DROP TABLE {table}"))
 
 
-STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _drop_what_ended})
+def _drop_records(connection: Connection) -> None:
+    """Records of memory systems other than MemoryOS leave the store, which is one of MemoryOS from then on: all that
+    was said is read by it. A scrub is due then."""
+    if connection.execute(text("SELECT 1 FROM record LIMIT 1")).first() is not None:
+        connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
+    for table in ("record", "record_value", "record_state"):
+        connection.execute(text(f"DROP TABLE {table}"))
+    connection.execute(delete(schema.store).where(schema.store.c.key == "system"))
+
+
+def _from_0013(connection: Connection) -> None:
+    _drop_what_ended(connection)
+    _drop_records(connection)
+
+
+STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _from_0013})
 """For each older schema that this version opens, oldest first: what it does to the rows to reach the schema after it.
 Tables, columns and indexes that the older schema lacks have been added before."""

@@ -458,42 +458,6 @@ source = _owned(
     small=True,
 )
 
-# ---- records of the papers' other systems (baselines/records.py); MemoryOS has none
-
-record_state = _owned(
-    "record_state",
-    Column("revision", Integer, nullable=False),
-    Column("read_to", Integer, nullable=False),
-    small=True,
-)
-
-record = _owned(
-    "record",
-    _key("record_id"),
-    Column("kind", String(40), nullable=False),
-    Column("no", Integer, nullable=False),
-    Column("revision", Integer, nullable=False),
-    Column("gone", Boolean, nullable=False),
-    Column("text", Text, nullable=False),
-    *_zoned("at", empty=False),
-    Column("vector", Vectors),
-    UniqueConstraint("owner_id", "no"),
-    Index("ix_record_kind", "owner_id", "kind", "revision"),
-)
-
-# One row for each value of a record's own fields, and for each utterance it rests on (`sources`, in `number`).
-record_value = _owned(
-    "record_value",
-    _key("record_id"),
-    _key("name"),
-    Column("ordinal", Integer, primary_key=True),
-    Column("text", Text),
-    Column("number", Float),
-    *_zoned("at"),
-    Column("data", LargeBinary),
-    small=True,
-)
-
 # Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
 # revoked stay, as the record of it.
 share = _owned(

@@ -18,7 +18,6 @@ from embermem.store.queries.originals import Originals
 from embermem.store.queries.oversight import Oversight
 from embermem.store.queries.pages import Pages
 from embermem.store.queries.persona import Personas
-from embermem.store.queries.records import Records
 from embermem.store.queries.retaining import Retaining
 from embermem.store.queries.segments import Segments
 from embermem.store.queries.shares import Shares
@@ -65,8 +64,6 @@ class SqlStore(
     Personas,
     Segments,
     Timelines,
-    Records,
     Retaining,
 ):
-    """Store, StoredSettings, UsageLog and KeyStore of `protocols`, and RecordStore of the papers' other systems, on a
-    database."""
+    """Store, StoredSettings, UsageLog and KeyStore of `protocols`, on a database."""

@@ -15,7 +15,7 @@ __all__ = ["assert_knows", "assert_not_recalled", "assert_recalls"]
 
 
 class _Recalls(Protocol):
-    """The handle of an owner: `OwnerMemory`, `OwnerClient`, `OwnerSystem`."""
+    """The handle of an owner: `OwnerMemory`, `OwnerClient`."""
 
     @property
     def recall(self) -> Callable[..., Context]: ...

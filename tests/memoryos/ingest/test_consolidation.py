@@ -25,7 +25,7 @@ from embermem.core.types import Annotation, Owner
 from embermem.embedders.hashed import HashedNgrams
 from embermem.memoryos.ingest.claim import pause
 from embermem.memoryos.ingest.pipeline import consolidate
-from embermem.protocols import MemorySystem
+from embermem_bench.systems import MemorySystem
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows

@@ -16,7 +16,7 @@ from embermem.store.admin.copying import Copied, Progress
 from embermem.store.backup_list import BEGUN, COPIES
 from embermem.store.statements import SCRUBBED
 from forked import script
-from lives import call, contents, fill_every_table, key, live, store_of, thoughts
+from lives import call, contents, fill_every_table, key, live, store_of
 from scripted import NOW, SMALL, Clock, Place
 from soundness import assert_sound, assert_tiers, meddle, rows
 
@@ -215,7 +215,6 @@ def test_what_is_written_to_the_source_meanwhile_is_copied_again(place: Place, c
                 alice, bob = memory.of("alice"), memory.of("bob")
                 alice.add("One thing more.")
                 call(store, bob, 2)
-                thoughts(store, bob)
                 memory.of("carol").forget_owner()
                 memory.of("dora").add("I am new.")
                 key(store, "k2")

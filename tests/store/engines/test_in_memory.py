@@ -16,7 +16,7 @@ import pytest
 from running import run
 from serving import running
 
-from embermem import AsyncMemory, Memory, open_system
+from embermem import AsyncMemory, Memory
 from embermem.client import Client
 from embermem.core.errors import ConfigError, NotFound, StoreClosed
 from json_lines import exported, imported
@@ -141,7 +141,7 @@ def test_it_is_exported_imported_and_kept_in_a_file(memory: Memory, tmp_path_fac
     assert file.with_name("memory.db.key").stat().st_mode & 0o777 == 0o600
 
 
-def test_async_callers_and_the_other_systems_have_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_async_callers_have_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     async def asked() -> str:
@@ -151,10 +151,6 @@ def test_async_callers_and_the_other_systems_have_it_too(tmp_path: Path, monkeyp
             return (await alice.recall("Where do I live?")).text
 
     assert "Lyon" in asyncio.run(asked())
-    with open_system("amem", ":memory:", embedder="hashed") as system:
-        system.of("alice").add("I live in Lyon.", "I see.")
-        system.of("alice").settle()
-        assert "Lyon" in system.of("alice").recall("Where do I live?").text
     assert list(tmp_path.iterdir()) == []
 
 

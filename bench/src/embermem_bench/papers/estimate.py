@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from embermem import prompts
-from embermem.baselines.numbers import FullContextNumbers
 from embermem.index.tokens import counter
 from embermem_bench import asking, datasets
 from embermem_bench.cost import pages_of
@@ -16,6 +15,7 @@ from embermem_bench.papers.experiments import Part
 from embermem_bench.papers.run import Experiments
 from embermem_bench.plan import Plan, SystemSpec
 from embermem_bench.results import Spent
+from embermem_bench.systems.numbers import FullContextNumbers
 from embermem_bench.tracing import Price
 from embermem_bench.unit import COUNTER
 

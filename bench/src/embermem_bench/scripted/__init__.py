@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from embermem.languages.words import terms
-from embermem.testing import scripts
+from embermem_bench.scripted import systems as scripts
 
 _QUESTION = re.compile(r"^question: (.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"^answer \d: (.*)$", re.MULTILINE)

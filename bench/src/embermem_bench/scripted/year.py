@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from embermem.core.text import fold
 from embermem.testing import answers
-from embermem.testing.scripts import shown
+from embermem_bench.scripted.systems import shown
 
 __all__ = ["answer"]
 

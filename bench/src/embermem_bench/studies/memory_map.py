@@ -18,12 +18,12 @@ from embermem import bootstrap
 from embermem.core.errors import InputError
 from embermem.index.projection import plane
 from embermem.protocols import InSegment
-from embermem.system_memory import open_system
 from embermem_bench import ProgressFn, figures
 from embermem_bench.cost import Clock, chosen
 from embermem_bench.datasets import Conversation, load
 from embermem_bench.load_conversation import messages_of
 from embermem_bench.studies.writing import Written, document, place, write
+from embermem_bench.systems import open_system
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -175,7 +175,7 @@ def _largest(groups: Sequence[int]) -> list[int]:
 
 
 def _notes(talk: Conversation, folder: Path, told: ProgressFn, settings: dict[str, Any]) -> Memories:
-    from embermem.baselines.amem import AMem, Note
+    from embermem_bench.systems.amem import AMem, Note
 
     with open_system("amem", folder / "amem.db", clock=_clock(talk), **settings) as memory:
         owner = memory.of(talk.id)

@@ -100,7 +100,6 @@ def export(
     if not session.exists:
         raise NotFound(f"there is no store at {session.path or session.store}")
     with closing(bootstrap.open_store(session.path or session.store, settings, read_only=True)) as store:
-        bootstrap.claim(store, "memoryos")
         owners = [one for one in store.owners() if user in (None, one.user) and agent in (None, one.agent)]
         if session.space is not None:
             owners = [one for one in owners if one.space == session.space]

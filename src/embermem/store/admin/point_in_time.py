@@ -15,7 +15,7 @@ from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause, Change, Decision, Erased, FactBarred, TextsBarred
-from embermem.core.errors import InputError, StoreCorrupt
+from embermem.core.errors import StoreCorrupt
 from embermem.core.ids import made_in
 from embermem.core.types import DocumentId, Owner, OwnerId, thread_of
 from embermem.store import schema
@@ -28,27 +28,20 @@ from embermem.store.erasing import sum_again
 from embermem.store.projector import NO_WAITING
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import changes, log, stood_at
-from embermem.store.statements import locked_owner, set_owner, setting
+from embermem.store.statements import locked_owner, set_owner
 from embermem.store.transactions import Transactions
 
 __all__ = ["PointInTime"]
-
-_MEMORYOS = ("", "memoryos")
-"""The setting `system` of a store that MemoryOS made; the records of other systems have no log."""
 
 
 class PointInTime(Transactions):
     """A store that nobody else uses."""
 
     def bring_back(self, at: datetime, now: datetime, told: Callable[[int, int], None]) -> int:
-        """Every owner as it was known at a time; how many forgettings there were later. Raises InputError for a store
-        of another system, StoreCorrupt where the log gives no sound memory."""
+        """Every owner as it was known at a time; how many forgettings there were later. Raises StoreCorrupt where the
+        log gives no sound memory."""
         owner = schema.owner
         with self._read() as c:
-            if (system := setting(c, "system")) not in _MEMORYOS:
-                raise InputError(
-                    f"the store was made by the memory system {system!r}, which keeps no log to go back by"
-                )
             owners = [reads.owner_from(row) for row in c.execute(select(owner).order_by(owner.c.owner_id))]
         forgotten = 0
         for done, one in enumerate(owners):

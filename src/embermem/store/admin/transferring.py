@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Table, exists, func, select
+from sqlalchemy import Row, Table, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change
@@ -288,9 +288,7 @@ def _kept(part: VectorPart) -> VectorPart:
 def _refuse_anything(c: Connection, owner: Owner) -> None:
     table = schema.owner
     row = c.execute(select(table.c.seq, table.c.revision).where(table.c.owner_id == owner.id)).one()
-    state = schema.record_state
-    written = c.scalar(select(exists().where(state.c.owner_id == owner.id)))
-    if row.seq or row.revision or written:
+    if row.seq or row.revision:
         raise InputError(f"{owner.user} / {owner.agent} already has a memory here, which is not that of the file")
 
 

@@ -37,7 +37,6 @@ OUTCOMES = {
 PURPOSES = {
     "annotate": "read what was said",
     "profile": "learn of the person",
-    "remember": "other systems' remembering",
     "chat": "reply in chat",
 }
 
