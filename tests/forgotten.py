@@ -8,6 +8,7 @@ from embermem import OwnerMemory
 from embermem.bootstrap import on_a_server
 from embermem.core.types import Forgotten
 from embermem.store import schema
+from embermem.store.engines.packed_text import unpacked_within
 from soundness import looking
 
 SECRET = "Quuxville"
@@ -48,14 +49,15 @@ def lived(alice: OwnerMemory) -> dict[str, str]:
 
 
 def kept(place: str | Path) -> bytes:
-    """All bytes of all files in the store's folder; or every row of every table as its server writes it, and what the
-    server's statistics tell of columns."""
+    """All bytes of all files in the store's folder, and what is packed in them; or every row of every table as its
+    server writes it, and what the server's statistics tell of columns."""
     if on_a_server(place):
         with looking(place) as look:
             tables = [f'SELECT t::text AS row FROM "{table.name}" t' for table in schema.metadata.sorted_tables]
             tables.append("SELECT t::text AS row FROM pg_stats t WHERE schemaname = current_schema()")
             return "\n".join(row["row"] for table in tables for row in look(table)).encode()
-    return b"".join(path.read_bytes() for path in sorted(Path(place).parent.rglob("*")) if path.is_file())
+    files = [path.read_bytes() for path in sorted(Path(place).parent.rglob("*")) if path.is_file()]
+    return b"\n".join(told for file in files for told in (file, *unpacked_within(file)))
 
 
 def holds(place: str | Path, *words: str) -> list[str]:

@@ -15,6 +15,7 @@ from embermem.core.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
+from persona_rows import falsify
 from scripted import NOW, Clock
 
 TALK = (
@@ -63,6 +64,8 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
         )
         mine.settle()
         call(store, mine)
+        falsify(store, mine.owner.id, lambda decision: decision)  # that says what the log says
+        store.visit(mine.owner.id, {}, NOW, {mine.facts()[0].id: 1})
         ties(store, mine)
         mine.share_person_with("other")
         mine.add_webhook("https://receiver.invalid/")

@@ -12,27 +12,32 @@ import pytest
 from embermem import Context, Memory, OwnerMemory, Tier
 from embermem.core.changes import Item
 from embermem.core.config import Preset
-from embermem.core.state import FactState, State
-from embermem.core.types import FactId, Page, Segment
+from embermem.core.state import State
+from embermem.core.types import Page, Segment
 from embermem.store import schema
-from embermem.store.codec import row_of, zoned
+from embermem.store.codec import row_of
+from persona_rows import everything, persona_rows
 from soundness import looking
 
-KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt")
+KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt", "fact_visit")
 """Tables that are compared beside the derived ones."""
 
 
 def stored(place: str | Path, *, without: str | None = None) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of both logs and of what is derived, but for those of one owner. `touched_no`, the change that touched
-    a page or segment last, is left out: only readers ask for it, and they begin anew after a forgetting."""
+    """Every row of both logs and of what is derived, in tables or by folding the log, but for those of one owner.
+    `touched_no`, the change that touched a page or segment last, is left out: only readers ask for it, and they begin
+    anew after a forgetting."""
     told: dict[str, list[tuple[Any, ...]]] = {}
     with looking(place) as look:
-        for table in (*(table.name for table in schema.DERIVED), *KEPT):
-            told[table] = sorted(
-                tuple((name, repr(value)) for name, value in row.items() if name != "touched_no")
-                for row in look(f"SELECT * FROM {table}")
-                if row["owner_id"] != without
-            )
+        found = {table: look(f"SELECT * FROM {table}") for table in (*(one.name for one in schema.DERIVED), *KEPT)}
+        personas = persona_rows(look)
+    found["source"] += personas.pop("source")
+    for table, rows in {**personas, **found}.items():
+        told[table] = sorted(
+            tuple((name, repr(value)) for name, value in row.items() if name != "touched_no")
+            for row in rows
+            if row["owner_id"] != without
+        )
     return told
 
 
@@ -52,12 +57,17 @@ def assert_as_applied_again(memory: Memory, place: str | Path) -> None:
 
 
 def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
-    """The state that the owner's log folds to has the versions that stand in the tables."""
+    """The state that the owner's log folds to has the versions that stand in the tables, and the persona that the store
+    holds."""
     log = mine.changes()
     state = State(log)
     parts = State()
     for change in log:
         parts.fold([change])
+    assert everything(state.persona) == everything(parts.persona)
+    store: Any = mine._parts.store
+    with store._read() as c:
+        assert everything(state.persona) == everything(store._known(c, mine.owner.id).held.state)
     with looking(place) as look:
         for table in schema.KEYS:
             found = look(f"SELECT * FROM {table.name} WHERE owner_id = ?", mine.owner.id)
@@ -66,12 +76,6 @@ def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
                 ((tuple(str(row[key]) for key in keys), row["change_no"], row["retired_no"], row) for row in found),
                 key=lambda one: one[:2],
             )
-            if table is schema.fact_state:
-                assert [one[:3] for one in told] == folded_facts(state) == folded_facts(parts)
-                for (fact_id,), no, _, row in told:
-                    (held,) = [one.value for one in state.facts.states(FactId(fact_id)) if one.began == no]
-                    assert state_row(held) == {name: row[name] for name in state_row(held)}, (fact_id, no)
-                continue
             versions = state.items[Item(table.name)]
             folded = sorted((key, one.began, one.ended) for key in versions for one in versions.of(key))
             assert [one[:3] for one in told] == folded, table.name
@@ -85,27 +89,10 @@ def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
                 row["opened_no"],
                 [one for one in (row["evicted_no"],) if one is not None],
             )
-        rested: dict[str, set[tuple[int, int | None, int | None]]] = {}
-        for row in look("SELECT * FROM source WHERE owner_id = ? AND item = 'fact'", mine.owner.id):
-            rested.setdefault(row["item_id"], set()).add((row["seq"], row["start"], row["end"]))
-        for fact, _ in state.at().facts():
-            rests_on = {(one.seq, one.start, one.end) for one in fact.rests_on(state.no)}
-            assert rests_on == rested.get(fact.added.fact_id, set())
 
 
 NOT_SAID = ("analyst", "shown", "proposals")
 """Columns that hold a decision's field in another form."""
-
-
-def folded_facts(state: State) -> list[tuple[tuple[str, ...], int, int | None]]:
-    return sorted(((one,), held.began, held.ended) for one in state.facts for held in state.facts.states(one))
-
-
-def state_row(held: FactState) -> dict[str, object]:
-    """Columns of `fact_state`."""
-    names = ("confirmed_no", "archived_no", "pinned", "superseded_by", "ended_no")
-    times = {**zoned("valid_to", held.valid_to), **zoned("expires_at", held.expires_at)}
-    return {**{name: getattr(held, name) for name in names}, **times}
 
 
 def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:

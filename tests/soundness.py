@@ -17,14 +17,13 @@ from embermem.core.vector_codes import vector_of
 from embermem.store import schema
 from embermem.store.engines.owner_alias import KEYS
 from embermem.store.engines.packed_text import PLAIN, packed_columns, plain_text
+from persona_rows import persona_rows
 
 Rows = list[dict[str, Any]]
 Look = Callable[..., Rows]
 """Rows of a query with `?` for its values, on whichever engine."""
 
-DERIVED = (
-    *("note", "membership", "chain", "segment_text", "fact", "fact_state", "trait", "profile", "person", "conflict"),
-)
+DERIVED = ("note", "membership", "chain", "segment_text")
 RESTING = ("chain", "segment", "fact", "trait", "profile", "person")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
@@ -232,23 +231,33 @@ def assert_sources(look: Look, mine: str) -> None:
         "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
         "segment": """SELECT segment_id AS id, change_no FROM segment_text
                       WHERE owner_id = ? AND ember_plain(parts) LIKE '%"text":"_%'""",
-        "fact": """SELECT fact_id AS id, change_no FROM fact f WHERE owner_id = ? AND EXISTS
-                   (SELECT 1 FROM change c WHERE c.owner_id = f.owner_id AND c.no = f.change_no
-                    AND c.cause NOT IN ('import', 'correction', 'anew'))""",  # what callers bring rests on nothing said
-        "trait": "SELECT dimension AS id, change_no FROM trait WHERE owner_id = ?",
-        "profile": """SELECT whose || '.' || name AS id, change_no FROM profile
-                      WHERE owner_id = ? AND set_by != 'caller' AND value IS NOT NULL""",
-        "person": """SELECT relation || '.' || one || '.' || other AS id, change_no FROM person
-                     WHERE owner_id = ? AND relation = 'speaks' AND holds IS NOT NULL""",
     }
+    told_by = {row["no"]: row["cause"] for row in look("SELECT no, cause FROM change WHERE owner_id = ?", mine)}
+    persona = {name: [r for r in some if r["owner_id"] == mine] for name, some in persona_rows(look).items()}
+    brought = ("import", "correction", "anew")  # what callers bring rests on nothing said
+    bare = [
+        *(("fact", r["fact_id"], r["change_no"]) for r in persona["fact"] if told_by[r["change_no"]] not in brought),
+        *(("trait", r["dimension"], r["change_no"]) for r in persona["trait"]),
+        *(
+            ("profile", f"{r['whose']}.{r['name']}", r["change_no"])
+            for r in persona["profile"]
+            if r["set_by"] != "caller" and r["value"] is not None
+        ),
+        *(
+            ("person", f"{r['relation']}.{r['one']}.{r['other']}", r["change_no"])
+            for r in persona["person"]
+            if r["relation"] == "speaks" and r["holds"] is not None
+        ),
+    ]
     known = {r["seq"] for r in look("SELECT seq FROM utterance WHERE owner_id = ?", mine)}
-    told = look("SELECT * FROM source WHERE owner_id = ?", mine)
+    told = [*look("SELECT * FROM source WHERE owner_id = ?", mine), *persona["source"]]
     assert {row["seq"] for row in told} <= known
     assert {row["item"] for row in told} <= set(RESTING)
     named = {(row["item"], row["item_id"], row["change_no"]) for row in told}
     for item, query in keys.items():
-        for row in look(query, mine):
-            assert (item, row["id"], row["change_no"]) in named, (item, row)
+        bare += [(item, row["id"], row["change_no"]) for row in look(query, mine)]
+    for one in bare:
+        assert one in named, one
 
 
 def assert_tiers(memory: Memory) -> None:

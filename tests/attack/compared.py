@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import persona_rows
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
 from embermem.store import schema
@@ -16,7 +17,11 @@ from soundness import looking
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
-_KEYS = {table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables}
+_KEYS = {
+    **persona_rows.KEYS,
+    **{table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables},
+    "source": ("item", "item_id", "change_no", "seq", "start", "end"),
+}
 _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
 _SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
@@ -25,9 +30,16 @@ _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
 def taken(place: str | Path) -> Rows:
-    """Every row of every table."""
+    """Every row of every table, and of what the log says of personas; not the checkpoints, which say that again."""
     with looking(place) as look:
-        return {table.name: look(f'SELECT * FROM "{table.name}"') for table in schema.metadata.sorted_tables}
+        found = {
+            table.name: look(f'SELECT * FROM "{table.name}"')
+            for table in schema.metadata.sorted_tables
+            if table not in (schema.checkpoint, schema.checkpoint_part)
+        }
+        told = persona_rows.persona_rows(look)
+    found["source"] = [{k: v for k, v in row.items() if k != "ordinal"} for row in found["source"]]
+    return {**found, **told, "source": [*found["source"], *told["source"]]}
 
 
 def differences(before: Rows, after: Rows, owner_id: str, done: Forgotten) -> list[str]:
@@ -136,7 +148,7 @@ class Impact:
                 return row["chain_id"] in self._chains
             case "segment" | "segment_text":
                 return row["segment_id"] in self._segments
-            case "fact" | "fact_state":
+            case "fact" | "fact_state" | "fact_visit":
                 return row["fact_id"] in self._facts
             case "conflict":
                 return bool({row["fact_id"], row["other_id"]} & self._facts)

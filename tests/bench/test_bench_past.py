@@ -37,7 +37,7 @@ def test_every_read_and_what_changed_is_measured_now_and_then(report: PastReport
     assert min(report.changes, report.facts, report.past_facts) > 0
     assert min(report.why_ms, report.undo_ms, report.forget_ms, report.scrub_ms, report.first_as_of_ms) > 0
     assert report.resident_bytes[0] < report.resident_bytes[1]
-    assert set(report.table_bytes_a_page) in (set(), {"utterances", "changes", "fact_states"})
+    assert set(report.table_bytes_a_page) in (set(), {"utterances", "changes"})
     assert sum(report.table_bytes_a_page.values()) < report.bytes_a_page
 
 

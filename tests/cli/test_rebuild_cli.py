@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shutil
 import signal
-import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -17,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import command, environment, heeds_ctrl_c, run, said, write
 
+from embermem import Memory
 from embermem.core.changes import Cause, Change, Decision
 from embermem.reports import show
 from embermem.testing import answers
 from embermem.testing.model_server import ModelServer
+from persona_rows import falsify
 from soundness import assert_sound
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
@@ -74,10 +75,13 @@ def shown(store: Path) -> list[Any]:
 
 def damage(store: Path, **values: object) -> None:
     """Damage the facts that are held, behind the store's back."""
-    with closing(sqlite3.connect(store)) as c:
-        for name, value in values.items():
-            c.execute(f"UPDATE fact SET {name} = ? WHERE attribute = 'lives_in'", (value,))
-        c.commit()
+    with Memory(store, background=False) as memory:
+        for owner in memory.owners():
+            falsify(
+                memory._parts.store,
+                owner.id,
+                lambda one: replace(one, **values) if getattr(one, "attribute", "") == "lives_in" else one,
+            )
 
 
 # ------------------------------------------------------------------------------------------------ the same again
@@ -107,10 +111,10 @@ def test_what_was_damaged_is_named_and_mended_and_the_exit_code_says_so(store: P
 
 
 def test_a_difference_in_nothing_that_is_listed_is_still_told(store: Path) -> None:
-    damage(store, recorded_at=0)
+    damage(store, valid_from=datetime(2000, 1, 1, tzinfo=UTC))
     done = run(store, "rebuild", "--json")
     assert (done.code, done.json["same"], done.json["owners"][0]["facts_gone"]) == (1, False, [])
-    damage(store, recorded_at=0)
+    damage(store, valid_from=datetime(2000, 1, 1, tzinfo=UTC))
     assert "past facts, ids or times do" in run(store, "rebuild").out
 
 

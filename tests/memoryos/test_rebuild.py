@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,16 @@ import pytest
 
 from bench_of import ALICE, LINES, Maker
 from embermem import OwnerMemory, Tier
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, ProfileSet
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import Annotation
 from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
 from embermem.protocols import ModelReply, ModelRequest
 from embermem.store import schema
+from persona_rows import falsify
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
-from soundness import looking, meddle, rows
+from soundness import looking, rows
 
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
 SHORT = int(SMALL["short_term_pages"])
@@ -64,11 +66,16 @@ def test_a_rebuild_mends_what_was_damaged_and_names_it(opened: Opener, place: Pl
     memory = opened()
     alice = filled(memory.of("alice"))
     facts = alice.facts()
-    meddle(
-        place(),
-        "UPDATE fact SET value = 'Paris' WHERE value = 'Lyon'",
-        "UPDATE profile SET value = 'Bob' WHERE value = 'Alice'",
-    )
+    other = {"Lyon": "Paris", "Alice": "Bob"}
+
+    def false(decision: Any) -> Any:
+        is_home = isinstance(decision, ProfileSet) and decision.name == "home"
+        value = getattr(decision, "value", None)
+        return replace(decision, value=other[value]) if value in other and not is_home else decision
+
+    falsify(alice._parts.store, alice.owner.id, false)
+    memory = opened()
+    alice = memory.of("alice")
     (found,) = memory.rebuild()
     assert not found.same
     assert [fact.value for fact in found.facts_gone] == ["Paris"]

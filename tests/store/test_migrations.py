@@ -187,8 +187,10 @@ UNLINKED = ["Unlinked", {"link_id": "l900-00"}]
 EVOLVED = ["SegmentEvolved", {"segment_id": "s1", "keywords": [SECRET], "tags": [], "context": SECRET, **SOURCES}]
 OTHER = ["Undone", {"no": 1}]
 ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved"}
-ENDED_TABLES = ("recall_case", "link", "evolution")
+ENDED_ITEMS = ("recall_case", "link", "evolution", "fact", "trait", "profile", "person")
+"""Items that no row of `source` tells of any more."""
 RECORD_TABLES = ("record", "record_value", "record_state")
+ENDED_TABLES = (*ENDED_ITEMS, "fact_state", "conflict", *RECORD_TABLES)
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
@@ -246,12 +248,16 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     kept = [[one for one in json.loads(row["decisions"]) if one[0] not in ENDED] for row in log]
     assert {one[0] for row in log for one in json.loads(row["decisions"])} >= ENDED
     items = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
-    assert {*ENDED_TABLES} <= {*items}
+    assert {*ENDED_ITEMS} <= {*items}
+    there = {one[0].strip("'") for one in shape(of_0013)}
     before = {
-        table.name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {table.name}")))
+        table.name: rows(of_0013, f"SELECT * FROM {table.name}")
         for table in schema.metadata.sorted_tables
-        if table.name not in ("change", "source", "store")
+        if table.name in there and table.name not in ("change", "source", "store")
     }
+    current = "SELECT count(*) AS n FROM fact WHERE retired_no IS NULL AND archived_no IS NULL AND about = 'user'"
+    (facts,) = rows(of_0013, current)
+    visited = rows(of_0013, "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL")
     assert migrated(of_0013) == ("0013", schema.HEAD)
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     assert [json.loads(row["decisions"]) for row in after] == kept
@@ -263,10 +269,14 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     assert [json.loads(row["decisions"]) for row in (fourth, third, second)] == [[], [OTHER], []]
     assert json.loads(first["decisions"]) == [["Undone", {"no": second["no"]}]]
     left = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
-    assert sorted(left) == sorted({*items} - {*ENDED_TABLES})
-    assert not {*ENDED_TABLES, *RECORD_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
+    assert sorted(left) == sorted({*items} - {*ENDED_ITEMS})
+    assert not {*ENDED_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
+    for name, told in before.items():
+        columns = ", ".join(told[0]) if told else "*"
+        assert sorted(map(repr, rows(of_0013, f"SELECT {columns} FROM {name}"))) == sorted(map(repr, told)), name
+    assert rows(of_0013, "SELECT sum(facts) AS n FROM owner") == [facts]
+    assert sorted(map(repr, rows(of_0013, "SELECT * FROM fact_visit"))) == sorted(map(repr, visited))
     assert rows(of_0013, "SELECT * FROM store WHERE key = 'system'") == []
-    assert {name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {name}"))) for name in before} == before
     assert not [
         row for name in schema.metadata.tables for row in rows(of_0013, f"SELECT * FROM {name}") if SECRET in repr(row)
     ]
@@ -291,7 +301,8 @@ def test_a_store_without_cases_links_and_records_needs_no_scrub_after_its_migrat
     Memory(place(), **SMALL).close()
     meddle(
         place(),
-        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in (*ENDED_TABLES, *RECORD_TABLES)),
+        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in ENDED_TABLES if name != "fact"),
+        "CREATE TABLE fact (owner_id VARCHAR(32) PRIMARY KEY, fact_id VARCHAR(40), visits INTEGER, visited_at BIGINT)",
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )
     assert migrated(place()) == ("0013", schema.HEAD)

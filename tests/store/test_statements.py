@@ -69,6 +69,7 @@ WHOLE: Mapping[str, str] = {
     "oversight._owners": "lists who is worked on, is due or failed, for who runs the server",
     "oversight._waiting": "lists whose pages wait for the model, for who runs the server",
     "oversight._troubled": "lists webhooks that fail, for who runs the server",
+    "oversight.Oversight._expired_facts": "finds owners with a fact that has expired, for who runs the server",
     "oversight._expired": "counts what has expired and waits for a worker, for who runs the server",
     "oversight._forgotten": "lists forgettings by number and time, for who runs the server",
     "oversight.Oversight._forgotten_ids": "gathers what was forgotten, to look for it in copies",

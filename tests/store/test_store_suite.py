@@ -626,18 +626,6 @@ def test_sources_are_those_of_the_version_that_stands(store: SqlStore) -> None:
     assert store.persona(ALICE.id).profile[0].sources == ()
 
 
-def test_a_line_rests_on_what_its_own_owner_said(store: SqlStore) -> None:
-    for owner in (ALICE, BOB):
-        append(store, message(f"Call me {owner.user}"), owner=owner)
-        source = Source(seq=1, utterance_id=UtteranceId("u"))
-        line = ProfileSet(whose=About.USER, name="name", value=owner.user, sources=(source,), set_by="test")
-        apply(store, line, owner=owner)
-    for owner in (ALICE, BOB):
-        (kept,) = store.persona(owner.id).profile
-        (said,) = store.utterances(owner.id, 0, 9)
-        assert [source.utterance_id for source in kept.sources] == [said.id]
-
-
 def test_facts_are_found_by_what_they_rest_on_whether_held_or_not(store: SqlStore) -> None:
     append(store, message("a"), message("b"), message("c"))
     apply(store, fact("f1", 1), fact("f2", 2), fact("f3", 3))

@@ -31,7 +31,7 @@ SETTLED_AT_ONCE = 50
 """Pages told between two looks of the analyst: the clock goes on as far."""
 SHARES = {"recall": 1.0, "facts": 0.5, "persona": 0.5, "segments": 0.25, "pages": 0.125}
 """How often each read is timed, in shares of the samples: a list of thousands of pages takes long."""
-LOGS = {"utterances": "utterance", "changes": "change", "fact_states": "fact_state"}
+LOGS = {"utterances": "utterance", "changes": "change"}
 """Tables whose bytes a page are told."""
 FORGOTTEN = 12
 """Pages forgotten, changes undone, and items explained, one after another."""

@@ -169,8 +169,6 @@ class SegmentRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     recorded_at: datetime
     said_from: datetime
     said_to: datetime
-    tags: tuple[str, ...] = ()
-    context: str = ""
     title: str = ""
     counted: tuple[str, ...] = ()
     visited_at: datetime | None = None

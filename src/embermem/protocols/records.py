@@ -740,6 +740,12 @@ class Erasure:
     decisions: tuple[Decision, ...]
     segments: tuple[SegmentId, ...]
 
+    @property
+    def pairs(self) -> list[tuple[Change, Change]]:
+        """The changes that lose something, each as it was and as it is to be."""
+        both = zip(self.before, self.after, strict=True)
+        return [(was, now) for was, now in both if was.decisions != now.decisions]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorBatch:

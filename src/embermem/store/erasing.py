@@ -26,12 +26,13 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
+from embermem.core.state import PersonaState
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
 from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.protocols import Erasure, Receipt, Remains, Wiped
-from embermem.store import schema
+from embermem.store import checkpoints, schema
 from embermem.store.backup_list import chained, known_backups, known_copies, remember_begun, remember_copy
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset_of, sum_from
 from embermem.store.engines.copies import holds_any
@@ -55,7 +56,7 @@ from embermem.store.statements import (
     update_rows,
     write_receipt,
 )
-from embermem.store.transactions import Transactions
+from embermem.store.states import States, counted
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -78,7 +79,7 @@ _KEYED = "*"
 """Begins the digest of a receipt whose content was forgotten: a keyed hash of what it was."""
 
 
-class Erasing(Transactions):
+class Erasing(States):
     """What goes for good."""
 
     def forget(
@@ -91,22 +92,27 @@ class Erasing(Transactions):
         with self._write() as c:
             locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
+            known, pairs = self._known(c, owner.id, locked=True), erasure.pairs
+            after = known.held.redacted(pairs).after(change, reset=True)
             sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
             drop_index_files(c, owner.id, self._database)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure)
+            checkpoints.redact(c, owner.id, pairs)
+            _drop_visits(c, owner.id, known.held.state, after.state)
             at = micros(now)
             log(c, owner.id, change)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
-            set_owner(c, owner.id, **moved, due_at=due_from(at))
+            set_owner(c, owner.id, **moved, due_at=due_from(at), **counted(after.state))
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
             sum_again(c, owner.id, erasure.segments, sums)
             _nothing_to_embed(c, owner.id)
             remember_scrub(c)
+        self._hold(owner.id, known.held, after)
         return change
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
@@ -512,7 +518,18 @@ def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str
             others = tuple(d for d in decisions_from(row.decisions) if not isinstance(d, Erased))
             named = wanted.intersection(_QUOTED.findall(decisions_text(others)))
         found |= named
+    parts = schema.checkpoint_part.c
+    for text in c.scalars(select(parts.changes).where(parts.owner_id == owner_id)):
+        found |= wanted.intersection(_QUOTED.findall(text))
     return found
+
+
+def _drop_visits(c: Connection, owner_id: OwnerId, before: PersonaState, after: PersonaState) -> None:
+    """Facts that are gone were never recalled."""
+    table = schema.fact_visit
+    gone = [fact.added.fact_id for fact in before.facts if after.facts.get(fact.added.fact_id) is None]
+    for some in reads.chunks(gone):
+        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.fact_id.in_(some)))
 
 
 def _sums_without(

@@ -35,7 +35,8 @@ from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.schema import HEAD
-from embermem.store.statements import SCRUBBED, update_rows
+from embermem.store.statements import SCRUBBED, set_owner, update_rows
+from embermem.store.states import counted, folded
 
 VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
@@ -43,7 +44,9 @@ NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}',
 
 _ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved")
 """Kinds of decisions that end with schema 0013."""
-_ENDED_TABLES = ("recall_case", "link", "evolution")
+_PERSONA_TABLES = ("fact", "fact_state", "conflict", "trait", "profile", "person")
+_RECORD_TABLES = ("record", "record_value", "record_state")
+_ENDED_TABLES = ("recall_case", "link", "evolution", *_PERSONA_TABLES, *_RECORD_TABLES)
 """Tables that end with it; of what they held, each has the sources under its name."""
 
 
@@ -136,8 +139,8 @@ def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
 
 
 def _drop_what_ended(connection: Connection) -> None:
-    """Cases, links between memories, and what links made of segments leave the log and the tables. A change of nothing
-    else keeps its number; of a caller's link it is a correction. A scrub is due then."""
+    """Cases, links between memories, and what links made of segments leave the log. A change of nothing else keeps its
+    number; of a caller's link it is a correction. A scrub is due then."""
     change = schema.change
     named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in _ENDED))
     rows = connection.execute(select(change.c.owner_id, change.c.no, change.c.decisions).where(named)).all()
@@ -147,11 +150,21 @@ def _drop_what_ended(connection: Connection) -> None:
         update_rows(connection, change, row.owner_id, ("no",), [{"no": row.no, "decisions": json_text(kept)}])
     linked = update(change).where(change.c.cause == "linking")
     connection.execute(linked.values(cause=Cause.CORRECTION.value))
-    connection.execute(delete(schema.source).where(schema.source.c.item.in_(_ENDED_TABLES)))
     if rows:
         connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
-    for table in _ENDED_TABLES:
-        connection.execute(text(f"DROP TABLE {table}"))
+
+
+def _fold_personas(connection: Connection) -> None:
+    """The persona is folded from the log. What no change holds of facts, their visits, is kept; the owner's row counts
+    the facts."""
+    connection.execute(
+        text(
+            f"INSERT INTO {schema.fact_visit.name} (owner_id, fact_id, visits, visited_at) "
+            "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL"
+        )
+    )
+    for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
+        set_owner(connection, owner_id, **counted(folded(connection, owner_id).held.state))
 
 
 def _drop_records(connection: Connection) -> None:
@@ -159,16 +172,22 @@ def _drop_records(connection: Connection) -> None:
     was said is read by it. A scrub is due then."""
     if connection.execute(text("SELECT 1 FROM record LIMIT 1")).first() is not None:
         connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
-    for table in ("record", "record_value", "record_state"):
-        connection.execute(text(f"DROP TABLE {table}"))
     connection.execute(delete(schema.store).where(schema.store.c.key == "system"))
 
 
-def _from_0013(connection: Connection) -> None:
+def _drop_tables(connection: Connection) -> None:
+    connection.execute(delete(schema.source).where(schema.source.c.item.in_(_ENDED_TABLES)))
+    for table in _ENDED_TABLES:
+        connection.execute(text(f"DROP TABLE {table}"))
+
+
+def _to_0014(connection: Connection) -> None:
     _drop_what_ended(connection)
+    _fold_personas(connection)
     _drop_records(connection)
+    _drop_tables(connection)
 
 
-STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _from_0013})
+STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _to_0014})
 """For each older schema that this version opens, oldest first: what it does to the rows to reach the schema after it.
 Tables, columns and indexes that the older schema lacks have been added before."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any
 
 from sqlalchemy import Table, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
-from embermem.core.state.facts import FactMove
+from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId, PersonaChange, Source
 from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import SegmentVectors
 from embermem.store import schema
-from embermem.store.codec import json_text, micros, row_of, shown_text, zoned
+from embermem.store.codec import json_text, micros, row_of, shown_text
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
@@ -39,9 +39,6 @@ NO_WAITING: Mapping[str, int | None] = {
 """What a page waits for, when it waits for nothing."""
 _NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
 """The same of the wait to be placed or analysed."""
-
-_OF_AN_ENDED_FACT = ("superseded_by", "retired_no", "retired_at", "valid_to", "valid_to_offset", "archived_no")
-"""Columns that are empty while a fact holds."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -82,7 +79,6 @@ class Projector:
         places = self._places()
         self._write_pages()
         self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), places)
-        self._write_facts()
         self._write_sources()
         self._write_barred()
         if self._embedded_seq is not None:
@@ -114,17 +110,6 @@ class Projector:
                 self._segment(d.segment_id).ended = True
             case changes.Embedded():
                 self._embedded_seq = d.last_seq
-            case changes.FactAdded():
-                self._fact_added(d)
-            case (
-                changes.FactStrengthened()
-                | changes.FactRetired()
-                | changes.FactArchived()
-                | changes.FactRestored()
-                | changes.FactPinned()
-                | changes.FactExpires()
-            ):
-                self._fact_moved(d)
             case changes.TextsBarred():
                 self._bar(self._no, d)
             case changes.Undone():  # what it takes back stands in the decisions that follow, but for barred texts
@@ -132,10 +117,13 @@ class Projector:
             case changes.BegunAnew():  # the first of its change: what was staged before is put away too
                 self._stage_anew()
                 forget_derived(self._connection, self._owner_id)
+                visit = schema.fact_visit
+                self._connection.execute(delete(visit).where(visit.c.owner_id == self._owner_id))
             case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
                 pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
             case _:
-                self._set_or_end(d)
+                if type(d) not in PERSONA_KINDS:  # of the persona no table holds anything (store/states.py)
+                    self._set_or_end(d)
 
     def _set_or_end(self, d: changes.Decision) -> None:
         """What the table of decisions says of a kind, when its version, or the end of one, is all that it writes."""
@@ -156,43 +144,11 @@ class Projector:
         if table in schema.ITEM_OF:
             self._rests_on(schema.ITEM_OF[table], ".".join(key), changes.sources(d))
 
-    def _fact_added(self, d: changes.FactAdded) -> None:
-        numbers = {"change_no": self._no, "confirmed_no": self._no, "recorded_at": self._at, "pinned": False}
-        self._facts[d.fact_id] = self._row(**row_of(d, schema.fact), **numbers, **dict.fromkeys(_OF_AN_ENDED_FACT))
-        self._told_facts.add(d.fact_id)
-        self._known_facts.pop(d.fact_id, None)  # there was none of this id: what it was told, nobody heard
-        self._rests_on("fact", d.fact_id, d.sources)
-
-    def _fact_moved(self, d: FactMove) -> None:
-        values: Row
-        match d:
-            case changes.FactStrengthened():
-                values = {"confirmed_no": self._no}
-                self._rests_on("fact", d.fact_id, d.sources)
-            case changes.FactRetired():
-                values = {"superseded_by": d.superseded_by, **self._retired(), **zoned("valid_to", d.valid_to)}
-            case changes.FactArchived():
-                values = {"archived_no": self._no}
-            case changes.FactRestored():
-                values = dict.fromkeys(_OF_AN_ENDED_FACT)
-            case changes.FactPinned():
-                values = {"pinned": d.pinned}
-            case changes.FactExpires():
-                values = zoned("expires_at", d.at)
-            case _:
-                assert_never(d)
-        self._fact_updates.append((d.fact_id, values))
-
     # ------------------------------------------------------------------------------------------------- gathering
 
     def _stage_anew(self) -> None:
         self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
         self._sources: dict[tuple[str, str, int], set[_Span]] = {}
-        self._facts: dict[str, Row] = {}
-        self._known_facts: dict[str, Row] = {}
-        self._fact_updates: list[tuple[str, Row]] = []
-        self._told_facts: set[str] = set()
-        self._states: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._placed: dict[str, str] = {}
@@ -200,38 +156,10 @@ class Projector:
         self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
 
     def _end_of_change(self) -> None:
-        """What counts once a change is whole: updates of facts, wherever they stand in it; traits and conflicts that
-        are no more."""
-        for fact_id, values in self._fact_updates:
-            row = self._facts.get(fact_id)
-            (self._known_facts.setdefault(fact_id, {}) if row is None else row).update(values)
-            self._told_facts.add(fact_id)
-        self._keep_states()
+        """What counts once a change is whole: what is no more."""
         for table, key in self._cleared:
             self._clear(table, key)
-        self._fact_updates, self._cleared = [], []
-
-    def _keep_states(self) -> None:
-        """What the facts that this change told of are now. Those that came before are read once."""
-        unread = sorted(self._told_facts - self._states.keys() - self._facts.keys())
-        table = schema.fact
-        for ids in chunks(unread):
-            known = self._connection.execute(
-                select(table.c.fact_id, *(table.c[name] for name in schema.STATE)).where(
-                    table.c.owner_id == self._owner_id, table.c.fact_id.in_(ids)
-                )
-            )
-            self._states.update((row.fact_id, {name: getattr(row, name) for name in schema.STATE}) for row in known)
-        for fact_id in sorted(self._told_facts):
-            fresh, state = self._facts.get(fact_id), self._states.get(fact_id)
-            if fresh is not None:
-                state = {name: fresh[name] for name in schema.STATE}
-            elif state is not None:
-                state.update(self._known_facts.get(fact_id, {}))
-            if state is not None:
-                kept = {schema.STATE[name]: value for name, value in state.items()}
-                self._version(schema.fact_state, fact_id=fact_id, **kept)
-        self._told_facts = set()
+        self._cleared = []
 
     def _clear(self, table: Table, key: tuple[str, ...]) -> None:
         versions = self._versions.get(table, {}).get(key)
@@ -266,12 +194,8 @@ class Projector:
         return self._segments.setdefault(segment_id, _SegmentMoves())
 
     def _rests_on(self, item: str, item_id: str, sources: Iterable[Source]) -> None:
-        """What an item's new version rests on; a fact's sources add up instead."""
-        key = (item, item_id, self._no)
-        spans = {(source.seq, source.start, source.end) for source in sources}
-        if item == "fact":
-            spans |= self._sources.get(key, set())
-        self._sources[key] = spans
+        """What an item's new version rests on."""
+        self._sources[item, item_id, self._no] = {(source.seq, source.start, source.end) for source in sources}
 
     # --------------------------------------------------------------------------------------------------- writing
 
@@ -452,11 +376,6 @@ class Projector:
         for page_id, segment_id in self._placed.items():
             newest[segment_id] = max(newest.get(segment_id, 0), recorded.get(page_id, 0))
         return newest
-
-    def _write_facts(self) -> None:
-        self._many(insert(schema.fact), list(self._facts.values()))
-        rows = [{"fact_id": fact_id, **values} for fact_id, values in self._known_facts.items()]
-        update_rows(self._connection, schema.fact, self._owner_id, ("fact_id",), rows)
 
 
 def _table_and_key(which: tuple[changes.Item, tuple[str, ...]]) -> tuple[Table, tuple[str, ...]]:

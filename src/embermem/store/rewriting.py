@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import BegunAnew, Change, Decision, Evicted, Item, SegmentEnded, Sort, ids, set_by
+from embermem.core.changes import BegunAnew, Change, Decision, Evicted, SegmentEnded, Sort, ids, set_by
+from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
@@ -33,12 +34,9 @@ class _Rewriting:
     def __init__(self, c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
         self._c = c
         self._owner_id = owner_id
-        self._pairs = [
-            (was, now) for was, now in zip(erasure.before, erasure.after, strict=True) if was.decisions != now.decisions
-        ]
+        self._pairs = erasure.pairs
         self._pages = frozenset[str](erasure.pages)
         self._begun = erasure.begun
-        self._after = erasure.after
         self._segments: set[str] = set()
 
     def run(self) -> None:
@@ -46,9 +44,7 @@ class _Rewriting:
         self._write_log()
         overwriting = Overwriting(self._c, self._owner_id)
         dropped: list[tuple[_Key, int]] = []
-        facts: set[str] = set()
         for was, now in self._pairs:
-            facts |= _facts_changed(was, now)
             self._segments |= {one[1] for one in _segment_parts(was) - _segment_parts(now)}
             if was.no < self._begun:
                 continue  # no table holds what was derived before memory was begun anew
@@ -63,7 +59,6 @@ class _Rewriting:
         for key, no in sorted(dropped, key=lambda one: -one[1]):
             self._drop(*key, no)
         overwriting.overwrite()
-        self._tell_again(facts)
         for segment_id in sorted(self._segments):
             self._count_again(segment_id)
 
@@ -109,34 +104,6 @@ class _Rewriting:
                     source.c.change_no == no,
                 )
             )
-
-    # ----------------------------------------------------------------------------------------------------- facts
-
-    def _tell_again(self, fact_ids: set[str]) -> None:
-        """Facts that any decision tells otherwise now, derived again from all that tell of them."""
-        if not fact_ids:
-            return
-        fact, state, source = schema.fact, schema.fact_state, schema.source
-        kept: list[Mapping[Any, Any]] = []
-        for some in reads.chunks(sorted(fact_ids)):
-            used = select(fact.c.fact_id, fact.c.visits, fact.c.visited_at).where(fact.c.visits.is_not(None))
-            rows = self._c.execute(used.where(fact.c.owner_id == self._owner_id, fact.c.fact_id.in_(some)))
-            kept += rows.mappings().all()
-            for table in (fact, state):
-                self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.fact_id.in_(some)))
-            self._c.execute(
-                delete(source).where(
-                    source.c.owner_id == self._owner_id, source.c.item == "fact", source.c.item_id.in_(some)
-                )
-            )
-        projector = Projector(self._c, self._owner_id)
-        for change in self._after:
-            if change.no >= self._begun:
-                told = tuple(d for d in change.decisions if _fact_of(d) in fact_ids)
-                if told:
-                    projector.stage(replace(change, decisions=told))
-        projector.flush()
-        update_rows(self._c, fact, self._owner_id, ("fact_id",), kept)
 
     # -------------------------------------------------------------------------------------------------- segments
 
@@ -235,30 +202,9 @@ def _versions(change: Change) -> Mapping[_Key, Decision]:
         if isinstance(d, BegunAnew):
             found.clear()
         which = set_by(d)
-        if which is not None and which[0] is not Item.FACT:
+        if which is not None and type(d) not in PERSONA_KINDS:
             found[schema.metadata.tables[which[0]], which[1]] = d
     return found
-
-
-def _fact_of(d: Decision) -> str | None:
-    """The fact whose row a decision writes."""
-    which = set_by(d)
-    return which[1][0] if which is not None and which[0] is Item.FACT else None
-
-
-def _facts_changed(was: Change, now: Change) -> set[str]:
-    """Facts of which two tellings of a change do not say the same."""
-
-    def told(change: Change) -> dict[str, list[Decision]]:
-        found: dict[str, list[Decision]] = {}
-        for d in change.decisions:
-            fact_id = _fact_of(d)
-            if fact_id is not None:
-                found.setdefault(fact_id, []).append(d)
-        return found
-
-    old, new = told(was), told(now)
-    return {fact_id for fact_id in old.keys() | new.keys() if old.get(fact_id) != new.get(fact_id)}
 
 
 def _segment_parts(change: Change) -> set[tuple[str, str, str]]:

@@ -129,6 +129,8 @@ owner = _owned(
     Column("persona_no", Integer, nullable=False),
     Column("reset_no", Integer, nullable=False),
     Column("embedded_seq", Integer, nullable=False),
+    Column("facts", Integer),  # current facts of the user's knowledge base; NULL: none
+    Column("fact_expires_at", BigInteger),  # when the first fact that holds expires; NULL: none does
     Column("due_at", BigInteger),
     Column("failures", Integer, nullable=False),
     Column("error", Text),
@@ -362,51 +364,27 @@ segment_text = _versions(
     small=False,
 )
 
-fact = _owned(
-    "fact",
+# How often a fact was recalled, and when last, which no change holds. One that never was has no row.
+fact_visit = _owned(
+    "fact_visit",
     _key("fact_id"),
-    Column("change_no", Integer, nullable=False),
-    Column("about", String(16), nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("attribute", Text, nullable=False),
-    Column("value", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    *_zoned("valid_from"),
-    *_zoned("valid_to"),
-    Column("confirmed_no", Integer, nullable=False),
-    Column("archived_no", Integer),
-    Column("pinned", Boolean, nullable=False),
-    Column("superseded_by", String(40)),
-    *_zoned("expires_at"),
-    Column("visits", Integer),  # NULL: none
-    Column("visited_at", BigInteger),
-    Column("metadata", Text),  # NULL: none of its own
-    *_written(),
-    _partial("ix_fact_current", "owner_id", "about", where="retired_no IS NULL AND archived_no IS NULL"),
-    _partial("ix_fact_expires", "owner_id", "expires_at", where="expires_at IS NOT NULL AND retired_no IS NULL"),
+    Column("visits", Integer, nullable=False),
+    Column("visited_at", BigInteger, nullable=False),
     small=True,
 )
 
-# What of a fact changes, as each change left it: `fact` holds the last of it again. `ended_no` is the fact's own end;
-# `retired_no` that of the version.
-fact_state = _versions(
-    "fact_state",
-    [_key("fact_id")],
-    Column("confirmed_no", Integer, nullable=False),
-    Column("archived_no", Integer),
-    Column("pinned", Boolean, nullable=False),
-    Column("superseded_by", String(40)),
-    Column("ended_no", Integer),
-    Column("ended_at", BigInteger),
-    *_zoned("valid_to"),
-    *_zoned("expires_at"),
+# What the changes up to `no` say of the persona, in parts of the log's numbers (store/checkpoints.py): a cache.
+checkpoint = _owned(
+    "checkpoint",
+    Column("no", Integer, nullable=False),
+    Column("digests", Text, nullable=False),
+    small=True,
 )
 
-# Facts that cannot both be so. It is open while both are held, and its row is not retired.
-conflict = _versions(
-    "conflict",
-    [_key("fact_id"), _key("other_id")],
-    Column("reason", Text, nullable=False),
+checkpoint_part = _owned(
+    "checkpoint_part",
+    Column("part", Integer, primary_key=True),
+    Column("changes", PackedText, nullable=False),
 )
 
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
@@ -418,29 +396,6 @@ barred = _owned(
     Column("change_no", Integer, primary_key=True),
     Column("kind", String(16), nullable=False),
     small=True,
-)
-
-trait = _versions(
-    "trait",
-    [_key("dimension", 64)],
-    Column("level", Float, nullable=False),
-    Column("confidence", Float, nullable=False),
-    *_zoned("valid_from"),
-)
-
-profile = _versions(
-    "profile",
-    [_key("whose", 16), _key("name", 64)],
-    Column("value", Text),
-    Column("set_by", Text, nullable=False),
-    *_zoned("valid_from"),
-)
-
-# What is known of a name; `holds` is NULL where a ruling was taken back.
-person = _versions(
-    "person",
-    [_key("relation", 16), _key("one", 512), _key("other", 512)],
-    Column("holds", Boolean),
 )
 
 # Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
@@ -477,12 +432,6 @@ DERIVED = (
     chain,
     segment,
     segment_text,
-    fact,
-    fact_state,
-    conflict,
-    trait,
-    profile,
-    person,
     source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
@@ -495,17 +444,10 @@ KEYS: Mapping[Table, tuple[str, ...]] = {
 OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
 """The tables whose versions belong to pages."""
 
-STATE: Mapping[str, str] = {
-    **{name: name for name in ("confirmed_no", "archived_no", "pinned", "superseded_by")},
-    **{name: name for name in ("valid_to", "valid_to_offset", "expires_at", "expires_offset")},
-    "retired_no": "ended_no",
-    "retired_at": "ended_at",
-}
-"""Columns of `fact` that change, and what they are called in `fact_state`."""
 _WITH_SOURCES = {
     metadata.tables[entry.sets[0]]
     for entry in KINDS.values()
-    if entry.sets is not None and entry.sources and entry.of is not Noted
+    if entry.sets is not None and entry.sets[0] in metadata.tables and entry.sources and entry.of is not Noted
 }
 """Of what a note proposes, the sources stand in the note."""
 ITEMS: Mapping[str, Table] = {

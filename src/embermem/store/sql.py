@@ -11,7 +11,6 @@ from embermem.store.queries.changes import Changes
 from embermem.store.queries.delta import Deltas
 from embermem.store.queries.dependents import Trails
 from embermem.store.queries.documents import Documents
-from embermem.store.queries.fact_lists import FactLists
 from embermem.store.queries.keys import Keys
 from embermem.store.queries.log import Log
 from embermem.store.queries.originals import Originals
@@ -41,7 +40,7 @@ class Administration(
     Webhooks,
     Documents,
     Originals,
-    FactLists,
+    Personas,
     Spans,
     Oversight,
     Backups,
@@ -61,7 +60,6 @@ class SqlStore(
     Deltas,
     IndexCache,
     Pages,
-    Personas,
     Segments,
     Timelines,
     Retaining,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from embermem import Memory, OwnerMemory
 from embermem.analysts import ExtractiveAnalyst
 from embermem.analysts.guards import span_of
-from embermem.core.changes import Cause, FactsConflict
+from embermem.core.changes import Cause, FactRetired, FactsConflict
 from embermem.core.errors import NotFound
 from embermem.core.types import Chain, Fact, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
 from embermem.languages.words import sentences
@@ -20,8 +20,7 @@ from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from lives import store_of
 from proofs import bounded
-from scripted import NOW, Clock, Opener, Place, page
-from soundness import meddle
+from scripted import NOW, Clock, Opener, page
 
 PAGE = page()
 OWNER = Owner(id=OwnerId("o"), user="alice", agent="default")
@@ -201,13 +200,15 @@ def test_a_quote_is_found_word_for_word_but_for_case_and_spaces() -> None:
         assert (None if span is None else text[slice(*span)]) == found
 
 
-def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clock: Clock, place: Place) -> None:
+def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clock: Clock) -> None:
     towns = "Lyon Porto Turin Milan Paris Rome Berlin Basel Oslo Bonn Madrid Ghent London Nice".split()
     mine = told(opened(**APART).of("alice"), clock, *(f"I moved to {town}." for town in towns))
     why = mine.why(by_text(mine, towns[-1]).id)
     assert [one.text for one in why.replaced] == [f"alice lives in {town}" for town in towns[-2:-10:-1]]
     first, last = (min(mine.past_facts(), key=lambda f: f.sources[0].seq), by_text(mine, towns[-1]))
-    meddle(place(), f"UPDATE fact SET superseded_by = '{first.id}' WHERE fact_id = '{last.id}'")
+    circle = [FactRetired(fact_id=last.id, superseded_by=first.id, valid_to=None)]
+    newest = mine.changes()[-1].no
+    mine._parts.store.apply(mine.owner, Cause.CORRECTION, "", circle, now=clock(), revision=newest, lease=None)
     for fact_id in (first.id, last.id):
         why = mine.why(fact_id)
         told_of = [fact_id, *(one.item_id for one in why.replaced)]

@@ -37,6 +37,7 @@ from embermem.core.types import (
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ARCHIVED, ENDED, FactSelection
 from embermem.store.sql import SqlStore
+from persona_rows import persona_rows
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import looking
@@ -190,10 +191,10 @@ def assert_facts_end_once(store: SqlStore, owner: Owner, said: dict[int, Utteran
 def assert_versions_follow_each_other(place: str | Path, owner: Owner) -> None:
     """Of each trait and profile line: every version but the newest is retired by the change that made the next."""
     with looking(place) as look:
+        told = persona_rows(look)
         for table, key in (("trait", "dimension"), ("profile", "name")):
-            query = f"SELECT {key}, change_no, retired_no FROM {table} WHERE owner_id = ? ORDER BY change_no"
             versions: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
-            for row in look(query, owner.id):
+            for row in (one for one in told[table] if one["owner_id"] == owner.id):
                 versions[row[key]].append((row["change_no"], row["retired_no"]))
             for chain in versions.values():
                 assert [retired for _, retired in chain] == [*(made for made, _ in chain[1:]), None]

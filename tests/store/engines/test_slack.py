@@ -156,11 +156,8 @@ def test_the_doctor_takes_columns_that_follow_each_other_for_no_id(tmp_path: Pat
     with opened(tmp_path / "store.db") as memory:
         alice = memory.of("alice")
         alice.forget(page=alice.add("I saw a heron.", "Where?"))
-        while alice.changes()[-1].no < 48:
-            alice.set_profile(name=f"Alice {alice.changes()[-1].no}")
-        alice.add("I work as a nurse.", "Where?")
-        alice.settle()
-        assert re.search(rb"useroccupation[0-9]nurseanalyst", Path(f"{tmp_path / 'store.db'}-wal").read_bytes())
+        alice.add_messages([{"role": "user", "name": "occupation7nurseanalyst", "content": "I work as a nurse."}])
+        assert re.search(rb"useroccupation7nurseanalyst", Path(f"{tmp_path / 'store.db'}-wal").read_bytes())
         assert findings(memory) == []
 
 

@@ -104,7 +104,7 @@ class Cause(StrEnum):
 
 
 class Item(StrEnum):
-    """What decisions set and end, each by the name of the table that holds it."""
+    """What decisions set and end."""
 
     NOTE = "note"
     MEMBERSHIP = "membership"

@@ -5,8 +5,21 @@ A moment is the number of a change. Each item holds its versions, each with the 
 ended it, so that the newest state and one of the past are the same read: `state.at(no)`.
 """
 
-from embermem.core.state.facts import FactHistory, FactState
+from embermem.core.state.facts import FactHistory, FactState, sorted_sources
+from embermem.core.state.persona import PERSONA_KINDS, PersonaMoment, PersonaState, pair_of
 from embermem.core.state.state import Moment, State
 from embermem.core.state.versions import Version, Versions
 
-__all__ = ["FactHistory", "FactState", "Moment", "State", "Version", "Versions"]
+__all__ = [
+    "PERSONA_KINDS",
+    "FactHistory",
+    "FactState",
+    "Moment",
+    "PersonaMoment",
+    "PersonaState",
+    "State",
+    "Version",
+    "Versions",
+    "pair_of",
+    "sorted_sources",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
@@ -16,10 +16,10 @@ from embermem.core.changes import (
     FactRetired,
     FactStrengthened,
 )
-from embermem.core.state.versions import Version, Versions
+from embermem.core.state.versions import Version, stood
 from embermem.core.types import FactId, Source
 
-__all__ = ["FactHistory", "FactMove", "FactState", "Facts"]
+__all__ = ["FactHistory", "FactMove", "FactState", "Facts", "sorted_sources"]
 
 FactMove = FactStrengthened | FactRetired | FactArchived | FactRestored | FactPinned | FactExpires
 
@@ -44,17 +44,52 @@ class FactState:
 
 @dataclass(slots=True)
 class FactHistory:
-    """One fact: the decision that added it with the number of its change, the versions of its state, and the utterances
-    it rests on, by the change that named them."""
+    """One fact: the decision that added it with the number of its change, what happened to it since, and the versions
+    of its state that follow from both, oldest first."""
 
     no: int
     added: FactAdded
-    sources: dict[int, tuple[Source, ...]] = field(default_factory=dict)
+    moves: list[tuple[int, FactMove]] = field(default_factory=list)
+    states: list[Version[FactState]] = field(default_factory=list)
+
+    @classmethod
+    def begun(cls, no: int, added: FactAdded) -> FactHistory:
+        """A fact that change `no` adds."""
+        return cls(no, added, [], [Version(no, None, FactState(confirmed_no=no, expires_at=added.expires_at))])
+
+    def move(self, no: int, one: FactMove) -> None:
+        """Something happens to it with change `no`."""
+        self.moves.append((no, one))
+        last = self.states[-1]
+        state = moved(last.value, no, one)
+        if last.began == no:
+            self.states[-1] = Version(no, None, state)
+        else:
+            self.states[-1] = Version(last.began, no, last.value)
+            self.states.append(Version(no, None, state))
+
+    def state_at(self, no: int) -> FactState | None:
+        """How it stood after change `no`; None where it was not known yet."""
+        version = stood(self.states, no)
+        return None if version is None else version.value
 
     def rests_on(self, no: int) -> tuple[Source, ...]:
-        """Its sources as of change `no`, in order of arrival, each once."""
-        found = {one for at, some in self.sources.items() if at <= no for one in some}
-        return tuple(sorted(found, key=lambda one: (one.seq, one.start or 0, one.end or 0)))
+        """Its sources as of change `no`, each once: by the change that named them, then by their place."""
+        found = dict.fromkeys(sorted_sources(self.added.sources))
+        if self.moves:
+            by_change: dict[int, list[Source]] = {self.no: [*self.added.sources]}
+            for at, one in self.moves:
+                if at <= no and isinstance(one, FactStrengthened):
+                    by_change.setdefault(at, []).extend(one.sources)
+            found = dict.fromkeys(source for some in by_change.values() for source in sorted_sources(some))
+        return tuple(found)
+
+
+def sorted_sources(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Sources by their place, each once."""
+    if len(sources) < 2:
+        return tuple(sources)
+    return tuple(sorted(set(sources), key=lambda one: (one.seq, one.start or 0, one.end or 0)))
 
 
 class Facts:
@@ -64,20 +99,28 @@ class Facts:
     which new one does so.
     """
 
-    __slots__ = ("_moves", "_of", "_states")
+    __slots__ = ("_moves", "_of", "_own")
 
     def __init__(self) -> None:
         self._of: dict[FactId, FactHistory] = {}
-        self._states: Versions[FactId, FactState] = Versions()
+        self._own: set[FactId] = set()
+        """The facts whose histories no other has (`copy`)."""
         self._moves: list[FactMove] = []
 
-    def __iter__(self) -> Iterator[FactId]:
-        return iter(self._of)
+    def __iter__(self) -> Iterator[FactHistory]:
+        return iter(self._of.values())
+
+    def __len__(self) -> int:
+        return len(self._of)
+
+    def get(self, fact_id: str) -> FactHistory | None:
+        """The fact of an id; None where there is none."""
+        return self._of.get(FactId(fact_id))
 
     def add(self, no: int, one: FactAdded) -> None:
         """A fact is new, and current."""
-        self._of[one.fact_id] = FactHistory(no, one, {no: one.sources})
-        self._states.set(one.fact_id, no, FactState(confirmed_no=no, expires_at=one.expires_at))
+        self._of[one.fact_id] = FactHistory.begun(no, one)
+        self._own.add(one.fact_id)
 
     def move(self, one: FactMove) -> None:
         """Something happens to a fact in the change that is being folded."""
@@ -87,23 +130,42 @@ class Facts:
         """Apply what the change moves. A fact that is not there is passed over: it was forgotten."""
         moves, self._moves = self._moves, []
         for one in moves:
-            fact, state = self._of.get(one.fact_id), self._states.get(one.fact_id, no)
-            if fact is None or state is None:
+            if (fact := self._of.get(one.fact_id)) is None:
                 continue
-            if isinstance(one, FactStrengthened):
-                fact.sources[no] = (*fact.sources.get(no, ()), *one.sources)
-            self._states.set(one.fact_id, no, _moved(state, no, one))
-
-    def states(self, fact_id: FactId) -> tuple[Version[FactState], ...]:
-        """All versions of a fact's state, oldest first."""
-        return tuple(self._states.of(fact_id))
+            if one.fact_id not in self._own:
+                self._own.add(one.fact_id)
+                fact = self._of[one.fact_id] = FactHistory(fact.no, fact.added, [*fact.moves], [*fact.states])
+            fact.move(no, one)
 
     def at(self, no: int) -> Iterator[tuple[FactHistory, FactState]]:
         """The facts that were known after change `no`, current or not, each as it stood then."""
-        return ((self._of[fact_id], state) for fact_id, state in self._states.at(no))
+        for fact in self:
+            if (state := fact.state_at(no)) is not None:
+                yield fact, state
+
+    def copy(self) -> Facts:
+        """The same facts. What is done to the copy this one does not see; it is not to be written to any more."""
+        made = Facts()
+        made._of = dict(self._of)
+        return made
+
+    def put(self, fact_id: FactId, events: Sequence[tuple[int, FactAdded | FactMove]]) -> None:
+        """Tell a fact anew, by what happened to it in the order of the changes; without its beginning it is gone."""
+        self._own.add(fact_id)
+        made: FactHistory | None = None
+        for no, one in sorted(events, key=lambda event: (event[0], not isinstance(event[1], FactAdded))):
+            if isinstance(one, FactAdded):
+                made = FactHistory.begun(no, one)
+            elif made is not None:
+                made.move(no, one)
+        if made is None:
+            self._of.pop(fact_id, None)
+        else:
+            self._of[fact_id] = made
 
 
-def _moved(state: FactState, no: int, one: FactMove) -> FactState:
+def moved(state: FactState, no: int, one: FactMove) -> FactState:
+    """How a fact stands after something happened to it with change `no`."""
     match one:
         case FactStrengthened():
             return replace(state, confirmed_no=no)

@@ -8,14 +8,11 @@ from typing import assert_never
 
 from embermem.core import changes as c
 from embermem.core.changes import Change, Decision, Item
-from embermem.core.state.facts import FactHistory, Facts, FactState
+from embermem.core.state.persona import PERSONA, Key, PersonaMoment, PersonaState
 from embermem.core.state.versions import Versions
 from embermem.core.types import PageId, SegmentId
 
 __all__ = ["Moment", "State"]
-
-Key = tuple[str, ...]
-"""What an item is known by: the fields that the table of decisions names."""
 
 
 class State:
@@ -28,14 +25,16 @@ class State:
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self.no = 0
         """The last change that was folded."""
+        self.persona = PersonaState()
         self.embedded_seq = 0
         """Up to which utterance vectors were made."""
         self._begin_anew()
         self.fold(changes)
 
     def _begin_anew(self) -> None:
-        self.items: dict[Item, Versions[Key, Decision]] = {item: Versions() for item in Item if item is not Item.FACT}
-        self.facts = Facts()
+        self.items: dict[Item, Versions[Key, Decision]] = {
+            item: Versions() for item in Item if item is not Item.FACT and item not in PERSONA
+        }
         self.analysed: dict[PageId, int] = {}
         """Up to which utterance each page was analysed for the persona."""
         self.opened: dict[SegmentId, int] = {}
@@ -52,7 +51,7 @@ class State:
             self.no = change.no
             for decision in change.decisions:
                 self._take(decision)
-            self.facts.end_of_change(change.no)
+            self.persona.fold([change])
             ended, self._ended = self._ended, []
             for item, key in ended:  # what a change ends is ended once it is whole
                 self.items[item].end(key, change.no)
@@ -66,12 +65,8 @@ class State:
             case c.Placed() | c.SegmentWritten():
                 self._set(d)
                 self.opened.setdefault(d.segment_id, self.no)
-            case (
-                c.Noted() | c.ChainSummarised() | c.FactsConflict() | c.TraitSet() | c.ProfileSet() | c.PersonRelated()
-            ):
+            case c.Noted() | c.ChainSummarised():
                 self._set(d)
-            case c.ConflictSettled() | c.TraitCleared():
-                self._end(d)
             case c.SegmentEnded():
                 self._end(d)
                 self._evict(d.segment_id)
@@ -81,17 +76,22 @@ class State:
                 self.analysed[d.page_id] = d.upto_seq
             case c.Embedded():
                 self.embedded_seq = d.last_seq
-            case c.FactAdded():
-                self.facts.add(self.no, d)
             case (
-                c.FactStrengthened()
+                c.FactAdded()
+                | c.FactStrengthened()
                 | c.FactRetired()
                 | c.FactArchived()
                 | c.FactRestored()
                 | c.FactPinned()
                 | c.FactExpires()
+                | c.FactsConflict()
+                | c.ConflictSettled()
+                | c.TraitSet()
+                | c.TraitCleared()
+                | c.ProfileSet()
+                | c.PersonRelated()
             ):
-                self.facts.move(d)
+                pass  # folded by `persona`
             case c.BegunAnew():
                 self._begin_anew()
             case c.FactAffirmed() | c.FactDenied() | c.FactBarred() | c.TextsBarred() | c.Undone() | c.Erased():
@@ -120,17 +120,18 @@ class Moment:
     state: State
     no: int
 
+    @property
+    def persona(self) -> PersonaMoment:
+        """What was known of the persona."""
+        return self.state.persona.at(self.no)
+
     def get(self, item: Item, *key: str) -> Decision | None:
         """The decision that set what holds of an item; None where nothing does."""
         return self.state.items[item].get(key, self.no)
 
     def all(self, item: Item) -> Iterator[Decision]:
-        """The decisions that set what holds of each item of a kind, in the order in which the items first came."""
-        return (decision for _, decision in self.state.items[item].at(self.no))
-
-    def facts(self) -> Iterator[tuple[FactHistory, FactState]]:
-        """The facts that are known, current or not, each as it stands."""
-        return self.state.facts.at(self.no)
+        """The decisions that set what holds of each item of a kind, in no order."""
+        return (version.value for _, version in self.state.items[item].at(self.no))
 
     def in_mid_term(self, segment_id: SegmentId) -> bool:
         """Whether a segment was opened and neither evicted nor ended."""

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core.errors import InputError
 from embermem.core.ids import owner_id
-from embermem.core.types import NO_USER, About
+from embermem.core.types import NO_USER
 from embermem.protocols import Census, Grant, OwnerEntry, OwnerOrder
 from embermem.store import schema
 from embermem.store.codec import json_text, micros, moment
@@ -170,11 +170,9 @@ def _place(after: str, columns: Sequence[Any]) -> Sequence[Any]:
 
 
 def _entries(c: Connection, rows: Sequence[Any], columns: Sequence[Any], short: int) -> Sequence[OwnerEntry]:
-    owner, page, fact, said = schema.owner, schema.page, schema.fact, schema.utterance
+    owner, page, said = schema.owner, schema.page, schema.utterance
     every = [row.owner_id for row in rows]
     behind = [row.owner_id for row in rows if row.due_at is not None]  # else nothing waits, and nothing has failed
-    facts = (fact.c.retired_no.is_(None), fact.c.archived_no.is_(None), fact.c.about == About.USER.value)
-    held = _by_owner(c, fact, every, *facts)
     pages = _by_owner(c, page, every, page.c.no >= 1)
     left = (page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
     waiting = _by_owner(c, page, every, owner.c.owner_id == page.c.owner_id, *left)
@@ -187,7 +185,7 @@ def _entries(c: Connection, rows: Sequence[Any], columns: Sequence[Any], short: 
             created_at=moment(row.created_at),
             last_at=moment(last.get(row.owner_id, row.created_at)),
             pages=pages.get(row.owner_id, 0),
-            facts=held.get(row.owner_id, 0),
+            facts=row.facts or 0,
             waiting=waiting.get(row.owner_id, 0),
             failed=failed.get(row.owner_id, 0),
             due_at=None if row.due_at is None else moment(row.due_at),

@@ -22,6 +22,7 @@ from embermem.store import schema
 from embermem.store.admin.invariants import AREAS, CHANGES, Broken, Mending, broken
 from embermem.store.admin.repairs import count_again, forget_vectors, roll_up, unread_sums
 from embermem.store.admin.replaying import replay
+from embermem.store.admin.state_checks import broken_state
 from embermem.store.admin.store_admin import Whole
 from embermem.store.codec import decisions_from, from_json, json_text, micros, shown_from
 from embermem.store.erasing import GONE, Erasing
@@ -152,8 +153,9 @@ class Checking(Whole, Erasing):
         damaged = tuple(self._not_text(c, owner))
         if damaged:
             return _Seen(owner=owner, broken=(), findings=damaged, unsure=True)
-        found = broken(c, _asked(c, owner.id, now, bounds))
-        log = _log(c, owner.id)
+        asked = _asked(c, owner.id, now, bounds)
+        found, log = broken(c, asked), _log(c, owner.id)
+        found += [] if log.unreadable else broken_state(c, owner.id, asked)
         findings = [*_of_log(owner, log), *self._of_key(c, owner, log), *_of_sums(owner, unread_sums(c, owner.id))]
         unsure = bool(log.unreadable) or any(one.invariant.area == CHANGES for one in found)
         return _Seen(owner=owner, broken=tuple(found), findings=tuple(findings), unsure=unsure)
@@ -207,6 +209,7 @@ class Checking(Whole, Erasing):
                 mended += _all_of(after)
                 raise Undo
             mended += _all_of(after)
+        self._let_go(owner.id)
         return mended
 
     def _of_key(self, c: Connection, owner: Owner, log: _Log) -> Iterator[Finding]:
@@ -282,7 +285,9 @@ class Checking(Whole, Erasing):
 
 def unsound(c: Connection, owner: Owner) -> tuple[str, ...]:
     """What is wrong with one owner's rows, whatever key of forgotten values is here: nothing, where they are sound."""
-    found = [one for one in broken(c, _asked(c, owner.id, None, None)) if one.invariant.level == "error"]
+    asked = _asked(c, owner.id, None, None)
+    found = [*broken(c, asked), *broken_state(c, owner.id, asked)]
+    found = [one for one in found if one.invariant.level == "error"]
     told = [finding.what for finding in _of_log(owner, _log(c, owner.id))]
     return (*(f"{one.invariant.what}: {one.count}" for one in found), *told)
 
@@ -484,6 +489,7 @@ def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
 _MENDS = {
     **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
     **dict.fromkeys((schema.utterance_value, schema.share, schema.webhook), Mending.DERIVE),
+    **dict.fromkeys((schema.fact_visit, schema.checkpoint, schema.checkpoint_part), Mending.DERIVE),
     **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.original), Mending.NOTHING),
     schema.change: Mending.NOTHING,
 }

@@ -29,7 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
-from embermem.core.types import DocumentId, OwnerId, Relation, Role, thread_of
+from embermem.core.types import DocumentId, OwnerId, Role, thread_of
 from embermem.store import schema, values
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
@@ -89,10 +89,9 @@ SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK = (
 AREAS = (SAID, CHANGES, PAGES, DERIVED, SOURCES, VECTORS, WORK)
 """What there is to be sound, as said of a store where it is."""
 
-_LEARNT = (Cause.ANNOTATION, Cause.CONSOLIDATION, Cause.PROMOTION, Cause.REDONE)
+LEARNT = (Cause.ANNOTATION, Cause.CONSOLIDATION, Cause.PROMOTION, Cause.REDONE)
 """Changes in which an analyst taught: what they say rests on utterances."""
 _OWNER = bindparam("owner", type_=schema.owner.c.owner_id.type)
-_FROM_CALLERS = "caller"
 
 
 def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
@@ -118,7 +117,6 @@ def invariants(halves: bool) -> tuple[Invariant, ...]:
         *_documents(),
         *_originals(),
         *_versions(),
-        *_facts(),
         *_sources(),
         *_vectors(halves),
         *_work(),
@@ -275,13 +273,12 @@ def _versions() -> Iterator[Invariant]:
         unlinked = and_(version.c.later.is_not(None), or_(ended.is_(None), ended > version.c.later))
         counting = select(func.count()).select_from(version).where(or_(ended < made, unlinked))
         yield _derived(f"versions in `{table.name}` that do not end where the next one begins", counting)
-    for table in (*schema.KEYS, schema.fact):
+    for table in schema.KEYS:
         yield _derived(f"rows of `{table.name}` whose change is not in the log", _count(table, _untimed(table)))
     yield from _places()
     for table, columns in (
         (schema.page, ("touched_no",)),
         (schema.segment, ("opened_no", "evicted_no", "touched_no")),
-        (schema.fact, ("confirmed_no", "archived_no")),
     ):
         beyond = or_(*(_beyond(table.c[name], "revision") for name in columns))
         yield _derived(f"rows of `{table.name}` with a change beyond the log", _count(table, beyond))
@@ -316,27 +313,6 @@ def _places() -> Iterator[Invariant]:
         )
 
 
-def _facts() -> Iterator[Invariant]:
-    fact, state, other = schema.fact, schema.fact_state, schema.fact.alias("other")
-    yield _derived(
-        "facts superseded by a missing fact, or superseded and still current",
-        _count(
-            fact,
-            fact.c.superseded_by.is_not(None),
-            or_(fact.c.retired_no.is_(None), _none(other, other.c.fact_id == fact.c.superseded_by)),
-        ),
-    )
-    same = [state.c[theirs].is_not_distinct_from(fact.c[name]) for name, theirs in schema.STATE.items()]
-    yield _derived(
-        "facts that disagree with their last change",
-        _count(fact, _none(state, state.c.fact_id == fact.c.fact_id, state.c.retired_no.is_(None), *same)),
-    )
-    yield _derived("states of missing facts", _count(state, _none(fact, fact.c.fact_id == state.c.fact_id)))
-    conflict = schema.conflict
-    ends = [_none(fact, fact.c.fact_id == conflict.c[name]) for name in ("fact_id", "other_id")]
-    yield _derived("conflicts of missing facts", _count(conflict, or_(*ends)))
-
-
 def _sources() -> Iterator[Invariant]:
     source, said, change = schema.source, schema.utterance, schema.change
     yield _derived(
@@ -357,7 +333,7 @@ def _sources() -> Iterator[Invariant]:
         learnt = exists().where(
             change.c.owner_id == _OWNER,
             change.c.no == table.c.change_no,
-            change.c.cause.in_([cause.value for cause in _LEARNT]),
+            change.c.cause.in_([cause.value for cause in LEARNT]),
         )
         bare = ~exists().where(source.c.owner_id == _OWNER, source.c.item == item, _same(item, table, source))
         yield _derived(
@@ -377,15 +353,8 @@ def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
 
 
 def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
-    """Whether a source is that of a row. A fact's sources may come with later changes."""
-    if item == "fact":
-        return source.c.item_id == table.c.fact_id
-    if item == "profile":
-        name: ColumnElement[Any] = table.c.whose + "." + table.c.name
-    elif item == "person":
-        name = table.c.relation + "." + table.c.one + "." + table.c.other
-    else:
-        name = table.c[next(iter(schema.KEYS[table]))]
+    """Whether a source is that of a row."""
+    name = table.c[next(iter(schema.KEYS[table]))]
     return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
 
 
@@ -395,10 +364,6 @@ def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
         return (table.c.summary != "",)
     if item == "segment":
         return (Plain(table.c.parts).like('%"text":"_%'),)
-    if item == "profile":
-        return (table.c.set_by != _FROM_CALLERS, table.c.value.is_not(None))
-    if item == "person":
-        return (table.c.relation == Relation.SPEAKS.value,)
     return ()
 
 
@@ -422,7 +387,7 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
 
 
 def _work() -> Iterator[Invariant]:
-    owner, said, page, fact, segment = schema.owner, schema.utterance, schema.page, schema.fact, schema.segment
+    owner, said, page, segment = schema.owner, schema.utterance, schema.page, schema.segment
     numbers = or_(
         owner.c.persona_no > owner.c.revision,
         owner.c.reset_no > owner.c.revision,
@@ -436,7 +401,7 @@ def _work() -> Iterator[Invariant]:
     )
     ending = [
         exists().where(page.c.owner_id == _OWNER, page.c.expires_at.is_not(None)),
-        exists().where(fact.c.owner_id == _OWNER, fact.c.expires_at.is_not(None), fact.c.retired_no.is_(None)),
+        owner.c.fact_expires_at.is_not(None),
     ]
     yield _invariant(
         WORK,
@@ -447,21 +412,8 @@ def _work() -> Iterator[Invariant]:
     )
     over = page.c.expires_at <= _told("now", BigInteger)
     yield _waiting("pages that have expired and are not yet forgotten", _count(page, over))
-    over = and_(fact.c.expires_at <= _told("now", BigInteger), fact.c.retired_no.is_(None))
-    yield _waiting("facts that have expired and are not yet retired", _count(fact, over))
     live = _count(segment, segment.c.evicted_no.is_(None)).scalar_subquery()
     yield _waiting("segments above the capacity", select(_above(live, "segments")))
-    for about in ("user", "agent"):
-        whose = case((_told("by_person") == 1, func.lower(fact.c.subject)), else_="")
-        held = (
-            select(func.count().label("count"))
-            .where(_mine(fact), fact.c.about == about, fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
-            .where(not_(fact.c.pinned))
-            .group_by(whose)
-            .subquery()
-        )
-        above = select(func.sum(_above(held.c.count, f"{about}_facts")))
-        yield _waiting(f"facts of the {about} above the capacity", above)
 
 
 def _above(count: ColumnElement[int], bound: str) -> ColumnElement[int]:

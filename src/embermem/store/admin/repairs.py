@@ -13,6 +13,7 @@ from embermem.core.vectors import of_summaries
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
 from embermem.store.statements import due_from, set_owner, setting
+from embermem.store.states import counted, folded
 
 
 def roll_up(c: Connection, owner_id: OwnerId) -> None:
@@ -34,7 +35,7 @@ def roll_up(c: Connection, owner_id: OwnerId) -> None:
 
 
 def count_again(c: Connection, owner_id: OwnerId) -> None:
-    """The owner's numbers, none beyond its logs."""
+    """The owner's numbers, none beyond its logs, and what it counts of its state."""
     owner = schema.owner
     row = c.execute(select(owner).where(owner.c.owner_id == owner_id)).one()
     set_owner(
@@ -43,6 +44,7 @@ def count_again(c: Connection, owner_id: OwnerId) -> None:
         persona_no=min(row.persona_no, row.revision),
         reset_no=min(row.reset_no, row.revision),
         embedded_seq=max(0, min(row.embedded_seq, row.seq)),
+        **counted(folded(c, owner_id).held.state),
     )
 
 

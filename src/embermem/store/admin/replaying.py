@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from sqlalchemy import or_, select
+from sqlalchemy import delete, insert, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
-from embermem.store import schema
+from embermem.store import checkpoints, schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import changes
 from embermem.store.statements import set_owner, update_rows
+from embermem.store.states import counted, folded
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
 _KEPT = ("visits", "visited_at", "embedder", "vector_sum")
 """What a segment has that no change holds."""
-_USED = ("visits", "visited_at")
-"""What a fact has that no change holds."""
 
 
 def replay(c: Connection, owner_id: OwnerId) -> None:
     """Derive everything again. Counters, vectors and waits, which no change holds, are kept. Readers begin anew."""
-    segment, page, owner, fact = schema.segment, schema.page, schema.owner, schema.fact
+    segment, page, owner, visit = schema.segment, schema.page, schema.owner, schema.fact_visit
     waits = or_(page.c.attempts > 0, *(page.c[name].is_not(None) for name in NO_WAITING if name != "attempts"))
     kept = [
         (table, names[0], c.execute(query.with_only_columns(*(table.c[name] for name in names))).mappings().all())
         for table, names, query in (
             (page, ("page_id", *NO_WAITING), select(page).where(page.c.owner_id == owner_id, waits)),
             (segment, ("segment_id", *_KEPT), select(segment).where(segment.c.owner_id == owner_id)),
-            (fact, ("fact_id", *_USED), select(fact).where(fact.c.owner_id == owner_id, fact.c.visits.is_not(None))),
         )
     ]
+    visits = c.execute(select(visit).where(visit.c.owner_id == owner_id)).mappings().all()
     forget_derived(c, owner_id)
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
     done = 0
@@ -42,4 +41,9 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         done = some[-1].no
     for table, key, rows in kept:
         update_rows(c, table, owner_id, (key,), rows)
-    set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded)
+    checkpoints.drop(c, owner_id)
+    state = folded(c, owner_id).held.state
+    c.execute(delete(visit).where(visit.c.owner_id == owner_id))
+    if left := [dict(row) for row in visits if state.facts.get(row["fact_id"]) is not None]:
+        c.execute(insert(visit), left)
+    set_owner(c, owner_id, reset_no=owner.c.revision, embedded_seq=embedded, **counted(state))

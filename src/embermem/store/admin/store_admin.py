@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, Self
 from sqlalchemy import Table, and_, exists, func, insert, literal, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, Item
 from embermem.core.errors import StoreUnreachable
 from embermem.core.types import About, Owner, OwnerId, OwnerStats, WebhookState
 from embermem.protocols import DiskUsage, Stats
@@ -22,7 +23,8 @@ from embermem.store.engines.words import how_it_runs, planned_rows
 from embermem.store.queries import reads, waits
 from embermem.store.queries.webhooks import webhook_counts
 from embermem.store.statements import locked_owner, owner_state, remember, remember_once
-from embermem.store.transactions import Transactions, missing_parts, over_owners
+from embermem.store.states import States
+from embermem.store.transactions import missing_parts, over_owners
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +34,7 @@ _COUNTED = 100_000
 """Tables that are taken for smaller are counted: that takes some milliseconds."""
 
 
-class Whole(Transactions):
+class Whole(States):
     """Settings, owners, counts."""
 
     def setting(self, key: str) -> str | None:
@@ -140,7 +142,7 @@ class Whole(Transactions):
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""
-        page, segment, fact, trait, chain = schema.page, schema.segment, schema.fact, schema.trait, schema.chain
+        page, segment, chain = schema.page, schema.segment, schema.chain
         with self._read() as c:
             state = owner_state(c, owner_id)
 
@@ -157,7 +159,9 @@ class Whole(Transactions):
             talk = page.c.no >= 1
             in_short = count(page, page.c.segment_id.is_(None), talk, page.c.no > pages - short)
             passages = count(page, page.c.no < 1)
-            held = and_(fact.c.retired_no.is_(None), fact.c.archived_no.is_(None))
+            then = self._known(c, owner_id).newest
+            standing = [(fact.added.about, held) for fact, held in then.facts()]
+            held = Counter(about for about, state in standing if state.is_current)
             return OwnerStats(
                 utterances=count(schema.utterance) - passages,
                 pages=count(page, talk),
@@ -170,11 +174,11 @@ class Whole(Transactions):
                 segments=count(segment, segment.c.evicted_no.is_(None)),
                 archived_segments=count(segment, segment.c.evicted_no.is_not(None), segment.c.pages > 0),
                 chains=count(chain, chain.c.retired_no.is_(None)),
-                facts=count(fact, held, fact.c.about == About.USER.value),
-                agent_facts=count(fact, held, fact.c.about == About.AGENT.value),
-                archived_facts=count(fact, fact.c.retired_no.is_(None), fact.c.archived_no.is_not(None)),
-                past_facts=count(fact, fact.c.retired_no.is_not(None)),
-                traits=count(trait, trait.c.retired_no.is_(None)),
+                facts=held[About.USER],
+                agent_facts=held[About.AGENT],
+                archived_facts=sum(one.ended_no is None and one.archived_no is not None for _, one in standing),
+                past_facts=sum(one.ended_no is not None for _, one in standing),
+                traits=sum(1 for _ in then.all(Item.TRAIT)),
                 changes=0 if state is None else state.revision,
                 without_vector=reads.unembedded(c, owner_id),
                 failed=count(page, page.c.error.is_not(None)),
@@ -215,6 +219,7 @@ class Whole(Transactions):
         with self._write() as c:
             locked_owner(c, owner_id)
             replay(c, owner_id)
+        self._let_go(owner_id)
 
     def explain(self, text: str, parameters: Any) -> str:
         """How the engine would run a statement, with its parameters as the driver takes them. It is not run."""

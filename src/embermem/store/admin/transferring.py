@@ -30,11 +30,12 @@ from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import change_from, change_row
 from embermem.store.queries.log import new_page
 from embermem.store.statements import ensure_owner, owner_state, set_owner, setting, update_rows
+from embermem.store.states import folded
 from embermem.store.values import value_rows
 
 _TOLD = (
     *(schema.owner, schema.page, schema.document, schema.utterance, schema.original, schema.change),
-    *(schema.receipt, schema.segment, schema.fact),
+    *(schema.receipt, schema.segment, schema.fact_visit),
 )
 """The tables of which parts are made, in their order; the vectors come last, if they are asked for."""
 
@@ -123,7 +124,7 @@ class FactPart:
 
     id: str
     visits: int
-    visited_at: datetime | None
+    visited_at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -270,8 +271,8 @@ def _part(table: Table, row: Row[Any], pages: Mapping[str, Row[Any]], embedder: 
         case "segment":
             ours = embedder and row.embedder == embedder
             return record(SegmentPart, row, id=row.segment_id, sum=single_sum(row.vector_sum) if ours else None)
-        case "fact":
-            return None if row.visits is None else record(FactPart, row, id=row.fact_id)
+        case "fact_visit":
+            return record(FactPart, row, id=row.fact_id)
         case _:
             if row.embedder != embedder:
                 return None
@@ -339,5 +340,6 @@ def _count_visits(c: Connection, owner_id: OwnerId, parts: Parts, embedder: str)
         for part in parts.segments
     ]
     update_rows(c, schema.segment, owner_id, ("segment_id",), segments)
-    facts = [row_of(part, schema.fact, fact_id=part.id) for part in parts.facts]
-    update_rows(c, schema.fact, owner_id, ("fact_id",), facts)
+    there = folded(c, owner_id).newest
+    facts = (part for part in parts.facts if there.fact(part.id) is not None)
+    write(c, schema.fact_visit, (row_of(one, schema.fact_visit, owner_id=owner_id, fact_id=one.id) for one in facts))

@@ -7,8 +7,10 @@ from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
+from embermem.core.errors import StoreCorrupt
+from embermem.core.ids import made_in
 from embermem.store.engines.owner_alias import KEYS
-from embermem.store.engines.packed_text import unpacked_within
+from embermem.store.engines.packed_text import plain_text, unpacked_within
 
 _AT_ONCE = 500
 """Ids in one statement."""
@@ -38,13 +40,22 @@ def holds_any(file: Path, ids: Collection[str]) -> bool:
             wanted = sorted(ids)
             for some in (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE)):
                 marks = ", ".join("?" * len(some))
-                for table, column in (("utterance", "id"), ("page", "page_id"), ("fact", "fact_id")):
+                for table, column in (("utterance", "id"), ("page", "page_id")):
                     query = f"SELECT 1 FROM {table} WHERE {column} IN ({marks}) LIMIT 1"
                     if connection.execute(query, some).fetchone():
                         return True
-    except sqlite3.Error:
+            return _log_makes(connection, [one for one in wanted if made_in(one)])
+    except (sqlite3.Error, StoreCorrupt):
         return True
-    return False
+
+
+def _log_makes(connection: sqlite3.Connection, ids: Collection[str]) -> bool:
+    """Whether the change by which one of some facts was made still names it."""
+    of = {number: [one for one in ids if made_in(one) == number] for number in {made_in(one) for one in ids}}
+    if not of:
+        return False
+    rows = connection.execute("SELECT no, decisions FROM change WHERE no BETWEEN ? AND ?", (min(of), max(of)))
+    return any(f'"{one}"' in (plain_text(decisions) or "") for no, decisions in rows for one in of.get(no, ()))
 
 
 def holds_others(file: Path, owners: Collection[tuple[str, int]]) -> bool:

@@ -29,7 +29,7 @@ from embermem.store.codec import moment, passages_from, record
 from embermem.store.engines.vector_type import as_sent
 from embermem.store.queries import persona, reads
 from embermem.store.statements import utterances
-from embermem.store.transactions import Transactions
+from embermem.store.states import Known, States
 
 _owner = schema.owner.c
 _said, _change = schema.utterance.c, schema.change.c
@@ -49,7 +49,7 @@ _HOW_FAR = select(
 """Made once, because each search asks it first."""
 
 
-class Deltas(Transactions):
+class Deltas(States):
     """Readers of what is new."""
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta:
@@ -70,7 +70,7 @@ class Deltas(Transactions):
             reset = (row.reset_no > revision or replaced) and (seq, revision) != (0, 0)
             if reset:
                 seq, revision = 0, 0
-            return _newer(c, row, owner_id, seq, revision, embedder, dim, reset)
+            return _newer(c, row, self._known(c, owner_id), seq, revision, embedder, dim, reset)
 
 
 def _no_owner(had: bool, dim: int) -> Delta:
@@ -105,8 +105,9 @@ def _nothing(seq: int, revision: int, dim: int, born: int, mark: str) -> Delta:
 
 
 def _newer(
-    c: Connection, owner: Any, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, reset: bool
+    c: Connection, owner: Any, known: Known, seq: int, revision: int, embedder: str, dim: int, reset: bool
 ) -> Delta:
+    owner_id = known.owner_id
     vector, page, segment = schema.embedding, schema.page, schema.segment
     fresh = c.execute(
         select(vector.c.seq, as_sent(c, vector.c.data), vector.c.tokens, vector.c.passages).where(
@@ -123,14 +124,15 @@ def _newer(
     segments = c.execute(reads.select_segments(owner_id).where(*touched))
     ended_segments = c.scalars(select(segment.c.segment_id).where(*touched, segment.c.pages == 0))
     persona_moved = owner.persona_no > revision or reset
-    known = persona.persona(c, owner_id) if persona_moved else None
+    told = persona.persona(c, known) if persona_moved else None
     archived: tuple[Fact, ...] = ()
     ended: tuple[Fact, ...] = ()
     if persona_moved:
-        facts, fact = persona.select_facts(owner_id)[0], schema.fact.c
-        left = facts.where(fact.retired_no.is_(None), fact.archived_no > revision)
-        archived = persona.facts_from(c, owner_id, c.execute(left).all())
-        ended = persona.facts_from(c, owner_id, c.execute(facts.where(fact.retired_no > revision)).all())
+        left = sorted(known.newest.facts(), key=lambda one: (one[1].confirmed_no, one[0].no, one[0].added.fact_id))
+        archived = persona.facts_from(
+            c, known, [one for one in left if one[1].ended_no is None and (one[1].archived_no or 0) > revision]
+        )
+        ended = persona.facts_from(c, known, [one for one in left if (one[1].ended_no or 0) > revision])
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
@@ -139,7 +141,7 @@ def _newer(
         vectors=StoredVectors([row[1] for row in found], dim),
         pages=tuple(record(PageMark, row) for row in marks),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
-        persona=known,
+        persona=told,
         tokens=_tokens(found),
         archived_facts=archived,
         ended_facts=ended,

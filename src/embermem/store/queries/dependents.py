@@ -13,7 +13,8 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change
+from embermem.core.changes import Cause, Change, Decision, Item, sources
+from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
@@ -24,7 +25,7 @@ from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from
-from embermem.store.transactions import Transactions
+from embermem.store.states import Known, States
 
 
 def _all_but(*causes: Cause) -> tuple[Cause, ...]:
@@ -69,7 +70,7 @@ _RETOLD = 24
 """Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
 
 
-class Trails(Transactions):
+class Trails(States):
     """Looking for what rests on pages and facts."""
 
     def trail(
@@ -84,7 +85,7 @@ class Trails(Transactions):
     ) -> Trail:
         with self._read() as c:
             exact = not pages or not _wrote(c, owner_id, verbatim)
-            return _Following(c, owner_id, pages, frozenset(facts), probes).follow(said, verbatim=exact)
+            return _Following(c, self._known(c, owner_id), pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
 
 def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
@@ -104,13 +105,14 @@ class _Following:
     def __init__(
         self,
         c: Connection,
-        owner_id: OwnerId,
+        known: Known,
         pages: Sequence[Page],
         facts: frozenset[FactId],
         probes: Collection[str],
     ) -> None:
         self._c = c
-        self._owner_id = owner_id
+        self._owner_id = known.owner_id
+        self._state = known.held.state
         self._told = pages
         self._pages = {page.id for page in pages}
         self._seqs = {u.seq for page in pages for u in page.utterances}
@@ -134,9 +136,9 @@ class _Following:
         chains = self._pages_left()
         self._emptied = {chain_id for chain_id, left in chains.items() if not left}
         losing = {SegmentId(one): self._losing(one) for one in sorted(self._segments)}
-        items = self._resting()
-        self._told_facts(items.get("fact", {}))
-        self._persona(items)
+        self._resting()
+        self._told_facts()
+        self._persona()
         self._summaries(losing)
         self._ties()
         self._unindexed(losing)
@@ -280,61 +282,67 @@ class _Following:
 
     # ----------------------------------------------------------------------------------------------------- persona
 
-    def _resting(self) -> Mapping[str, Mapping[str, set[int]]]:
-        """What rests on the utterances that go: by kind and id, the changes that say so."""
-        source, found = schema.source, dict[str, dict[str, set[int]]]()
-        for row in self._rows(select(source.c.item, source.c.item_id, source.c.change_no), source.c.seq, self._seqs):
+    def _resting(self) -> None:
+        """Segments whose texts rest on the utterances that go."""
+        source, found = schema.source, dict[str, set[int]]()
+        query = select(source.c.item_id, source.c.change_no, source.c.item)
+        for row in self._rows(query, source.c.seq, self._seqs):
             self._numbers.add(row.change_no)
-            found.setdefault(row.item, {}).setdefault(row.item_id, set()).add(row.change_no)
-        for segment_id, numbers in found.get("segment", {}).items():
+            if row.item == "segment":
+                found.setdefault(row.item_id, set()).add(row.change_no)
+        for segment_id, numbers in found.items():
             self._segments.setdefault(segment_id, min(numbers))
-        return found
 
-    def _told_facts(self, resting: Mapping[str, set[int]]) -> None:
-        """Every state of the facts, of those that they ended, and where their words may be told again."""
-        fact, state, source = schema.fact, schema.fact_state, schema.source
-        self._facts |= set(resting)
-        for row in self._rows(select(state.c.fact_id), state.c.superseded_by, set(self._facts)):
-            self._facts.add(row.fact_id)
-        for row in self._rows(select(state.c.change_no), state.c.fact_id, self._facts):
-            self._numbers.add(row.change_no)
-        added = {row.fact_id: row.change_no for row in self._rows(select(fact), fact.c.fact_id, set(resting))}
-        retold = {fact_id for fact_id, no in added.items() if no in resting[fact_id]}
-        others: dict[str, set[int]] = {}
-        told = select(source.c.item_id, source.c.seq).where(source.c.item == "fact")
-        for row in self._rows(told, source.c.item_id, retold):
-            if row.seq not in self._seqs:
-                others.setdefault(row.item_id, set()).add(row.seq)
-        seqs = {seq for some in others.values() for seq in sorted(some)[-_RETOLD:]}
-        pages = {row.page_id for row in self._rows(select(schema.utterance.c.page_id), schema.utterance.c.seq, seqs)}
+    def _told_facts(self) -> None:
+        """Every change that tells of the facts that rest on what goes, and of those that they ended; and the notes
+        where their words may be told again."""
+        others: set[int] = set()
+        for fact in self._state.facts:
+            sources = fact.rests_on(self._state.no)
+            if self._seqs.isdisjoint(source.seq for source in sources):
+                continue
+            self._facts.add(fact.added.fact_id)
+            if not self._seqs.isdisjoint(source.seq for source in fact.added.sources):
+                seqs = sorted({source.seq for source in sources} - self._seqs)
+                others.update(seqs[-_RETOLD:])
+        for fact in self._state.facts:
+            if any(one.value.superseded_by in self._facts for one in fact.states):
+                self._facts.add(fact.added.fact_id)
+        for fact_id in self._facts:
+            if (told := self._state.facts.get(fact_id)) is not None:
+                self._numbers |= {told.no, *(no for no, _ in told.moves)}
+        pages = {row.page_id for row in self._rows(select(schema.utterance.c.page_id), schema.utterance.c.seq, others)}
         for row in self._rows(select(schema.note.c.change_no), schema.note.c.page_id, pages):
             self._numbers.add(row.change_no)
 
-    def _persona(self, items: Mapping[str, Mapping[str, set[int]]]) -> None:
-        """Every version of traits and lines that rest on what goes, and of lines that say what the facts say."""
-        source, trait, line, person = schema.source, schema.trait, schema.profile, schema.person
-        ruled = self._rows(select(person.c.change_no, person.c.retired_no), person.c.relation, {Relation.IS.value})
-        self._numbers |= {no for row in ruled for no in row if no is not None}  # callers' words hold names
-        traits = items.get("trait", {})
-        self._last(trait, [((trait.c.dimension == name,), numbers) for name, numbers in traits.items()])
-        named = {name: set(numbers) for name, numbers in items.get("profile", {}).items()}
-        told = select(source.c.seq).where(source.c.item == "fact")
-        seqs = {row.seq for row in self._rows(told, source.c.item_id, self._facts)}
-        mirrored = select(source.c.item_id, source.c.change_no).where(source.c.item == "profile")
-        for row in self._rows(mirrored, source.c.seq, seqs):
-            named.setdefault(row.item_id, set()).add(row.change_no)
-        lines = [(*name.partition(".")[::2], numbers) for name, numbers in named.items()]
-        self._last(line, [((line.c.whose == whose, line.c.name == name), on) for whose, name, on in lines])
+    def _persona(self) -> None:
+        """Every version of traits, lines and relations that rest on what goes, and of lines that say what the facts
+        say; each with the newest version that does not, which stands then. Callers' words on people hold names."""
+        of_facts = {
+            source.seq
+            for fact_id in self._facts
+            if (fact := self._state.facts.get(fact_id)) is not None
+            for source in fact.rests_on(self._state.no)
+        }
+        for item, seqs in ((Item.TRAIT, self._seqs), (Item.PROFILE, self._seqs | of_facts), (Item.PERSON, self._seqs)):
+            versions = self._state.items[item]
+            for key in versions:
+                of = versions.of(key)
+                resting = {one.began for one in of if any(source.seq in seqs for source in sources(one.value))}
+                ruled = item is Item.PERSON and key[0] == Relation.IS.value
+                self._numbers |= resting if item is Item.PERSON else set()
+                if ruled:
+                    self._numbers |= {no for one in of for no in (one.began, one.ended) if no is not None}
+                elif resting and item is not Item.PERSON:
+                    self._last(of, resting)
 
-    def _last(self, table: Any, items: Iterable[tuple[tuple[Any, ...], Collection[int]]]) -> None:
-        """The versions of traits or lines that rest on what goes, and the newest that does not: it stands then."""
-        for of, resting in items:
-            self._numbers.update(resting)
-            query = select(table.c.change_no, table.c.retired_no).where(table.c.owner_id == self._owner_id, *of)
-            for row in self._c.execute(query.order_by(table.c.change_no.desc())).all():
-                self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
-                if row.change_no not in resting:
-                    break
+    def _last(self, versions: Sequence[Version[Decision]], resting: AbstractSet[int]) -> None:
+        """The versions of a trait or line that rest on what goes, and the newest that does not: it stands then."""
+        self._numbers |= resting
+        for one in reversed(versions):
+            self._numbers |= {no for no in (one.began, one.ended) if no is not None}
+            if one.began not in resting:
+                break
 
     def _ends(self, table: Any, column: Any, ids: Collection[str]) -> None:
         """The changes that wrote versions of items, and those that ended them."""
@@ -374,9 +382,10 @@ class _Following:
         for table in schema.OF_PAGES:
             if table not in (schema.note, schema.membership):
                 self._ends(table, table.c.page_id, self._pages)
-        conflict = schema.conflict
-        for column in (conflict.c.fact_id, conflict.c.other_id):
-            self._ends(conflict, column, self._facts)
+        conflicts = self._state.items[Item.CONFLICT]
+        for key in conflicts:
+            if not self._facts.isdisjoint(key):
+                self._numbers |= {no for one in conflicts.of(key) for no in (one.began, one.ended) if no is not None}
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""

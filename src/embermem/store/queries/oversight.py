@@ -74,8 +74,8 @@ class Oversight(Erasing):
     def leaving(self, now: datetime, limit: int) -> Leaving:
         """What has expired, and what was forgotten."""
         with self._read() as c:
-            pages, page_at = _expired(c, schema.page, [], now)
-            facts, fact_at = _expired(c, schema.fact, [schema.fact.c.retired_no.is_(None)], now)
+            pages, page_at = _expired(c, now)
+            facts, fact_at = self._expired_facts(c, now)
             forgotten, count = _forgotten(c, limit)
         coming = [one for one in (page_at, fact_at) if one is not None]
         return Leaving(
@@ -88,6 +88,18 @@ class Oversight(Erasing):
             key=self._key_state(),
             key_place=str(self._database.key),
         )
+
+    def _expired_facts(self, c: Connection, now: datetime) -> tuple[int, datetime | None]:
+        """The same of facts. Only owners with one that has expired are looked at."""
+        owner = schema.owner.c
+        count, coming = 0, c.scalar(select(func.min(owner.fact_expires_at)).where(owner.fact_expires_at > micros(now)))
+        times = [] if coming is None else [moment(coming)]
+        for owner_id in c.scalars(select(owner.owner_id).where(owner.fact_expires_at <= micros(now))).all():
+            for _, state in self._known(c, owner_id).newest.facts():
+                if state.ended_no is None and state.expires_at is not None:
+                    count += state.expires_at <= now
+                    times += [state.expires_at] if state.expires_at > now else []
+        return count, min(times, default=None)
 
     def copies(self, *, look: bool) -> tuple[Copied, ...]:
         """Files that hold a copy of the store, as far as it knows; with `look` each is looked at for what was forgotten
@@ -184,10 +196,10 @@ def _troubled(c: Connection) -> list[tuple[Owner, Webhook]]:
     return [(reads.owner_from(row), webhook_from(row)) for row in rows]
 
 
-def _expired(c: Connection, table: Any, standing: Sequence[Any], now: datetime) -> tuple[int, datetime | None]:
-    """How many rows have expired, and when the next one does."""
-    at = table.c.expires_at
-    of = select(func.count()).select_from(table).where(at.is_not(None), *standing)
+def _expired(c: Connection, now: datetime) -> tuple[int, datetime | None]:
+    """How many pages have expired, and when the next one does."""
+    at = schema.page.c.expires_at
+    of = select(func.count()).select_from(schema.page).where(at.is_not(None))
     coming = c.scalar(of.with_only_columns(func.min(at)).where(at > micros(now)))
     return c.scalar(of.where(at <= micros(now))) or 0, None if coming is None else moment(coming)
 

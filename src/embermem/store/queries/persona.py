@@ -1,22 +1,25 @@
-"""What is read of an owner's persona: facts, their conflicts, traits and profiles, now and at any moment.
+"""What is read of an owner's persona: facts, their conflicts, traits and profiles, now and at any moment, from the
+state that its changes fold to.
 
-Every derived row says by which change it was written and by which it ended, so what stood at a revision is a condition
-(`reads.stood`). With `valid_at`, traits and lines are chosen among all their versions; facts say themselves when they
-were true.
+What stood at a revision is the same read as what stands now. With `valid_at`, traits and lines are chosen among all
+their versions; facts say themselves when they were true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import Any, assert_never
+from datetime import datetime
+from typing import TypeVar, assert_never, cast
 
-from sqlalchemy import ColumnElement, Select, and_, case, exists, func, null, or_, select
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy import select
+from sqlalchemy.engine import Connection
 
 from embermem.core.attributes import INSTRUCTION, INSTRUCTION_PREFIX
-from embermem.core.metadata import inherited
+from embermem.core.changes import Decision, FactsConflict, Item, PersonRelated, ProfileSet, TraitSet
+from embermem.core.metadata import Metadata, inherited
+from embermem.core.state import FactHistory, FactState, Version, pair_of, sorted_sources
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -31,304 +34,410 @@ from embermem.core.types import (
     Source,
     Trait,
 )
-from embermem.protocols import HELD, NOW, FactSelection, FactState, Moment, Span
+from embermem.protocols import HELD, NOW, FactSelection, Moment, PersonaTimeline, Span
+from embermem.protocols import FactState as Status
+from embermem.protocols import Version as Dated
 from embermem.store import schema
-from embermem.store.codec import metadata_from, micros, record
-from embermem.store.queries import reads
-from embermem.store.transactions import Transactions
+from embermem.store.codec import metadata_from
+from embermem.store.queries.reads import chunks
+from embermem.store.states import Known, States
+
+_Known = tuple[FactHistory, FactState]
+"""A fact, and how it stands."""
+_Set = TypeVar("_Set", TraitSet, ProfileSet, PersonRelated, FactsConflict)
 
 
-class Personas(Transactions):
+class Personas(States):
     """Readers of facts, conflicts, traits and profiles."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         with self._read() as c:
-            return facts(c, owner_id, selection, moment)
+            return facts(c, self._known(c, owner_id), selection, moment)
 
     def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
         with self._read() as c:
-            return persona(c, owner_id, moment, selection)
+            return persona(c, self._known(c, owner_id), moment, selection)
 
     def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
-        """The open conflicts, in the order in which they were found; one of a fact that is no longer held stays in its
-        table, and is read no more."""
+        """The open conflicts, in the order in which they were found."""
         with self._read() as c:
-            rows = _open_conflicts(c, owner_id, moment.revision)
-            both = replace(HELD, ids=frozenset(FactId(one) for row in rows for one in (row.fact_id, row.other_id)))
-            held = {fact.id: fact for fact in facts(c, owner_id, both, replace(moment, valid_at=None))} if rows else {}
+            known = self._known(c, owner_id)
+            found = known.at(moment.revision).conflicts()
+            both = replace(HELD, ids=frozenset(one for version in found for one in pair_of(version.value)))
+            held = {one.id: one for one in facts(c, known, both, replace(moment, valid_at=None))} if found else {}
         return tuple(
-            record(Conflict, row, older=held[FactId(row.fact_id)], newer=held[FactId(row.other_id)]) for row in rows
+            Conflict(
+                older=held[version.value.fact_id],
+                newer=held[version.value.other_id],
+                reason=version.value.reason,
+                recorded_at=known.held.state.recorded[version.began],
+                change_no=version.began,
+            )
+            for version in found
         )
+
+    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
+        with self._read() as c:
+            known = self._known(c, owner_id)
+            return timeline(c, known)
+
+    def fact_ids(
+        self, owner_id: OwnerId, selection: FactSelection, matches: Callable[[str, str], bool] | None = None
+    ) -> tuple[FactId, ...]:
+        """The ids of the facts of a selection, the newest first; of those alone whose subject and text match."""
+        with self._read() as c:
+            found = chosen(c, self._known(c, owner_id), selection)
+        listed = [fact for fact, _ in found if matches is None or matches(fact.added.subject, fact.added.text)]
+        listed.sort(key=lambda fact: (fact.no, len(fact.added.fact_id), fact.added.fact_id), reverse=True)
+        return tuple(fact.added.fact_id for fact in listed)
+
+    def subjects(self, owner_id: OwnerId) -> Mapping[str, int]:
+        """Whom the facts that are held speak of, as it was said, with how many do: in the order of the facts, those of
+        the user's knowledge base first."""
+        with self._read() as c:
+            found = chosen(c, self._known(c, owner_id), HELD)
+        found.sort(key=lambda one: one[0].added.about is not About.USER)
+        return Counter(fact.added.subject for fact, _ in found)
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
 
 
-def facts(c: Connection, owner_id: OwnerId, selection: FactSelection, moment: Moment = NOW) -> tuple[Fact, ...]:
-    """The facts of a selection, as they were at a moment."""
-    query, of = select_facts(owner_id, moment.revision)
-    query = query.where(*chosen(selection, of, moment))
-    if selection.ids is None and selection.resting_on is None:
-        return facts_from(c, owner_id, c.execute(query).all(), moment.revision)
-    rows = [
-        row
-        for ids in reads.chunks(_named(c, owner_id, selection))
-        for row in c.execute(query.where(reads.one_of(schema.fact.c.fact_id, ids)))
-    ]
-    rows.sort(key=lambda row: (row.confirmed_no, row.change_no, row.fact_id))
-    return facts_from(c, owner_id, rows, moment.revision)
+def facts(c: Connection, known: Known, selection: FactSelection, moment: Moment = NOW) -> tuple[Fact, ...]:
+    """The facts of a selection, as they were at a moment, the most recently confirmed last."""
+    return facts_from(c, known, chosen(c, known, selection, moment), moment.revision)
 
 
-def chosen(selection: FactSelection, of: Mapping[str, Any], moment: Moment = NOW) -> list[ColumnElement[bool]]:
-    """The conditions of a selection on the table `fact`, but for those that name ids. `of` has the columns that
-    change."""
-    fact, made = schema.fact.c, list[ColumnElement[bool]]()
-    if selection.states is not None:
-        made.append(or_(*(_in_state(state, of, moment) for state in sorted(selection.states))))
-    if selection.about is not None:
-        made.append(fact.about == selection.about.value)
-    if selection.attributes is not None:
-        made.append(fact.attribute.in_(sorted(selection.attributes)))
-    if selection.subjects is not None:
-        made.append(fact.subject.in_(sorted(selection.subjects)))
-    if selection.expired_by is not None:
-        made += [of["expires_at"].is_not(None), of["expires_at"] <= micros(selection.expired_by)]
-    if selection.superseded_by is not None:
-        made.append(of["superseded_by"].in_(sorted(selection.superseded_by)))
-    if selection.pinned is not None:
-        made.append(of["pinned"].is_(selection.pinned))
-    if selection.expiring is not None:
-        made.append(of["expires_at"].is_not(None) if selection.expiring else of["expires_at"].is_(None))
-    if selection.instructing:
-        of_matters = func.substr(fact.attribute, 1, len(INSTRUCTION_PREFIX)) == INSTRUCTION_PREFIX
-        made.append(or_(fact.attribute == INSTRUCTION, of_matters))
-    if selection.origin is not None:
-        made.append(_rests_on(selection.origin))
-    if selection.recorded is not None:
-        made += _within(fact.recorded_at, selection.recorded)
-    if selection.true is not None:
-        first, last = selection.true
-        until = func.coalesce(of["valid_to"], of["retired_at"], of["expires_at"])
-        made.append(or_(fact.valid_from.is_(None), until.is_(None), until > fact.valid_from))  # else it never was
-        made += [] if first is None else [or_(until.is_(None), until > micros(first))]
-        made += [] if last is None else [or_(fact.valid_from.is_(None), fact.valid_from < micros(last))]
-    return made
-
-
-def _within(column: Any, span: Span) -> list[ColumnElement[bool]]:
-    first, last = span
-    return [*([] if first is None else [column >= micros(first)]), *([] if last is None else [column < micros(last)])]
-
-
-def _rests_on(origin: Origin) -> ColumnElement[bool]:
-    """Whether a fact rests on something of a kind, or on nothing that was said."""
-    source, said = schema.source, schema.utterance
-    any_of = select(source.c.seq).where(
-        source.c.owner_id == schema.fact.c.owner_id, source.c.item == "fact", source.c.item_id == schema.fact.c.fact_id
-    )
-    if origin is Origin.CALLER:
-        return ~any_of.exists()
-    told = any_of.join(said, reads.same(said, source, "seq"))
-    told = told.where(said.c.passage.is_(None) if origin is Origin.CONVERSATION else said.c.passage.is_not(None))
-    return told.exists()
-
-
-def _named(c: Connection, owner_id: OwnerId, selection: FactSelection) -> list[str]:
-    """The ids that a selection names, itself or by what they rest on."""
-    if selection.resting_on is None:
-        return sorted(selection.ids or ())
-    source = schema.source.c
-    query = select(source.item_id).where(source.owner_id == owner_id, source.item == "fact")
-    found = {
-        fact_id
-        for seqs in reads.chunks(sorted(selection.resting_on))
-        for fact_id in c.scalars(query.where(source.seq.in_(seqs)))
-    }
-    return sorted(found if selection.ids is None else found & selection.ids)
-
-
-def select_facts(owner_id: OwnerId, revision: int | None = None) -> tuple[Select[Any], Mapping[str, Any]]:
-    """Facts as they were, in order of their last confirmation (then of entry), in which the cap takes them, and whether
-    the owner ever had a conflict; and the columns that change, by their names."""
-    fact = schema.fact
-    marked = exists().where(schema.conflict.c.owner_id == owner_id).label("marked")
-    if revision is None:
-        of = {name: fact.c[name] for name in schema.STATE}
-        query = select(fact, marked).where(fact.c.owner_id == owner_id)
+def chosen(c: Connection, known: Known, selection: FactSelection, moment: Moment = NOW) -> list[_Known]:
+    """The facts of a selection, in order of their last confirmation (then of entry), in which the cap takes them."""
+    then, recorded = known.at(moment.revision), known.held.state.recorded
+    if selection.ids is None:
+        every: Iterable[_Known] = then.facts()
     else:
-        of = {name: schema.fact_state.c[theirs] for name, theirs in schema.STATE.items()}
-        query = select_states(owner_id).add_columns(marked).where(reads.stood(schema.fact_state, revision))
-    return query.order_by(of["confirmed_no"], fact.c.change_no, fact.c.fact_id), of
+        every = (one for fact_id in selection.ids if (one := then.fact(fact_id)) is not None)
+    found = [one for one in every if _is_chosen(one, selection, recorded, moment.valid_at)]
+    if selection.resting_on is not None:
+        seqs = selection.resting_on
+        found = [one for one in found if any(source.seq in seqs for source in one[0].rests_on(then.no))]
+    if selection.origin is not None:
+        of_documents = _in_documents(c, known, {s.seq for fact, _ in found for s in fact.rests_on(then.no)})
+        found = [one for one in found if selection.origin in _origins(one[0].rests_on(then.no), of_documents)]
+    return sorted(found, key=_by_confirmation)
 
 
-def select_states(owner_id: OwnerId) -> Select[Any]:
-    """Facts as rows of the table `fact`, one for each state that a change left them in."""
-    fact, state = schema.fact, schema.fact_state
-    fixed = [column for column in fact.c if column.name not in schema.STATE]
-    return (
-        select(*fixed, *(state.c[theirs].label(name) for name, theirs in schema.STATE.items()))
-        .select_from(state)
-        .join(fact, reads.same(fact, state, "fact_id"))
-        .where(state.c.owner_id == owner_id)
+def _by_confirmation(one: _Known) -> tuple[int, int, str]:
+    return one[1].confirmed_no, one[0].no, one[0].added.fact_id
+
+
+def _is_chosen(
+    one: _Known, selection: FactSelection, recorded: Mapping[int, datetime], valid_at: datetime | None
+) -> bool:
+    """Whether a fact meets the conditions of a selection, but for those on what it rests on."""
+    (fact, state), of = one, selection
+    added = fact.added
+    if of.states is not None and not any(_in_state(status, one, recorded, valid_at) for status in of.states):
+        return False
+    if of.about is not None and added.about is not of.about:
+        return False
+    if of.attributes is not None and added.attribute not in of.attributes:
+        return False
+    if of.subjects is not None and added.subject not in of.subjects:
+        return False
+    if of.expired_by is not None and (state.expires_at is None or state.expires_at > of.expired_by):
+        return False
+    if of.superseded_by is not None and state.superseded_by not in of.superseded_by:
+        return False
+    if of.pinned is not None and state.pinned is not of.pinned:
+        return False
+    if of.expiring is not None and (state.expires_at is not None) is not of.expiring:
+        return False
+    if of.instructing and added.attribute != INSTRUCTION and not added.attribute.startswith(INSTRUCTION_PREFIX):
+        return False
+    if of.recorded is not None and not _within(recorded[fact.no], of.recorded):
+        return False
+    return of.true is None or _was_true(one, recorded, of.true)
+
+
+def _within(at: datetime, span: Span) -> bool:
+    first, last = span
+    return (first is None or at >= first) and (last is None or at < last)
+
+
+def _until(one: _Known, recorded: Mapping[int, datetime]) -> datetime | None:
+    """When a fact stopped being true, as far as it is known."""
+    state = one[1]
+    if state.valid_to is not None:
+        return state.valid_to
+    return state.expires_at if state.ended_no is None else recorded[state.ended_no]
+
+
+def _was_true(one: _Known, recorded: Mapping[int, datetime], span: Span) -> bool:
+    """Whether a fact was true at some time of a span."""
+    (first, last), since, until = span, one[0].added.valid_from, _until(one, recorded)
+    if since is not None and until is not None and until <= since:
+        return False  # it never was
+    return (first is None or until is None or until > first) and (last is None or since is None or since < last)
+
+
+def _in_state(status: Status, one: _Known, recorded: Mapping[int, datetime], valid_at: datetime | None) -> bool:
+    """Whether a fact was in a state. With `valid_at` one that ended since was held still, if it was true."""
+    state = one[1]
+    match status:
+        case Status.ENDED:
+            return state.ended_no is not None
+        case Status.HELD:
+            placed = state.archived_no is None
+        case Status.ARCHIVED:
+            placed = state.archived_no is not None
+        case _:
+            assert_never(status)
+    if valid_at is None:
+        return placed and state.ended_no is None
+    since, until = one[0].added.valid_from, _until(one, recorded)
+    return placed and (since is None or since <= valid_at) and (until is None or until > valid_at)
+
+
+def _origins(sources: Sequence[Source], of_documents: Collection[int]) -> set[Origin]:
+    """What a fact rests on."""
+    told = {Origin.DOCUMENT if one.seq in of_documents else Origin.CONVERSATION for one in sources}
+    return told or {Origin.CALLER}
+
+
+def _in_documents(c: Connection, known: Known, seqs: Collection[int]) -> set[int]:
+    """Those of some utterances that are passages of documents."""
+    said = schema.utterance.c
+    query = select(said.seq).where(said.owner_id == known.owner_id, said.passage.is_not(None))
+    return {seq for some in chunks(sorted(seqs)) for seq in c.scalars(query.where(said.seq.in_(some)))}
+
+
+def facts_from(c: Connection, known: Known, found: Sequence[_Known], upto: int | None = None) -> tuple[Fact, ...]:
+    """Facts with their sources and conflicts, as they were at change `upto`."""
+    if not found:
+        return ()
+    then, recorded = known.at(upto), known.held.state.recorded
+    against: dict[FactId, list[FactId]] = {}
+    for version in then.conflicts():
+        one, other = pair_of(version.value)
+        against.setdefault(one, []).append(other)
+        against.setdefault(other, []).append(one)
+    sources = {fact.added.fact_id: fact.rests_on(then.no) for fact, _ in found}
+    told = said_with(c, known, (source.seq for some in sources.values() for source in some))
+    return tuple(
+        fact_from(one, sources[fact_id], told, recorded, against.get(fact_id, ()))
+        for one in found
+        for fact_id in (one[0].added.fact_id,)
     )
 
 
-def _in_state(state: FactState, of: Mapping[str, Any], moment: Moment) -> ColumnElement[bool]:
-    """Whether a fact was in a state. With `valid_at` one that ended since was held still, if it was true."""
-    match state:
-        case FactState.ENDED:
-            return of["retired_no"].is_not(None)  # type: ignore[no-any-return]
-        case FactState.HELD:
-            placed = of["archived_no"].is_(None)
-        case FactState.ARCHIVED:
-            placed = of["archived_no"].is_not(None)
-        case _:
-            assert_never(state)
-    if moment.valid_at is None:
-        return and_(of["retired_no"].is_(None), placed)
-    at, since = micros(moment.valid_at), schema.fact.c.valid_from
-    until = func.coalesce(of["valid_to"], of["retired_at"], of["expires_at"])
-    return and_(placed, or_(since.is_(None), since <= at), or_(until.is_(None), until > at))
-
-
-def facts_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], upto: int | None = None) -> tuple[Fact, ...]:
-    """Facts with their sources and conflicts, from rows of `select_facts`; as they were at change `upto`."""
-    sources = _fact_sources(c, owner_id, [row.fact_id for row in rows], upto)
-    against: dict[str, list[FactId]] = {}
-    if rows and rows[0].marked:
-        for pair in _open_conflicts(c, owner_id, upto):
-            against.setdefault(pair.fact_id, []).append(FactId(pair.other_id))
-            against.setdefault(pair.other_id, []).append(FactId(pair.fact_id))
-    return tuple(fact_from(row, sources.get(row.fact_id, {}), against.get(row.fact_id, ())) for row in rows)
-
-
-def fact_from(row: Row[Any], sources: Mapping[Source, str | None], conflicts: Sequence[FactId] = ()) -> Fact:
-    """A fact with its sources, each with the metadata of its utterance as they are stored, and with those that it is in
-    conflict with."""
-    told = {text: metadata_from(text) for text in sources.values() if text is not None}
-    own = {} if row.metadata is None else metadata_from(row.metadata)
-    return record(
-        Fact,
-        row,
-        id=row.fact_id,
-        sources=tuple(sources),
-        archived=row.archived_no is not None,
-        conflicts=tuple(conflicts),
-        metadata={**inherited(told.values()), **own},
+def fact_from(
+    one: _Known,
+    sources: tuple[Source, ...],
+    told: Mapping[int, Metadata],
+    recorded: Mapping[int, datetime],
+    against: Sequence[FactId] = (),
+) -> Fact:
+    """A fact with its sources, of which `told` are the metadata, and with those that it is in conflict with."""
+    (fact, state), added = one, one[0].added
+    own = {**added.metadata}
+    return Fact(
+        id=added.fact_id,
+        about=added.about,
+        subject=added.subject,
+        attribute=added.attribute,
+        value=added.value,
+        text=added.text,
+        sources=sources,
+        valid_from=added.valid_from,
+        valid_to=state.valid_to,
+        recorded_at=recorded[fact.no],
+        retired_at=None if state.ended_no is None else recorded[state.ended_no],
+        superseded_by=state.superseded_by,
+        archived=state.archived_no is not None,
+        pinned=state.pinned,
+        change_no=fact.no,
+        expires_at=state.expires_at,
+        conflicts=tuple(against),
+        metadata={**inherited(told[source.seq] for source in sources if source.seq in told), **own},
         own_metadata=own,
     )
 
 
-def _fact_sources(
-    c: Connection, owner_id: OwnerId, fact_ids: Sequence[str], upto: int | None
-) -> Mapping[str, Mapping[Source, str | None]]:
-    """By fact, the utterances that all its confirmations rest on, each with its metadata; those of changes up to a
-    number."""
-    found: dict[str, dict[Source, str | None]] = {}
-    for ids in reads.chunks(fact_ids):
-        query = reads.select_sources(owner_id, "fact", ids)
-        for row in c.execute(query if upto is None else query.where(schema.source.c.change_no <= upto)):
-            found.setdefault(row.item_id, {})[reads.source_from(row)] = row.metadata
-    return found
+def said_with(c: Connection, known: Known, seqs: Iterable[int]) -> Mapping[int, Metadata]:
+    """By seq, the metadata of utterances that have some."""
+    said = schema.utterance.c
+    query = select(said.seq, said.metadata).where(said.owner_id == known.owner_id, said.metadata.is_not(None))
+    wanted = sorted({*seqs})
+    if len(wanted) > _FEW and c.scalar(query.with_only_columns(said.seq).limit(1)) is None:
+        return {}
+    return {
+        seq: metadata_from(text) for some in chunks(wanted) for seq, text in c.execute(query.where(said.seq.in_(some)))
+    }
 
 
-def _open_conflicts(c: Connection, owner_id: OwnerId, upto: int | None) -> Sequence[Row[Any]]:
-    """The conflicts that stand and both of whose facts are held, in the order in which they were found; as they were
-    at change `upto`."""
-    table = schema.conflict
-    query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, upto))
-    for end in (table.c.fact_id, table.c.other_id):
-        query = query.where(reads.fact_held(owner_id, end, upto))
-    return c.execute(query.order_by(table.c.change_no, table.c.fact_id, table.c.other_id)).all()
+_FEW = 50
+"""Utterances that are asked for at once; of more it is first asked whether any has metadata."""
+
+
+def _set(versions: Iterable[Version[Decision]], kind: type[_Set]) -> Iterable[Version[_Set]]:
+    """The versions of an item that decisions of a kind set."""
+    return (cast("Version[_Set]", one) for one in versions if isinstance(one.value, kind))
 
 
 # ------------------------------------------------------------------------------------------------- profiles and traits
 
 
-def persona(c: Connection, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
+def persona(c: Connection, known: Known, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
     """Profiles, traits and the facts of a selection, as they were at a moment."""
-    profile, trait = schema.profile.c, schema.trait.c
-    lines = _versions(c, owner_id, schema.profile, (profile.name, profile.whose), moment)
-    fields = _fields_from(c, owner_id, [row for row in lines if row.value is not None])
-    known = facts(c, owner_id, selection, moment)
+    recorded = known.held.state.recorded
+    lines = [
+        line_from(one, recorded)
+        for one in _stood(known, Item.PROFILE, ProfileSet, moment)
+        if one.value.value is not None
+    ]
+    lines.sort(key=lambda line: (line.name, line.whose))
+    traits = [trait_from(one, recorded) for one in _stood(known, Item.TRAIT, TraitSet, moment)]
+    relations = [
+        one for one in _set(known.at(moment.revision).all(Item.PERSON), PersonRelated) if one.value.holds is not None
+    ]
+    relations.sort(key=lambda one: (one.began, one.value.relation, one.value.one, one.value.other))
+    told = facts(c, known, selection, moment)
     return Persona(
-        profile=tuple(f for f in fields if f.whose is About.USER),
-        agent_profile=tuple(f for f in fields if f.whose is About.AGENT),
-        traits=_traits_from(c, owner_id, _versions(c, owner_id, schema.trait, (trait.dimension,), moment)),
-        facts=tuple(f for f in known if f.about is About.USER),
-        agent_facts=tuple(f for f in known if f.about is About.AGENT),
-        relations=_relations(c, owner_id, moment.revision),
+        profile=tuple(line for line in lines if line.whose is About.USER),
+        agent_profile=tuple(line for line in lines if line.whose is About.AGENT),
+        traits=tuple(sorted(traits, key=lambda trait: trait.dimension)),
+        facts=tuple(fact for fact in told if fact.about is About.USER),
+        agent_facts=tuple(fact for fact in told if fact.about is About.AGENT),
+        relations=tuple(relation_from(one) for one in relations),
     )
 
 
-def _relations(c: Connection, owner_id: OwnerId, revision: int | None) -> tuple[PersonRelation, ...]:
-    """What is known of names, in the order in which it was learnt."""
-    table = schema.person
-    query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, revision), table.c.holds.is_not(None))
-    rows = c.execute(query.order_by(table.c.change_no, table.c.relation, table.c.one, table.c.other)).all()
-    told = reads.sources_of(c, owner_id, "person", {_name(row): row.change_no for row in rows})
-    return tuple(relation_from(row, told.get(_name(row), ())) for row in rows)
-
-
-def relation_from(row: Row[Any], sources: tuple[Source, ...]) -> PersonRelation:
-    """What is known of a name."""
-    return record(PersonRelation, row, sources=sources)
-
-
-def _name(row: Row[Any]) -> str:
-    return ".".join((row.relation, row.one, row.other))
-
-
-def _versions(c: Connection, owner_id: OwnerId, table: Any, keys: Sequence[Any], moment: Moment) -> list[Row[Any]]:
-    """The version that stood of each trait or profile line; with `valid_at` the one that says what was true then."""
-    retired_at: Any = table.c.retired_at
-    if moment.revision is not None:
-        retired_at = case((table.c.retired_no <= moment.revision, retired_at), else_=null())
-    kept = [column for column in table.c if column.name != "retired_at"]
-    query: Select[Any] = select(*kept, retired_at.label("retired_at")).where(table.c.owner_id == owner_id)
-    query = query.order_by(*keys, table.c.change_no)
+def _stood(known: Known, item: Item, kind: type[_Set], moment: Moment) -> list[Version[_Set]]:
+    """The version that stood of each trait or profile line; with `valid_at` the one that says what was true then. An
+    end that was not known yet is left out."""
+    then = known.at(moment.revision)
     if moment.valid_at is None:
-        return list(c.execute(query.where(reads.stood(table, moment.revision))).all())
-    rows = c.execute(query.where(reads.known_by(table, moment.revision)))
-    names = [key.name for key in keys]
-    found = (
-        _true_of(versions, micros(moment.valid_at), moment.revision)
-        for _, versions in groupby(rows, lambda row: tuple(getattr(row, name) for name in names))
-    )
-    return [row for row in found if row is not None]
+        return [replace(one, ended=None) for one in _set(then.all(item), kind)]
+    found = []
+    versions = known.held.state.items[item]
+    for key in versions:
+        seen = [
+            one if one.ended is None or one.ended <= then.no else replace(one, ended=None)
+            for one in _set(versions.of(key), kind)
+            if one.began <= then.no
+        ]
+        if (true := _true_of(seen, moment.valid_at)) is not None:
+            found.append(true)
+    return found
 
 
-def _true_of(versions: Iterable[Row[Any]], at: int, revision: int | None) -> Row[Any] | None:
+def _true_of(versions: Iterable[Version[_Set]], at: datetime) -> Version[_Set] | None:
     """Of all versions of one thing, in order, the last that reaches back to a time. One that was cleared, with no other
     in its place, was never true, nor what came before it."""
-    standing: list[Row[Any]] = []
+    standing: list[Version[_Set]] = []
     ended: int | None = None
-    for row in versions:
-        if ended is not None and ended != row.change_no:
+    for one in versions:
+        if ended is not None and ended != one.began:
             standing = []
-        standing.append(row)
-        ended = row.retired_no
-    if ended is not None and (revision is None or ended <= revision):
+        standing.append(one)
+        ended = one.ended
+    if ended is not None:
         return None
-    return next((row for row in reversed(standing) if row.valid_from is None or row.valid_from <= at), None)
+    return next((one for one in reversed(standing) if (since := _since(one.value)) is None or since <= at), None)
 
 
-def _fields_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> list[ProfileField]:
-    told = reads.sources_of(c, owner_id, "profile", {f"{row.whose}.{row.name}": row.change_no for row in rows})
-    return [field_from(row, told.get(f"{row.whose}.{row.name}", ())) for row in rows]
+def _since(value: TraitSet | ProfileSet | PersonRelated | FactsConflict) -> datetime | None:
+    return value.valid_from if isinstance(value, TraitSet | ProfileSet) else None
 
 
-def field_from(row: Row[Any], sources: tuple[Source, ...]) -> ProfileField:
+def _retired_at(one: Version[_Set], recorded: Mapping[int, datetime]) -> datetime | None:
+    return None if one.ended is None else recorded[one.ended]
+
+
+def line_from(one: Version[ProfileSet], recorded: Mapping[int, datetime]) -> ProfileField:
     """A line of a profile. One that was cleared says nothing."""
-    return record(ProfileField, row, value=row.value or "", sources=sources)
+    return ProfileField(
+        whose=one.value.whose,
+        name=one.value.name,
+        value=one.value.value or "",
+        sources=sorted_sources(one.value.sources),
+        recorded_at=recorded[one.began],
+        valid_from=one.value.valid_from,
+        change_no=one.began,
+        set_by=one.value.set_by,
+        retired_at=_retired_at(one, recorded),
+    )
 
 
-def _traits_from(c: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]]) -> tuple[Trait, ...]:
-    told = reads.sources_of(c, owner_id, "trait", {row.dimension: row.change_no for row in rows})
-    return tuple(trait_from(row, told.get(row.dimension, ())) for row in rows)
-
-
-def trait_from(row: Row[Any], sources: tuple[Source, ...]) -> Trait:
+def trait_from(one: Version[TraitSet], recorded: Mapping[int, datetime]) -> Trait:
     """A trait."""
-    dimension = dimensions_by_name()[row.dimension]
-    return record(Trait, row, category=dimension.category, pole=dimension.pole(row.level), sources=sources)
+    dimension = dimensions_by_name()[one.value.dimension]
+    return Trait(
+        dimension=one.value.dimension,
+        category=dimension.category,
+        level=one.value.level,
+        confidence=one.value.confidence,
+        pole=dimension.pole(one.value.level),
+        sources=sorted_sources(one.value.sources),
+        recorded_at=recorded[one.began],
+        change_no=one.began,
+        valid_from=one.value.valid_from,
+        retired_at=_retired_at(one, recorded),
+    )
+
+
+def relation_from(one: Version[PersonRelated]) -> PersonRelation:
+    """What is known of a name."""
+    told = one.value
+    return PersonRelation(
+        relation=told.relation,
+        one=told.one,
+        other=told.other,
+        holds=told.holds is not False,
+        sources=sorted_sources(told.sources),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------ all versions
+
+
+def timeline(c: Connection, known: Known) -> PersonaTimeline:
+    """All versions of what a recall looks at: any moment is then a choice among them (index/past.py)."""
+    state, recorded = known.held.state, known.held.state.recorded
+    told = said_with(c, known, (source.seq for fact in state.facts for source in fact.rests_on(known.no)))
+    facts = [
+        Dated(
+            item=fact_from((fact, one.value), fact.rests_on(one.began), told, recorded),
+            no=one.began,
+            until=one.ended,
+            order=one.value.confirmed_no,
+        )
+        for fact in sorted(state.facts, key=lambda fact: fact.added.fact_id)
+        for one in fact.states
+    ]
+    return PersonaTimeline(
+        revision=known.no,
+        facts=tuple(facts),
+        conflicts=tuple(
+            Dated(item=pair_of(one.value), no=one.began, until=one.ended)
+            for one in _every(known, Item.CONFLICT, FactsConflict)
+        ),
+        profile=tuple(
+            Dated(item=line_from(one, recorded), no=one.began, until=one.ended, gone=one.value.value is None)
+            for one in _every(known, Item.PROFILE, ProfileSet)
+        ),
+        traits=tuple(
+            Dated(item=trait_from(one, recorded), no=one.began, until=one.ended)
+            for one in _every(known, Item.TRAIT, TraitSet)
+        ),
+        relations=tuple(
+            Dated(item=relation_from(one), no=one.began, until=one.ended, gone=one.value.holds is None)
+            for one in _every(known, Item.PERSON, PersonRelated)
+        ),
+    )
+
+
+def _every(known: Known, item: Item, kind: type[_Set]) -> list[Version[_Set]]:
+    """All versions of the items of a kind, in the order of the changes."""
+    versions = known.held.state.items[item]
+    found = [(one.began, key, one) for key in versions for one in _set(versions.of(key), kind)]
+    return [one for _, _, one in sorted(found, key=lambda told: told[:2])]

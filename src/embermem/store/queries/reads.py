@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SummaryPart
@@ -335,16 +335,6 @@ def stood(table: Any, upto: int | None) -> Any:
     if upto is None:
         return table.c.retired_no.is_(None)
     return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
-
-
-def fact_held(owner_id: OwnerId, fact_id: Any, upto: int | None) -> ColumnElement[bool]:
-    """Whether a fact is held, or was at change `upto`."""
-    table = schema.fact if upto is None else schema.fact_state
-    empty = ("retired_no" if upto is None else "ended_no", "archived_no")
-    held = exists().where(
-        table.c.owner_id == owner_id, table.c.fact_id == fact_id, *(table.c[one].is_(None) for one in empty)
-    )
-    return held if upto is None else held.where(stood(table, upto))
 
 
 def known_by(table: Any, upto: int | None) -> Any:

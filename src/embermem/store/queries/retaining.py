@@ -16,17 +16,17 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.persona import facts
 from embermem.store.statements import due_from, locked_owner, setting, write_receipt
-from embermem.store.transactions import Transactions
+from embermem.store.states import Known, States
 
 
-class Retaining(Transactions):
+class Retaining(States):
     """Uses and expiry of one owner's memories."""
 
     def uses(self, owner_id: OwnerId) -> tuple[Use, ...]:
         segment = schema.segment
         with self._read() as c:
-            used = _fact_uses(c, owner_id)
-            held = facts(c, owner_id, HELD)
+            known = self._known(c, owner_id)
+            used, held = _fact_uses(c, known), facts(c, known, HELD)
             counts, embedder = reads.unanalysed_counts(c, owner_id), setting(c, "embedder")
             rows = c.execute(reads.select_segments(owner_id).where(segment.c.evicted_no.is_(None))).all()
             segments = [reads.segment_from(row, embedder, counts.get(row.segment_id, 0)) for row in rows]
@@ -88,17 +88,15 @@ def log_expiry(c: Connection, owner_id: OwnerId, now: datetime) -> None:
     log(c, owner_id, Change(no=revision, cause=Cause.EXPIRY, analyst="", recorded_at=now, decisions=()))
 
 
-def _fact_uses(c: Connection, owner_id: OwnerId) -> dict[str, tuple[int, datetime]]:
+def _fact_uses(c: Connection, known: Known) -> dict[str, tuple[int, datetime]]:
     """Of each fact how often it was recalled, and when last, or told of last: said again, restored, ruled on."""
-    fact, state = schema.fact, schema.fact_state
-    rows = c.execute(
-        select(fact.c.fact_id, fact.c.visits, fact.c.visited_at, fact.c.recorded_at, state.c.recorded_at.label("told"))
-        .outerjoin(
-            state,
-            (state.c.owner_id == fact.c.owner_id) & (state.c.fact_id == fact.c.fact_id) & state.c.retired_no.is_(None),
-        )
-        .where(fact.c.owner_id == owner_id, fact.c.retired_no.is_(None))
-    )
-    return {
-        row.fact_id: (row.visits or 0, moment(max(row.recorded_at, row.told or 0, row.visited_at or 0))) for row in rows
-    }
+    table, recorded = schema.fact_visit.c, known.held.state.recorded
+    rows = c.execute(select(table.fact_id, table.visits, table.visited_at).where(table.owner_id == known.owner_id))
+    visited = {row.fact_id: (row.visits, moment(row.visited_at)) for row in rows}
+    found: dict[str, tuple[int, datetime]] = {}
+    for fact, state in known.newest.facts():
+        if state.ended_no is None:
+            told = max(recorded[fact.no], recorded[fact.states[-1].began])
+            visits, at = visited.get(fact.added.fact_id, (0, told))
+            found[fact.added.fact_id] = visits, max(told, at)
+    return found

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, case, false, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Integer, and_, false, func, literal_column, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Cause
+from embermem.core.state import FactHistory, FactState
 from embermem.core.types import Fact, FactId, OwnerId, Role, Segment, SegmentId, Timeline
 from embermem.protocols import NOW, FactSelection, TimelineSelection
 from embermem.store import schema
@@ -19,7 +22,7 @@ from embermem.store.engines.packed_text import Plain
 from embermem.store.queries import reads
 from embermem.store.queries.persona import facts
 from embermem.store.queries.segments import segments_now
-from embermem.store.transactions import Transactions
+from embermem.store.states import Known, States
 
 CORRECTING = (Cause.CORRECTION, Cause.FORGETTING, Cause.RETENTION, Cause.UNDO)
 """Changes that a timeline tells of: what was learnt is told by the facts themselves."""
@@ -31,9 +34,22 @@ _ONCE = {"compiled_cache": None}
 class _Asked:
     """A selection, of whose memory it is, and its edges in microseconds."""
 
-    owner_id: OwnerId
+    known: Known
     selection: TimelineSelection
     edges: Sequence[int]
+
+    @property
+    def owner_id(self) -> OwnerId:
+        """Whose memory it is."""
+        return self.known.owner_id
+
+    def holds(self, at: int) -> bool:
+        """Whether a time in microseconds lies in the span."""
+        return self.edges[0] <= at < self.edges[-1]
+
+    def place(self, at: int) -> int:
+        """The number of the bucket that holds it."""
+        return bisect_right(self.edges, at) - 1
 
     def within(self, at: Any) -> ColumnElement[bool]:
         """Whether a time lies in the span."""
@@ -52,7 +68,7 @@ class _Asked:
         return literal_column(among(0, len(self.edges) - 1), Integer)
 
 
-class Spans(Transactions):
+class Spans(States):
     """Reader of what was said, learnt and corrected in a span of time."""
 
     def timeline(self, owner_id: OwnerId, selection: TimelineSelection) -> Timeline:
@@ -64,18 +80,19 @@ class Spans(Transactions):
             if first is None and not selection.edges:
                 return Timeline()
             edges = [micros(one) for one in selection.edges] or [first, last + 1]
-            asked = _Asked(owner_id=owner_id, selection=selection, edges=edges)
+            asked = _Asked(known=self._known(c, owner_id), selection=selection, edges=edges)
             segments, segments_found = _segments(c, asked)
-            known, facts_found = _facts(c, asked)
             changes, changes_found = _changes(c, asked)
             counts = _counts(c, asked, said.said_at, _said(owner_id, selection))
+            told = _told(c, asked)
+            known, facts_found = _facts(c, asked, told)
             return Timeline(
                 edges=tuple(selection.edges) or (moment(first), _just_after(moment(last))),
                 said_from=None if first is None else moment(first),
                 said_to=None if last is None else moment(last),
                 said=counts,
-                began=_counts(c, asked, _BEGAN, _known(asked)),
-                ended=_counts(c, asked, _ENDED, _known(asked)),
+                began=_buckets(asked, (one.began for one in told)),
+                ended=_buckets(asked, (one.ended for one in told)),
                 segments=segments,
                 facts=known,
                 changes=changes,
@@ -83,14 +100,14 @@ class Spans(Transactions):
                 segments_found=segments_found,
                 facts_found=facts_found,
                 changes_found=changes_found,
-                held=_held(c, asked),
+                held=_held(asked, told),
             )
 
     def named(self, owner_id: OwnerId) -> tuple[frozenset[str], frozenset[tuple[str, Role]]]:
         """The subjects of all facts as they were said, and everybody who said something, by name and role."""
-        fact, said = schema.fact.c, schema.utterance.c
+        said = schema.utterance.c
         with self._read() as c:
-            subjects = c.scalars(select(fact.subject).where(fact.owner_id == owner_id).distinct())
+            subjects = {fact.added.subject for fact, _ in self._known(c, owner_id).newest.facts()}
             spoke = c.execute(select(said.speaker, said.role).where(said.owner_id == owner_id).distinct())
             return frozenset(subjects), frozenset((row.speaker, Role(row.role)) for row in spoke)
 
@@ -158,7 +175,7 @@ def _segments(c: Connection, asked: _Asked) -> tuple[tuple[Segment, ...], int]:
         )
     )
     if selection.thread is not None or selection.speakers is not None:
-        query = query.where(segment.c.segment_id.in_(_talked_of(asked)))
+        query = query.where(segment.c.segment_id.in_(sorted(_talked_of(c, asked))))
     found = c.scalar(select(func.count()).select_from(query.subquery("found"))) or 0
     if not selection.limit:
         return (), found
@@ -168,90 +185,108 @@ def _segments(c: Connection, asked: _Asked) -> tuple[tuple[Segment, ...], int]:
     return tuple(by_id[one] for one in ids), found
 
 
-def _talked_of(asked: _Asked) -> Select[Any]:
+def _talked_of(c: Connection, asked: _Asked) -> set[str]:
     """The segments of the thread, or in which the person spoke or is told of."""
     page, said, selection = schema.page, schema.utterance, asked.selection
-    conditions = []
-    if selection.thread is not None:
-        conditions.append(said.c.thread == selection.thread)
-    if selection.speakers is not None:
-        conditions.append(or_(_spoke(selection), said.c.seq.in_(_told_of(asked))))
-    return (
+    query = (
         select(page.c.segment_id)
         .join(said, reads.same(said, page, "page_id"))
-        .where(page.c.owner_id == asked.owner_id, page.c.segment_id.is_not(None), *conditions)
+        .where(page.c.owner_id == asked.owner_id, page.c.segment_id.is_not(None))
+        .distinct()
     )
+    if selection.thread is not None:
+        query = query.where(said.c.thread == selection.thread)
+    if selection.speakers is None:
+        return {*c.scalars(query)}
+    found = {*c.scalars(query.where(_spoke(selection)))}
+    for seqs in reads.chunks(sorted(_told_of(asked))):
+        found |= {*c.scalars(query.where(said.c.seq.in_(seqs)))}
+    return found
 
 
-def _told_of(asked: _Asked) -> Select[Any]:
+def _told_of(asked: _Asked) -> set[int]:
     """The utterances on which facts of the person rest."""
-    source, fact = schema.source, schema.fact
-    of_fact = and_(source.c.owner_id == fact.c.owner_id, source.c.item_id == fact.c.fact_id)
-    return (
-        select(source.c.seq)
-        .join(fact, of_fact)
-        .where(
-            source.c.owner_id == asked.owner_id,
-            source.c.item == "fact",
-            fact.c.subject.in_(sorted(asked.selection.subjects or ())),
-        )
-    )
+    subjects = asked.selection.subjects or ()
+    of_person = (fact for fact, _ in asked.known.newest.facts() if fact.added.subject in subjects)
+    return {source.seq for fact in of_person for source in fact.rests_on(asked.known.no)}
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
 
 
-_BEGAN = func.coalesce(schema.fact.c.valid_from, schema.fact.c.recorded_at)
-_ENDED = func.coalesce(schema.fact.c.valid_to, schema.fact.c.retired_at)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Told:
+    """A fact of a selection: how it stands, and when it began and ended, in microseconds (None: it has not)."""
+
+    one: tuple[FactHistory, FactState]
+    began: int
+    ended: int | None
 
 
-def _known(asked: _Asked) -> list[ColumnElement[bool]]:
+def _told(c: Connection, asked: _Asked) -> list[_Told]:
     """The facts of a selection, whenever they began."""
-    fact, selection = schema.fact.c, asked.selection
-    lapsed = and_(fact.retired_at.is_(None), fact.expires_at.is_not(None), fact.expires_at <= micros(selection.now))
-    found = [fact.owner_id == asked.owner_id, or_(fact.expires_at.is_(None), ~lapsed)]
-    if selection.subjects is not None:
-        found.append(fact.subject.in_(sorted(selection.subjects)))
-    if selection.attribute is not None:
-        found.append(fact.attribute == selection.attribute)
-    if selection.thread is not None:
-        found.append(fact.fact_id.in_(_resting_on_thread(asked)))
-    return [*found, *_with(selection.words, fact.text)]
+    known, selection = asked.known, asked.selection
+    recorded = known.held.state.recorded
+    seqs = None if selection.thread is None else _of_thread(c, asked)
+    words = [word.lower() for word in selection.words]
+    found = []
+    for fact, state in known.newest.facts():
+        added = fact.added
+        if state.ended_no is None and state.expires_at is not None and state.expires_at <= selection.now:
+            continue
+        if selection.subjects is not None and added.subject not in selection.subjects:
+            continue
+        if selection.attribute is not None and added.attribute != selection.attribute:
+            continue
+        if seqs is not None and not any(source.seq in seqs for source in fact.rests_on(known.no)):
+            continue
+        if not all(word in added.text.lower() for word in words):
+            continue
+        retired = None if state.ended_no is None else recorded[state.ended_no]
+        ended = state.valid_to or retired
+        began = added.valid_from or recorded[fact.no]
+        found.append(_Told(one=(fact, state), began=micros(began), ended=None if ended is None else micros(ended)))
+    return found
 
 
-def _resting_on_thread(asked: _Asked) -> Select[Any]:
-    source, said = schema.source, schema.utterance
-    return (
-        select(source.c.item_id)
-        .join(said, reads.same(said, source, "seq"))
-        .where(
-            source.c.owner_id == asked.owner_id,
-            source.c.item == "fact",
-            said.c.thread == asked.selection.thread,
-        )
-    )
+def _of_thread(c: Connection, asked: _Asked) -> set[int]:
+    said = schema.utterance.c
+    query = select(said.seq).where(said.owner_id == asked.owner_id, said.thread == asked.selection.thread)
+    return {*c.scalars(query)}
 
 
-def _facts(c: Connection, asked: _Asked) -> tuple[tuple[Fact, ...], int]:
+def _facts(c: Connection, asked: _Asked, told: Sequence[_Told]) -> tuple[tuple[Fact, ...], int]:
     """Facts that began or ended in the span, the first of every bucket before the second of any; and how many."""
-    fact, limit = schema.fact.c, asked.selection.limit
-    conditions = (*_known(asked), or_(asked.within(_BEGAN), asked.within(_ENDED)))
-    total = c.scalar(select(func.count()).where(*conditions)) or 0
-    if not limit or not total:
-        return (), total
-    happened = case((asked.within(_BEGAN), _BEGAN), else_=_ENDED)
-    order = (fact.pinned.desc(), fact.confirmed_no.desc(), fact.fact_id)
-    place = func.row_number().over(partition_by=asked.bucket(_sql(happened)), order_by=order)
-    found = select(fact.fact_id, fact.confirmed_no, place.label("place")).where(*conditions).subquery("found")
-    some = select(found.c.fact_id).order_by(found.c.place, found.c.confirmed_no.desc(), found.c.fact_id).limit(limit)
-    ids = frozenset(FactId(one) for one in c.scalars(some, execution_options=_ONCE))
-    return facts(c, asked.owner_id, FactSelection(ids=ids)), total
+    happened: list[tuple[int, _Told]] = []
+    for one in told:
+        at = one.began if asked.holds(one.began) else one.ended
+        if at is not None and asked.holds(at):
+            happened.append((asked.place(at), one))
+    if not asked.selection.limit or not happened:
+        return (), len(happened)
+
+    def rank(one: _Told) -> tuple[bool, int, str]:
+        fact, state = one.one
+        return not state.pinned, -state.confirmed_no, fact.added.fact_id
+
+    ranked: list[tuple[int, int, str]] = []
+    places: Counter[int] = Counter()
+    for bucket, one in sorted(happened, key=lambda found: rank(found[1])):
+        places[bucket] += 1
+        ranked.append((places[bucket], -one.one[1].confirmed_no, one.one[0].added.fact_id))
+    ids = frozenset(FactId(fact_id) for *_, fact_id in sorted(ranked)[: asked.selection.limit])
+    return facts(c, asked.known, FactSelection(ids=ids)), len(happened)
 
 
-def _held(c: Connection, asked: _Asked) -> int:
+def _buckets(asked: _Asked, times: Iterable[int | None]) -> tuple[int, ...]:
+    """How many of some times lie in each bucket."""
+    found = Counter(asked.place(at) for at in times if at is not None and asked.holds(at))
+    return tuple(found[one] for one in range(len(asked.edges) - 1))
+
+
+def _held(asked: _Asked, told: Sequence[_Told]) -> int:
     """Facts that began before the span and did not end before its end."""
-    holds = or_(_ENDED.is_(None), asked.edges[-1] <= _ENDED)
-    return c.scalar(select(func.count()).where(*_known(asked), asked.edges[0] > _BEGAN, holds)) or 0
+    return sum(one.began < asked.edges[0] and (one.ended is None or one.ended >= asked.edges[-1]) for one in told)
 
 
 # ------------------------------------------------------------------------------------------------------------- changes

@@ -31,19 +31,21 @@ from embermem.protocols import (
     Unread,
     VectorBatch,
 )
-from embermem.store import schema
+from embermem.store import checkpoints, schema
 from embermem.store.codec import micros, passages_bytes, vectors_bytes
+from embermem.store.engines.words import upsert
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
-from embermem.store.transactions import Transactions, over_owners
+from embermem.store.states import States, counted_after
+from embermem.store.transactions import over_owners
 
 _ABOVE_ALL = 2**62
 """Above every page's number."""
 
 
-class Work(Transactions):
+class Work(States):
     """Claims and changes of one owner."""
 
     @over_owners
@@ -131,6 +133,13 @@ class Work(Transactions):
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
                 values["due_at"] = due_from(at)
+            known = after = None
+            if "persona_no" in values or change.no % checkpoints.EVERY == 0:
+                known = self._known(c, owner.id, locked=True)
+                if known.no != revision:
+                    raise _refusal(c, owner.id, revision, lease)
+                after = known.held.after(change, reset="reset_no" in values)
+                values |= counted_after(known.held.state, after.state, change)
             moved = c.execute(
                 update(table)
                 .where(table.c.owner_id == owner.id, table.c.revision == revision)
@@ -141,6 +150,9 @@ class Work(Transactions):
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
+            if after is not None and change.no - after.checkpoint >= checkpoints.EVERY:
+                wrote = checkpoints.write(c, owner.id, after.checkpoint, after.later, change.no)
+                after = replace(after, checkpoint=change.no, later=()) if wrote else None
             if vectors is not None:
                 embedder = setting(c, "embedder")
                 if embedder and vectors.embedder != embedder:
@@ -151,6 +163,8 @@ class Work(Transactions):
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush(segment_vectors)
+        if known is not None:
+            self._hold(owner.id, known.held, after)
         return change
 
     def postpone(
@@ -279,20 +293,35 @@ class Work(Transactions):
         now: datetime,
         facts: Mapping[FactId, int] | None = None,
     ) -> None:
-        segment, fact, at = schema.segment.c, schema.fact.c, micros(now)
+        segment, table, at = schema.segment.c, schema.fact_visit, micros(now)
         with self._write() as c:
             locked_owner(c, owner_id)  # first, as all who write of an owner do: else two wait for each other
-            for of, key, counted in ((segment, segment.segment_id, segments), (fact, fact.fact_id, facts or {})):
-                visited = (
-                    update(key.table)
-                    .where(of.owner_id == owner_id, key == bindparam("k_id"))
-                    .values(
-                        visits=func.coalesce(of.visits, 0) + bindparam("k_visits"),
-                        visited_at=case((of.visited_at > at, of.visited_at), else_=at),
-                    )
+            visited = (
+                update(schema.segment)
+                .where(segment.owner_id == owner_id, segment.segment_id == bindparam("k_id"))
+                .values(
+                    visits=func.coalesce(segment.visits, 0) + bindparam("k_visits"),
+                    visited_at=case((segment.visited_at > at, segment.visited_at), else_=at),
                 )
-                if counted:
-                    c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in counted.items()])
+            )
+            if segments:
+                c.execute(visited, [{"k_id": one, "k_visits": visits} for one, visits in segments.items()])
+            then = self._known(c, owner_id).newest if facts else None
+            rows = [
+                {"owner_id": owner_id, "fact_id": one, "visits": visits, "visited_at": at}
+                for one, visits in (facts or {}).items()
+                if then is not None and then.fact(one) is not None
+            ]
+            if rows:
+                new = upsert(c, table)
+                more = {"visits": table.c.visits + new.excluded.visits}
+                last = case((table.c.visited_at > new.excluded.visited_at, table.c.visited_at), else_=at)
+                c.execute(
+                    new.on_conflict_do_update(
+                        index_elements=["owner_id", "fact_id"], set_={**more, "visited_at": last}
+                    ),
+                    rows,
+                )
             set_owner(c, owner_id, due_at=due_from(at))
 
 
@@ -400,7 +429,7 @@ def _may_be_redone(now: datetime) -> Any:
 def _select_backlog() -> Any:
     """One row: counts and times of what waits of an `owner` with `short` pages of short-term memory."""
     owner_id, short = bindparam("owner", type_=schema.owner.c.owner_id.type), bindparam("short", type_=Integer)
-    owner, page, said, fact = schema.owner, schema.page, schema.utterance, schema.fact
+    owner, page, said = schema.owner, schema.page, schema.utterance
     failed, left, waits, ends = (schema.page.alias(name) for name in ("failed", "left", "waits", "ends"))
     first_failed = select(func.min(failed.c.no)).where(
         failed.c.owner_id == owner_id, failed.c.segment_id.is_(None), failed.c.retry_at.is_not(None)
@@ -441,9 +470,7 @@ def _select_backlog() -> Any:
         "page_expires_at": select(func.min(ends.c.expires_at)).where(
             ends.c.owner_id == owner_id, ends.c.expires_at.is_not(None)
         ),
-        "fact_expires_at": select(func.min(fact.c.expires_at)).where(
-            fact.c.owner_id == owner_id, fact.c.retired_no.is_(None), fact.c.expires_at.is_not(None)
-        ),
+        "fact_expires_at": select(owner.c.fact_expires_at).where(owner.c.owner_id == owner_id),
     }
     return select(*(query.scalar_subquery().label(name) for name, query in of.items()))
 

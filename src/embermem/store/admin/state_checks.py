@@ -1,0 +1,136 @@
+"""What must hold of the state that an owner's changes fold to, and of what is kept of it: the checkpoint, the counts in
+the owner's row, and the visits of facts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import CALLER, Item, ProfileSet, sources
+from embermem.core.state import PersonaMoment
+from embermem.core.types import About, OwnerId, Source
+from embermem.store import checkpoints, schema
+from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Broken, Invariant, Mending
+from embermem.store.codec import micros
+from embermem.store.queries.changes import changes
+from embermem.store.queries.reads import chunks
+from embermem.store.states import counted, folded
+
+_AT_ONCE = 500
+"""Changes that are read at once."""
+
+
+def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> list[Broken]:
+    """What is broken of one owner, whose log can be read; `asked` as for `invariants.broken`."""
+    state = folded(c, owner_id).held.state
+    then = state.at()
+    known = {fact.added.fact_id for fact in state.facts}
+    owner, visit = schema.owner, schema.fact_visit
+    row = c.execute(select(owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)).first()
+    told = counted(state)
+    visited = {*c.scalars(select(visit.c.fact_id).where(visit.c.owner_id == owner_id))}
+    found = (
+        ("facts superseded by a missing fact, or superseded and still current", _superseded(then, known)),
+        ("conflicts of missing facts", sum(not known.issuperset(key) for key in state.items[Item.CONFLICT])),
+    )
+    made = [_broken(DERIVED, what, count, Mending.DERIVE) for what, count in found]
+    made += [
+        _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
+        _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id), Mending.DERIVE),
+        _broken(SOURCES, "facts, traits or lines whose source ends beyond its utterance", _beyond(c, owner_id, then)),
+        _broken(SOURCES, "facts, traits or lines without a source", _bare(c, owner_id, then)),
+    ]
+    if row is not None:
+        differ = (row.facts or None, row.fact_expires_at) != (told["facts"], told["fact_expires_at"])
+        made.append(_broken(WORK, "owners with counts of facts that are not those of the log", differ, Mending.NUMBERS))
+    made += _waiting(then, asked)
+    return [one for one in made if one.count]
+
+
+def _broken(area: str, what: str, count: int, mending: Mending = Mending.NOTHING, level: str = "error") -> Broken:
+    def none(c: Connection, owner_id: OwnerId) -> int:
+        return 0
+
+    invariant = Invariant(area=area, what=what, counting=none, mending=mending, level=level)
+    return Broken(invariant=invariant, count=int(count))
+
+
+def _superseded(then: PersonaMoment, known: set[Any]) -> int:
+    return sum(
+        state.superseded_by is not None and (state.ended_no is None or state.superseded_by not in known)
+        for _, state in then.facts()
+    )
+
+
+def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
+    """1 where there is a checkpoint that is damaged, or holds something else than the log."""
+    head = schema.checkpoint.c
+    no = c.scalar(select(head.no).where(head.owner_id == owner_id))
+    if no is None:
+        return 0
+    loaded, told = checkpoints.load(c, owner_id, no)
+    kept, since = iter(told), 0
+    while since < no:
+        some = changes(c, owner_id, since, min(_AT_ONCE, no - since))
+        if not some:
+            return 1
+        since = some[-1].no
+        for change in map(checkpoints.persona_only, some):
+            if change.decisions and next(kept, None) != change:
+                return 1
+    return int(loaded != no or next(kept, None) is not None)
+
+
+def _resting(then: PersonaMoment) -> Iterator[tuple[int, tuple[Source, ...], bool]]:
+    """What rests on something: the change that set it, its sources, and whether somebody must have said it."""
+    for fact, _ in then.facts():
+        yield fact.no, fact.rests_on(then.no), True
+    for item in (Item.TRAIT, Item.PROFILE, Item.PERSON):
+        for version in then.all(item):
+            one = version.value
+            said = item is Item.TRAIT
+            if isinstance(one, ProfileSet):
+                said = one.set_by != CALLER and one.value is not None
+            yield version.began, sources(one), said
+
+
+def _beyond(c: Connection, owner_id: OwnerId, then: PersonaMoment) -> int:
+    ends = {source: source.end for _, some, _ in _resting(then) for source in some if source.end is not None}
+    said, lengths = schema.utterance.c, dict[int, int]()
+    for seqs in chunks(sorted({source.seq for source in ends})):
+        query = select(said.seq, func.length(said.text)).where(said.owner_id == owner_id, said.seq.in_(seqs))
+        lengths.update((seq, length) for seq, length in c.execute(query))
+    return sum(not 0 <= (source.start or 0) <= end <= lengths.get(source.seq, 0) for source, end in ends.items())
+
+
+def _bare(c: Connection, owner_id: OwnerId, then: PersonaMoment) -> int:
+    change = schema.change.c
+    bare = [no for no, some, said in _resting(then) if said and not some]
+    if not bare:
+        return 0
+    learnt = select(change.no).where(
+        change.owner_id == owner_id, change.cause.in_([one.value for one in LEARNT]), change.no.in_(sorted({*bare}))
+    )
+    found = {*c.scalars(learnt)}
+    return sum(no in found for no in bare)
+
+
+def _waiting(then: PersonaMoment, asked: Mapping[str, Any]) -> Iterator[Broken]:
+    standing = [(fact.added, state) for fact, state in then.facts() if state.ended_no is None]
+    now = asked["now"]
+    over = (state.expires_at is not None and micros(state.expires_at) <= now for _, state in standing) if now else ()
+    yield _broken(WORK, "facts that have expired and are not yet retired", sum(over), Mending.LATER, "warning")
+    for about in About:
+        held = Counter(
+            added.subject.lower() if asked["by_person"] else ""
+            for added, state in standing
+            if added.about is about and state.is_current and not state.pinned
+        )
+        most = asked[f"{about.value}_facts"]
+        above = sum(max(0, count - most) for count in held.values())
+        what = f"facts of the {about.value} above the capacity"
+        yield _broken(WORK, what, above, Mending.LATER, "warning")

@@ -1,0 +1,225 @@
+"""The states of owners, held in memory: each is folded from a checkpoint and the changes after it, and kept for the
+next who asks. What another process changed, or forgot, is seen before the next read: the owner's row has the number of
+the last change, and of the last one that readers must begin anew after.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.engine import Connection
+
+from embermem.core.changes import BegunAnew, Change, Item, set_by
+from embermem.core.state import PERSONA_KINDS, FactHistory, FactState, PersonaMoment, PersonaState
+from embermem.core.types import About, OwnerId
+from embermem.store import checkpoints, schema
+from embermem.store.codec import micros
+from embermem.store.engines.database import Database
+from embermem.store.queries.changes import changes
+from embermem.store.transactions import Transactions
+
+__all__ = ["Held", "Known", "States", "counted", "counted_after", "folded"]
+
+_MOST = 200_000
+"""Facts of all states that are held, at most; the states that were asked for longest ago leave first."""
+_ALONE = 20
+"""What a state without a fact counts as."""
+_AT_ONCE = 500
+"""Changes that are read at once."""
+_RECENT = 64
+"""Changes of which it is known when they were recorded."""
+
+_owner, _change = schema.owner.c, schema.change.c
+
+
+def _recorded(no: Any) -> Any:
+    at = select(_change.recorded_at).where(_change.owner_id == bindparam("owner"), _change.no == no)
+    return at.scalar_subquery()
+
+
+_HOW_FAR = select(
+    _owner.revision,
+    _owner.reset_no,
+    _owner.created_at,
+    _recorded(bindparam("no")).label("there"),
+    _recorded(_owner.revision).label("last"),
+).where(_owner.owner_id == bindparam("owner"))
+"""Made once, because each read asks it first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """What is held of one owner: a state, and what tells whether it still is that of the log."""
+
+    state: PersonaState = field(default_factory=PersonaState)
+    born: int = 0
+    """When the owner began, which tells it from one of the same name that was forgotten."""
+    reset: int = 0
+    """The last change that readers must begin anew after, as of `state.no`."""
+    recent: Mapping[int, int] = field(default_factory=dict)
+    """When the last changes were recorded, by number, which tells them from those of another copy of the database."""
+    checkpoint: int = 0
+    """The number of the checkpoint that it was read from, or that was written of it."""
+    later: tuple[Change, ...] = ()
+    """The changes that were folded after it and say something of the persona."""
+
+    def after(self, change: Change, *, reset: bool = False) -> Held:
+        """The same after the next change; `reset`: readers must begin anew after it."""
+        told = checkpoints.persona_only(change)
+        return replace(
+            self,
+            state=self.state.extended([told], change.no),
+            reset=change.no if reset else self.reset,
+            recent=_recent(self.recent, [change]),
+            later=(*self.later, told) if told.decisions else self.later,
+        )
+
+    def redacted(self, pairs: Sequence[tuple[Change, Change]]) -> Held:
+        """The same of the log in which the second of each pair stands in place of the first."""
+        now = {after.no: checkpoints.persona_only(after) for _, after in pairs}
+        later = (now.get(one.no, one) for one in self.later)
+        return replace(self, state=self.state.redacted(pairs), later=tuple(one for one in later if one.decisions))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Known:
+    """A state as a transaction sees it."""
+
+    owner_id: OwnerId
+    held: Held
+    no: int
+
+    @property
+    def newest(self) -> PersonaMoment:
+        """What was known after the last change."""
+        return self.held.state.at(self.no)
+
+    def at(self, no: int | None) -> PersonaMoment:
+        """What was known after a change; None: the last."""
+        return self.held.state.at(self.no if no is None else min(no, self.no))
+
+
+class States(Transactions):
+    """Readers of states."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._states: OrderedDict[OwnerId, Held] = OrderedDict()
+        self._states_lock = threading.Lock()
+
+    def _known(self, c: Connection, owner_id: OwnerId, *, locked: bool = False) -> Known:
+        """An owner's state, as far as the log is in this transaction; `locked`: it holds the owner's row, so nobody has
+        folded more than it sees.
+
+        A transaction that sees less than another has folded meanwhile reads the same state at its own number. A state
+        of another log is not read: the owner was forgotten whole, something was forgotten or begun anew, or the
+        database was replaced by another copy.
+        """
+        with self._states_lock:
+            held = self._states.get(owner_id, Held())
+        row = c.execute(_HOW_FAR, {"owner": owner_id, "no": held.state.no}).first()
+        if row is None:
+            self._hold(owner_id, held, None)
+            return Known(owner_id=owner_id, held=Held(), no=0)
+        before, no = held, held.state.no
+        same = (row.created_at, row.reset_no) == (held.born, held.reset) and (
+            held.recent.get(no) == row.there if no < row.revision else held.recent.get(row.revision) == row.last
+        )
+        if not same or (locked and row.revision < no):
+            held = Held(born=row.created_at, reset=row.reset_no)
+        if row.revision > held.state.no:
+            held = _caught_up(c, owner_id, held, row.revision)
+        if locked or row.revision >= no:  # else others see more than this transaction
+            self._hold(owner_id, before, held)
+        return Known(owner_id=owner_id, held=held, no=row.revision)
+
+    def _let_go(self, owner_id: OwnerId) -> None:
+        """Hold nothing of an owner: the next who asks reads it."""
+        with self._states_lock:
+            self._states.pop(owner_id, None)
+
+    def _hold(self, owner_id: OwnerId, before: Held, now: Held | None) -> None:
+        """Keep an owner's state in place of the one before, unless another has put its own there meanwhile."""
+        with self._states_lock:
+            if self._states.get(owner_id, before) is not before:
+                return
+            if now is None or now.state is not before.state:
+                self._states.pop(owner_id, None)
+            if now is None:
+                return
+            self._states[owner_id] = now
+            self._states.move_to_end(owner_id)
+            count = sum(_ALONE + len(one.state.facts) for one in self._states.values()) if now is not before else 0
+            while count > _MOST and len(self._states) > 1:
+                _, gone = self._states.popitem(last=False)
+                count -= _ALONE + len(gone.state.facts)
+
+
+def folded(c: Connection, owner_id: OwnerId) -> Known:
+    """An owner's state from the log alone, which may hold what is not committed: nothing is kept of it."""
+    row = c.execute(_HOW_FAR, {"owner": owner_id, "no": 0}).first()
+    if row is None:
+        return Known(owner_id=owner_id, held=Held(), no=0)
+    held = _caught_up(c, owner_id, Held(born=row.created_at, reset=row.reset_no), row.revision, believe=False)
+    return Known(owner_id=owner_id, held=held, no=row.revision)
+
+
+def counted(state: PersonaState) -> dict[str, int | None]:
+    """The columns of an owner's row that say what lists over all owners show of a state."""
+    standing = [(fact.added.about, held) for fact, held in state.at().facts() if held.ended_no is None]
+    facts = sum(about is About.USER and held.archived_no is None for about, held in standing)
+    expiring = [held.expires_at for _, held in standing if held.expires_at is not None]
+    return {"facts": facts or None, "fact_expires_at": micros(min(expiring)) if expiring else None}
+
+
+def counted_after(before: PersonaState, after: PersonaState, change: Change) -> dict[str, Any]:
+    """The same after a change; only the facts that it names are counted."""
+    if any(isinstance(one, BegunAnew) for one in change.decisions):
+        return counted(after)
+    more, expiring = 0, False
+    for fact_id in {which[1][0] for one in change.decisions if (which := set_by(one)) and which[0] is Item.FACT}:
+        was, now = before.at().fact(fact_id), after.at().fact(fact_id)
+        if now is None:
+            continue
+        is_users = now[0].added.about is About.USER
+        more += is_users * (now[1].is_current - (was is not None and was[1].is_current))
+        expiring = expiring or _expiry(was) != _expiry(now)
+    if expiring:
+        return counted(after)
+    return {"facts": func.coalesce(_owner.facts, 0) + more} if more else {}
+
+
+def _expiry(one: tuple[FactHistory, FactState] | None) -> datetime | None:
+    return None if one is None or one[1].ended_no is not None else one[1].expires_at
+
+
+def _caught_up(c: Connection, owner_id: OwnerId, held: Held, revision: int, *, believe: bool = True) -> Held:
+    """A state with the changes up to `revision`, read from the log; one that holds nothing is read from the checkpoint
+    first, if that is to be believed."""
+    state, checkpoint, later = held.state, held.checkpoint, [*held.later]
+    if state.no == 0 and believe:
+        checkpoint, some = checkpoints.load(c, owner_id, revision)
+        state = PersonaState(some).extended((), checkpoint)
+    fresh: list[Change] = []
+    recent, since = held.recent, state.no
+    while since < revision:
+        read = changes(c, owner_id, since, min(_AT_ONCE, revision - since), kinds=PERSONA_KINDS)
+        if not read:
+            break
+        since, recent = read[-1].no, _recent(recent, read)
+        fresh += [one for one in read if one.decisions]
+    if state.no == revision and not recent:  # the checkpoint was as new
+        recent = _recent({}, changes(c, owner_id, revision - 1, 1, kinds=()))
+    state = state.extended(fresh, revision)
+    return replace(held, state=state, recent=recent, checkpoint=checkpoint, later=(*later, *fresh))
+
+
+def _recent(known: Mapping[int, int], some: Sequence[Change]) -> Mapping[int, int]:
+    last = {one.no: micros(one.recorded_at) for one in some[-_RECENT:]}
+    return dict([*known.items(), *last.items()][-_RECENT:])

@@ -1,0 +1,106 @@
+"""What the log of a store says of personas, as rows that can be compared: folded here from the decisions as they
+stand in the file, so that what a store reads is held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from enum import Enum
+from typing import Any
+
+from embermem.core.changes import Cause, Change, sources
+from embermem.core.state import PersonaState
+from embermem.core.state.persona import PERSONA
+from embermem.core.types import OwnerId, Source
+from embermem.store import checkpoints
+from embermem.store.codec import decisions_from, moment
+from embermem.store.queries.changes import changes
+
+Row = dict[str, Any]
+KEYS = {
+    "fact": ("fact_id",),
+    "fact_state": ("fact_id", "change_no"),
+    "conflict": ("fact_id", "other_id", "change_no"),
+    "trait": ("dimension", "change_no"),
+    "profile": ("whose", "name", "change_no"),
+    "person": ("relation", "one", "other", "change_no"),
+}
+"""By the names of what `persona_rows` gives, what tells its rows of one owner apart."""
+
+
+def log_of(look: Callable[..., list[Row]], owner_id: str) -> list[Change]:
+    """An owner's changes, as they stand in a store."""
+    rows = look(
+        "SELECT no, cause, analyst, recorded_at, decisions FROM change WHERE owner_id = ? ORDER BY no", owner_id
+    )
+    return [
+        Change(
+            no=row["no"],
+            cause=Cause(row["cause"]),
+            analyst=row["analyst"],
+            recorded_at=moment(row["recorded_at"]),
+            decisions=decisions_from(row["decisions"]),
+        )
+        for row in rows
+    ]
+
+
+def persona_rows(look: Callable[..., list[Row]], *, without: str | None = None) -> dict[str, list[Row]]:
+    """By name, the versions of what is known of all owners but one, and what they rest on (`source`)."""
+    found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
+    for owner in look("SELECT owner_id FROM owner ORDER BY owner_id"):
+        if owner["owner_id"] != without:
+            for name, rows in _of_owner(PersonaState(log_of(look, owner["owner_id"]))).items():
+                found[name] += [{"owner_id": owner["owner_id"], **row} for row in rows]
+    return found
+
+
+def _of_owner(state: PersonaState) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
+    for fact in state.facts:
+        told, last = _plain(asdict(fact.added)), asdict(fact.states[-1].value)
+        fact_id = told["fact_id"]
+        found["fact"].append({**told, **_plain(last), "change_no": fact.no, "retired_no": last["ended_no"]})
+        for one in fact.states:
+            numbers = {"fact_id": fact_id, "change_no": one.began, "retired_no": one.ended}
+            found["fact_state"].append({**_plain(asdict(one.value)), **numbers})
+        rests_on = {(fact.no, one) for one in fact.added.sources}
+        rests_on |= {(no, one) for no, move in fact.moves for one in sources(move)}
+        found["source"] += _sources("fact", fact_id, rests_on)
+    for item in PERSONA:
+        versions = state.items[item]
+        for key in sorted(versions):
+            for version in versions.of(key):
+                numbers = {"change_no": version.began, "retired_no": version.ended}
+                found[item.value].append({**_plain(asdict(version.value)), **numbers})
+                told_by = {(version.began, one) for one in sources(version.value)}
+                found["source"] += _sources(item.value, ".".join(key), told_by)
+    return found
+
+
+def _sources(item: str, item_id: str, told_by: set[tuple[int, Source]]) -> list[Row]:
+    ordered = sorted(told_by, key=lambda one: (one[0], one[1].seq, one[1].start or 0, one[1].end or 0))
+    return [
+        {"item": item, "item_id": item_id, "change_no": no, "seq": one.seq, "start": one.start, "end": one.end}
+        for no, one in ordered
+    ]
+
+
+def _plain(values: Row) -> Row:
+    values = {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+    return {name: value for name, value in values.items() if name != "sources"}
+
+
+def everything(state: PersonaState) -> list[object]:
+    """All that a state tells of all its moments."""
+    facts = {one.added.fact_id: (one.no, one.added, one.moves, one.states) for one in state.facts}
+    items = [{key: [*versions.of(key)] for key in versions} for versions in (state.items[item] for item in PERSONA)]
+    return [state.no, state.begun, state.recorded, facts, items]
+
+
+def falsify(store: Any, owner_id: str, told: Callable[[Any], Any]) -> None:
+    """Leave a checkpoint of an owner that says something else than the log: each decision as `told` makes it."""
+    with store._write() as c:
+        some = [checkpoints.persona_only(one) for one in changes(c, OwnerId(owner_id))]
+        false = [replace(one, decisions=tuple(map(told, one.decisions))) for one in some if one.decisions]
+        assert not some or checkpoints.write(c, OwnerId(owner_id), 0, false, some[-1].no)
