@@ -21,6 +21,7 @@ from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.schema import HEAD
+from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, update_rows
 
 VERSION_TABLE = "ember_version"
@@ -135,6 +136,11 @@ def _drop_cases(connection: Connection) -> None:
     connection.execute(text("DROP TABLE recall_case"))
 
 
-STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _drop_cases})
+def _to_0014(connection: Connection) -> None:
+    _drop_cases(connection)
+    write_what_is_new(connection)
+
+
+STEPS: Mapping[str, Callable[[Connection], None]] = MappingProxyType({"0013": _to_0014})
 """For each older schema that this version opens, oldest first: what it does to the rows to reach the schema after it.
 Tables, columns and indexes that the older schema lacks have been added before."""

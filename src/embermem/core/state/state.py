@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from embermem.core import changes as c
-from embermem.core.changes import Change, Decision, Item
+from embermem.core.changes import Change, Decision, Item, SegmentTexts
 from embermem.core.state.facts import FactHistory, Facts, FactState
 from embermem.core.state.versions import Versions
 from embermem.core.types import PageId, SegmentId
@@ -21,7 +21,8 @@ Key = tuple[str, ...]
 class State:
     """The fold of an owner's changes, oldest first.
 
-    An item's value is the decision that set it: it is resolved, and holds all that is known of it. Two states that
+    An item's value is the decision that set it: it is resolved, and holds all that is known of it, but for a segment's
+    text, of which a version may hold only what is new (`text`). Two states that
     folded the same changes are equal, however they were cut into calls of `fold`.
     """
 
@@ -42,6 +43,7 @@ class State:
         """By which change each segment was opened."""
         self.evicted: dict[SegmentId, list[int]] = {}
         """The changes that moved a segment to the archive, or ended it."""
+        self._texts = SegmentTexts()
         self._ended: list[tuple[Item, Key]] = []
 
     def fold(self, changes: Iterable[Change]) -> None:
@@ -63,8 +65,11 @@ class State:
 
     def _take(self, d: Decision) -> None:
         match d:
-            case c.Placed() | c.SegmentWritten() | c.SegmentEvolved():
+            case c.Placed() | c.SegmentEvolved():
                 self._set(d)
+                self.opened.setdefault(d.segment_id, self.no)
+            case c.SegmentWritten() | c.SegmentGrew():
+                self._write(d)
                 self.opened.setdefault(d.segment_id, self.no)
             case c.Noted() | c.ChainSummarised() | c.TraitSet() | c.ProfileSet() | c.PersonRelated():
                 self._set(d)
@@ -74,6 +79,7 @@ class State:
                 self._end(d)
             case c.SegmentEnded():
                 self._end(d)
+                self._texts.take(d)
                 self._evict(d.segment_id)
             case c.Evicted():
                 self._evict(d.segment_id)
@@ -104,6 +110,31 @@ class State:
         assert which is not None  # as the table of decisions says
         self.items[which[0]].set(which[1], self.no, d)
 
+    def _write(self, d: c.SegmentTold) -> None:
+        self._texts.take(d)
+        versions = self.items[Item.SEGMENT_TEXT].of((d.segment_id,))
+        text = self._texts.get(d.segment_id)
+        if text is not None and versions and versions[-1].began == self.no:
+            d = text  # a version has one decision
+        self._set(d)
+
+    def text(self, segment_id: SegmentId, no: int) -> c.SegmentWritten | None:
+        """The whole text of a segment after change `no`; None where none stands. Versions hold growths as they were
+        decided; the newest text is held whole."""
+        versions = self.items[Item.SEGMENT_TEXT].of((segment_id,))
+        place = next((place for place in range(len(versions) - 1, -1, -1) if versions[place].stands(no)), None)
+        if place is None:
+            return None
+        if place == len(versions) - 1 and versions[place].ended is None:
+            return self._texts.get(segment_id)
+        first = place
+        while not isinstance(versions[first].value, c.SegmentWritten):
+            first -= 1
+        texts = SegmentTexts()
+        for version in versions[first : place + 1]:
+            texts.take(version.value)
+        return texts.get(segment_id)
+
     def _end(self, d: Decision) -> None:
         which = c.ended_by(d)
         assert which is not None
@@ -121,12 +152,15 @@ class Moment:
     no: int
 
     def get(self, item: Item, *key: str) -> Decision | None:
-        """The decision that set what holds of an item; None where nothing does."""
+        """The decision that set what holds of an item; of a segment's text the whole of it. None where nothing does."""
+        if item is Item.SEGMENT_TEXT:
+            return self.state.text(SegmentId(key[0]), self.no)
         return self.state.items[item].get(key, self.no)
 
     def all(self, item: Item) -> Iterator[Decision]:
         """The decisions that set what holds of each item of a kind, in the order in which the items first came."""
-        return (decision for _, decision in self.state.items[item].at(self.no))
+        keys = (key for key, _ in self.state.items[item].at(self.no))
+        return (found for key in keys if (found := self.get(item, *key)) is not None)
 
     def facts(self) -> Iterator[tuple[FactHistory, FactState]]:
         """The facts that are known, current or not, each as it stands."""

@@ -386,9 +386,10 @@ def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
 
 
 def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
-    """Whether a source is that of a row. A fact's sources may come with later changes."""
-    if item == "fact":
-        return source.c.item_id == table.c.fact_id
+    """Whether a source is that of a row. A fact's sources may come with later changes, those of a segment's text with
+    earlier ones."""
+    if item in ("fact", "segment"):
+        return source.c.item_id == (table.c.fact_id if item == "fact" else table.c.segment_id)
     if item == "profile":
         name: ColumnElement[Any] = table.c.whose + "." + table.c.name
     elif item == "person":

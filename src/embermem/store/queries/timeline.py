@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Table, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount
 from embermem.core.types import (
     Fact,
     FactId,
@@ -27,6 +27,7 @@ from embermem.store.codec import from_json, moment
 from embermem.store.queries import reads
 from embermem.store.queries.persona import fact_from, field_from, relation_from, select_states, trait_from
 from embermem.store.queries.reads import SOURCES, source_from
+from embermem.store.queries.segment_texts import text_versions
 from embermem.store.transactions import Transactions
 
 _SourcesOf = Mapping[tuple[str, str], Mapping[int, Mapping[Source, str | None]]]
@@ -40,10 +41,11 @@ class Timelines(Transactions):
     def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
         segment = schema.segment.c
         with self._read() as c:
+            texts = _texts(c, owner_id, summaries=summaries)
             return SegmentTimeline(
                 revision=_revision(c, owner_id),
                 placings=_placings(c, owner_id),
-                keywords=_keywords(c, owner_id),
+                keywords=_keywords(texts.words, _evolved(c, owner_id)),
                 evicted={
                     SegmentId(row.segment_id): row.evicted_no
                     for row in c.execute(
@@ -52,7 +54,7 @@ class Timelines(Transactions):
                         )
                     )
                 },
-                summaries=_summaries(c, owner_id) if summaries else (),
+                summaries=tuple(texts.summaries),
             )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
@@ -94,9 +96,12 @@ def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
 # ------------------------------------------------------------------------------------------------------------ segments
 
 
-def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
+_Words = Mapping[str, Sequence[Version[tuple[str, ...]]]]
+"""By segment, the keywords of its versions."""
+
+
+def _keywords(said: _Words, evolved: _Words) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
     """A segment's keywords are those of its text, then those that it evolved to."""
-    said, evolved = (_words(c, owner_id, table) for table in (schema.segment_text, schema.evolution))
     return tuple(
         Version(item=(SegmentId(name), one.item), no=one.no, until=one.until)
         for name, versions in said.items()
@@ -104,24 +109,31 @@ def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId
     )
 
 
-def _summaries(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, str]], ...]:
-    of = schema.segment_text.c
-    rows = c.execute(select(of.segment_id, of.change_no, of.retired_no, of.parts).where(of.owner_id == owner_id))
-    return tuple(
-        Version(item=(SegmentId(row.segment_id), reads.summary_from(row.parts)), no=row.change_no, until=row.retired_no)
-        for row in rows
-    )
+@dataclass(slots=True)
+class _Texts:
+    """What a recall looks at of the versions of segments' texts."""
+
+    words: dict[str, list[Version[tuple[str, ...]]]] = field(default_factory=dict)
+    summaries: list[Version[tuple[SegmentId, str]]] = field(default_factory=list)
 
 
-def _words(c: Connection, owner_id: OwnerId, table: Table) -> Mapping[str, Sequence[Version[tuple[str, ...]]]]:
-    """By segment, the keywords of its versions in one table."""
-    of, found = table.c, dict[str, list[Version[tuple[str, ...]]]]()
+def _texts(c: Connection, owner_id: OwnerId, *, summaries: bool) -> _Texts:
+    found = _Texts()
+    for one in text_versions(c, owner_id):
+        segment_id, no, until = one.text.segment_id, one.no, one.until
+        words = tuple(count.word for count in one.text.keywords)
+        found.words.setdefault(segment_id, []).append(Version(item=words, no=no, until=until))
+        if summaries:
+            summary = reads.summary_of(one.text.parts)
+            found.summaries.append(Version(item=(segment_id, summary), no=no, until=until))
+    return found
+
+
+def _evolved(c: Connection, owner_id: OwnerId) -> _Words:
+    of, found = schema.evolution.c, dict[str, list[Version[tuple[str, ...]]]]()
     query = select(of.segment_id, of.change_no, of.retired_no, of.keywords).where(of.owner_id == owner_id)
     for row in c.execute(query.order_by(of.segment_id, of.change_no)):
-        if table is schema.evolution:
-            words = from_json(row.keywords, tuple[str, ...])
-        else:
-            words = tuple(count.word for count in from_json(row.keywords, tuple[KeywordCount, ...]))
+        words = from_json(row.keywords, tuple[str, ...])
         found.setdefault(row.segment_id, []).append(Version(item=words, no=row.change_no, until=row.retired_no))
     return found
 
