@@ -74,8 +74,8 @@ TAGS = frozenset(
     """
     Embedded Noted ChainSummarised Placed SegmentWritten SegmentGrew Analysed FactAdded FactStrengthened FactRetired
     FactArchived FactRestored FactPinned FactExpires FactsConflict ConflictSettled FactAffirmed FactDenied FactBarred
-    TextsBarred Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Linked Unlinked SegmentEvolved Evicted
-    SegmentEnded
+    TextsBarred Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Linked Unlinked SegmentEvolved
+    Evicted SegmentEnded
     """.split()
 )
 """The tags under which decisions are stored, written out: no class may give another one."""

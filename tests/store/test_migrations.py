@@ -16,9 +16,11 @@ from sqlalchemy import Connection
 
 from embermem import Memory
 from embermem.bootstrap import migrate_store, on_a_server, restore_store
+from embermem.core.changes import Decision, SegmentGrew, SegmentTexts
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreError
 from embermem.store import migrations, schema
+from embermem.store.codec import decisions_from
 from embermem.store.engines.packed_text import unpacked_within
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -212,7 +214,7 @@ def with_cases(place: str | Path) -> str | Path:
     return place
 
 
-def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: str | Path, tmp_path: Path) -> None:
+def test_cases_leave_the_log_texts_say_what_is_new_and_all_else_stays(of_0013: str | Path, tmp_path: Path) -> None:
     log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     kept = [[one for one in json.loads(row["decisions"]) if not one[0].startswith("Case")] for row in log]
     assert sum(len(json.loads(row["decisions"])) - len(some) for row, some in zip(log, kept, strict=True)) > 4
@@ -220,11 +222,19 @@ def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: s
     before = {
         table.name: sorted(map(repr, rows(of_0013, f"SELECT * FROM {table.name}")))
         for table in schema.metadata.sorted_tables
-        if table.name not in ("change", "source", "store")
+        if table.name not in ("change", "source", "store", "segment_text")
     }
+    texts = rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no")
+    sources = rows(of_0013, NOT_OF_TEXTS)
     assert migrated(of_0013) == ("0013", schema.HEAD)
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
-    assert [json.loads(row["decisions"]) for row in after] == kept
+    assert [*resolved(after)] == [decisions_from(json.dumps(some)) for some in kept]
+    assert sum(len(row["decisions"]) for row in after) < 0.95 * sum(len(row["decisions"]) for row in log)
+    ended = schema.ENDED[schema.segment_text]
+    assert rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no") == [
+        row if row["retired_no"] is None else {**row, **ended} for row in texts
+    ]
+    assert rows(of_0013, NOT_OF_TEXTS) == sources
     assert [{**row, "decisions": ""} for row in after] == [{**row, "decisions": ""} for row in log]
     assert [json.loads(row["decisions"]) for row in rows(of_0013, LOG)[-2:]] == [[], [OTHER]]
     assert rows(of_0013, "SELECT * FROM source WHERE item = 'recall_case'") == []
@@ -239,6 +249,20 @@ def test_cases_leave_the_log_and_the_tables_and_the_rest_is_as_it_was(of_0013: s
         assert "a scrub is due" not in "".join(one.what for one in memory.check())
     if not on_a_server(of_0013):
         assert not [file for file in tmp_path.glob("0013.db*") if "before" not in file.name and in_file(file)]
+
+
+def resolved(log: list[dict[str, Any]]) -> Iterator[tuple[Decision, ...]]:
+    """The decisions of each change of all owners, with whole texts in place of growths."""
+    of: dict[str, SegmentTexts] = {}
+    for row in log:
+        texts, made = of.setdefault(row["owner_id"], SegmentTexts()), list[Decision]()
+        for d in decisions_from(row["decisions"]):
+            made.append(texts.after(d) if isinstance(d, SegmentGrew) else d)
+            texts.take(d)
+        yield tuple(made)
+
+
+NOT_OF_TEXTS = "SELECT * FROM source WHERE item NOT IN ('recall_case', 'segment')"
 
 
 def in_file(file: Path) -> bool:
