@@ -422,7 +422,11 @@ class _Redaction:
         if not sources or self._going.traces.in_(text):
             return []
         gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
-        return [] if gone or not text else [replace(part, text=text, sources=sources, phrases=())]
+        if gone or not text:
+            return []
+        if text == part.text and len(sources) == len(part.sources) and self._going.exact:
+            return [part]
+        return [replace(part, text=text, sources=sources, phrases=())]
 
     def _given(self, word: str) -> bool:
         return not self._going.exact and self._going.traces.in_(word)
