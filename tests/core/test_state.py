@@ -96,12 +96,18 @@ def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
     assert ([one.text for one in grew.parts], grew.places, grew.left) == (["plums", "nuts"], (0, 2), (1,))
     assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], (1,))
     assert log[6].decisions == (c.SegmentGrew(segment_id=first.segment_id),)
-    state = State([*log, change(8, log[0].decisions[0], grew), change(9, c.SegmentEnded(segment_id=first.segment_id))])
-    assert [state.at(no).get(Item.SEGMENT_TEXT, "s1") for no in range(10)] == [None, *texts, second, None]
+    state = State(log)
+    assert state.at().get(Item.SEGMENT_TEXT, "s1") == reordered
+    state.fold([change(8, log[0].decisions[0], grew), change(9, c.SegmentEnded(segment_id=first.segment_id))])
+    every = [None, *texts, second, None]
+    assert [state.at(no).get(Item.SEGMENT_TEXT, "s1") for no in (*range(10), *range(9, -1, -1))] == [
+        *every,
+        *every[::-1],
+    ]
     assert list(state.at(8).all(Item.SEGMENT_TEXT)) == [second]
     for wrong in (replace(grew, left=(2,)), replace(grew, places=(0,))):
         with pytest.raises(ValueError, match="a growth of segment s1 is not of the text before it"):
-            State([log[0], change(2, wrong)])
+            State([log[0], change(2, wrong)]).at().get(Item.SEGMENT_TEXT, "s1")
     with pytest.raises(ValueError, match="segment s1 has no text before it"):
         State([change(1, grew)])
 

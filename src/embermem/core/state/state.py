@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
 from embermem.core import changes as c
-from embermem.core.changes import Change, Decision, Item, SegmentTexts
+from embermem.core.changes import Change, Decision, Item
 from embermem.core.state.facts import FactHistory, Facts, FactState
 from embermem.core.state.versions import Versions
 from embermem.core.types import PageId, SegmentId
@@ -43,7 +44,8 @@ class State:
         """By which change each segment was opened."""
         self.evicted: dict[SegmentId, list[int]] = {}
         """The changes that moved a segment to the archive, or ended it."""
-        self._texts = SegmentTexts()
+        self._newest: dict[SegmentId, tuple[int, c.SegmentWritten]] = {}
+        """The newest texts of segments that were read, each with the change that began it."""
         self._ended: list[tuple[Item, Key]] = []
 
     def fold(self, changes: Iterable[Change]) -> None:
@@ -79,7 +81,6 @@ class State:
                 self._end(d)
             case c.SegmentEnded():
                 self._end(d)
-                self._texts.take(d)
                 self._evict(d.segment_id)
             case c.Evicted():
                 self._evict(d.segment_id)
@@ -111,29 +112,41 @@ class State:
         self.items[which[0]].set(which[1], self.no, d)
 
     def _write(self, d: c.SegmentTold) -> None:
-        self._texts.take(d)
-        versions = self.items[Item.SEGMENT_TEXT].of((d.segment_id,))
-        text = self._texts.get(d.segment_id)
-        if text is not None and versions and versions[-1].began == self.no:
-            d = text  # a version has one decision
+        stood = self.items[Item.SEGMENT_TEXT].of((d.segment_id,))[-1:]
+        if isinstance(d, c.SegmentGrew):
+            if not stood or stood[0].ended is not None:
+                raise ValueError(f"change {self.no}: a growth of segment {d.segment_id} has no text before it")
+            if stood[0].began == self.no:  # a version has one decision
+                text = self.text(d.segment_id, self.no)
+                assert text is not None  # it stands
+                d = c.grown(text, d)
+        if stood and stood[0].began == self.no:
+            self._newest.pop(d.segment_id, None)
         self._set(d)
 
     def text(self, segment_id: SegmentId, no: int) -> c.SegmentWritten | None:
         """The whole text of a segment after change `no`; None where none stands. Versions hold growths as they were
-        decided; the newest text is held whole."""
+        decided; the newest text is kept whole once it was read. Raises ValueError for a growth of another text."""
         versions = self.items[Item.SEGMENT_TEXT].of((segment_id,))
-        place = next((place for place in range(len(versions) - 1, -1, -1) if versions[place].stands(no)), None)
-        if place is None:
+        place = bisect_right(versions, no, key=lambda one: one.began) - 1
+        if place < 0 or not versions[place].stands(no):
             return None
-        if place == len(versions) - 1 and versions[place].ended is None:
-            return self._texts.get(segment_id)
-        first = place
-        while not isinstance(versions[first].value, c.SegmentWritten):
-            first -= 1
-        texts = SegmentTexts()
-        for version in versions[first : place + 1]:
-            texts.take(version.value)
-        return texts.get(segment_id)
+        began, text = self._newest.get(segment_id, (0, None))
+        growths: list[c.SegmentGrew] = []
+        for version in reversed(versions[: place + 1]):
+            if version.began == began:
+                break
+            if isinstance(version.value, c.SegmentWritten):
+                text = version.value
+                break
+            assert isinstance(version.value, c.SegmentGrew)  # of this item
+            growths.append(version.value)
+        assert text is not None  # no growth comes first
+        for growth in reversed(growths):
+            text = c.grown(text, growth)
+        if place == len(versions) - 1:
+            self._newest[segment_id] = versions[place].began, text
+        return text
 
     def _end(self, d: Decision) -> None:
         which = c.ended_by(d)
