@@ -22,7 +22,7 @@ from embermem.store.codec import json_text, micros, row_of, shown_text, zoned
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
-from embermem.store.queries.segment_texts import standing_texts
+from embermem.store.queries.segment_texts import standing_text
 from embermem.store.statements import set_owner, update_rows
 
 Row = dict[str, Any]
@@ -145,7 +145,7 @@ class Projector:
     def _write_text(self, d: changes.SegmentTold) -> None:
         """The whole text that stands now; it rests on what the decision adds, and on what those before it added."""
         if isinstance(d, changes.SegmentGrew) and self._texts.get(d.segment_id) is None:
-            known = standing_texts(self._connection, self._owner_id, [d.segment_id]).get(d.segment_id)
+            known = standing_text(self._connection, self._owner_id, d.segment_id)
             if known is not None:
                 self._texts.set(known)
         try:

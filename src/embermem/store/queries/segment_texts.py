@@ -17,7 +17,7 @@ from embermem.store import schema
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from
 
-__all__ = ["TextVersion", "standing_texts", "text_versions"]
+__all__ = ["TextVersion", "standing_text", "text_versions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,12 @@ def text_versions(
         raise StoreCorrupt(f"texts of segments name change {min(written)}, which is not in the log; {_DO}")
 
 
-def standing_texts(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> SegmentTexts:
-    """The texts that stand of some segments."""
-    table, texts = schema.segment_text, SegmentTexts()
-    query = select(table).where(table.c.owner_id == owner_id, table.c.retired_no.is_(None))
-    for some in reads.chunks(sorted(ids)):
-        for row in c.execute(query.where(table.c.segment_id.in_(some))):
-            texts.set(reads.text_from(row))
-    return texts
+def standing_text(c: Connection, owner_id: OwnerId, segment_id: SegmentId) -> SegmentWritten | None:
+    """The text of a segment that stands."""
+    table = schema.segment_text
+    mine = (table.c.owner_id == owner_id, table.c.segment_id == segment_id, table.c.retired_no.is_(None))
+    row = c.execute(select(table).where(*mine)).first()
+    return None if row is None else reads.text_from(row)
 
 
 def _take(texts: SegmentTexts, d: SegmentWritten | SegmentGrew) -> None:
