@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import pytest
 
 from embermem import Context, Memory, OwnerMemory, Tier
-from embermem.core.changes import Item
+from embermem.core.changes import Change, Item, SegmentGrew, SegmentTexts, SegmentWritten
 from embermem.core.config import Preset
 from embermem.core.state import State
-from embermem.core.types import Page, Segment
+from embermem.core.types import Page, Segment, SegmentId
 from embermem.store import schema
 from embermem.store.codec import row_of
 from persona_rows import everything, persona_rows
@@ -79,7 +80,12 @@ def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
             versions = state.items[Item(table.name)]
             folded = sorted((key, one.began, one.ended) for key in versions for one in versions.of(key))
             assert [one[:3] for one in told] == folded, table.name
-            for key, no, _, row in told:
+            for key, no, until, row in told:
+                if table is schema.segment_text:
+                    assert row_of_text(state, SegmentId(key[0]), no, until) == {
+                        name: row[name] for name in ("parts", "keywords", "title", "said_from", "said_to")
+                    }, (key, no)
+                    continue
                 (decision,) = [one.value for one in versions.of(key) if one.began == no]
                 said = {name: value for name, value in row_of(decision, table).items() if name not in NOT_SAID}
                 assert said == {name: row[name] for name in said}, (table.name, key, no)
@@ -91,6 +97,27 @@ def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
             )
 
 
+def texts_written(changes: Iterable[Change]) -> Iterator[tuple[int, SegmentWritten]]:
+    """Every version of every segment's text, whole, with the number of the change that wrote it."""
+    texts = SegmentTexts()
+    for change in changes:
+        for d in change.decisions:
+            texts.take(d)
+            text = texts.get(d.segment_id) if isinstance(d, SegmentWritten | SegmentGrew) else None
+            if text is not None:
+                yield change.no, text
+
+
+def row_of_text(state: State, segment_id: SegmentId, no: int, until: int | None) -> dict[str, object]:
+    """Columns of `segment_text`: the row of the text that stands holds it."""
+    text = state.text(segment_id, no)
+    assert text is not None
+    row = row_of(text, schema.segment_text)
+    names = ("parts", "keywords", "title", "said_from", "said_to")
+    return {**{name: row[name] for name in names}, **({} if until is None else ENDED)}
+
+
+ENDED = {"parts": "[]", "keywords": "[]", "title": None}
 NOT_SAID = ("analyst", "shown", "proposals")
 """Columns that hold a decision's field in another form."""
 

@@ -48,6 +48,9 @@ DECISIONS = {
     "ChainSummarised": ("chain_summarised", "chain_id thread summary sources"),
     "Placed": ("placed", "page_id segment_id f_score"),
     "SegmentWritten": ("segment_written", "segment_id parts keywords said_from said_to title shown"),
+    "SegmentGrew": (
+        "segment_grew", "segment_id parts places left keywords dropped said_from said_to title shown"
+    ),
     "Analysed": ("analysed", "page_id upto_seq"),
     "FactAdded": ("fact_added", "fact_id about subject attribute value text sources valid_from expires_at metadata"),
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),

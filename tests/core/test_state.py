@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from embermem.core import changes as c
 from embermem.core.changes import Cause, Change, Decision, Item
 from embermem.core.state import PersonaState, State
-from embermem.core.types import About, FactId, SegmentId, Source, UtteranceId
+from embermem.core.types import About, ChainId, FactId, SegmentId, Source, UtteranceId
 from persona_rows import everything
 
 AT = datetime(2026, 5, 2, 10, tzinfo=UTC)
@@ -82,6 +83,51 @@ def test_a_segment_is_in_mid_term_memory_from_its_opening_to_its_eviction() -> N
     state = State([change(2, written), change(4, c.Evicted(segment_id=SegmentId("s1")))])
     assert [state.at(no).in_mid_term(SegmentId("s1")) for no in range(1, 6)] == [False, True, True, False, False]
     assert not state.at().in_mid_term(SegmentId("s2"))
+
+
+def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
+    first = text(said("figs", 1), said("dates", 2), words={"figs": 2, "dates": 1})
+    second = text(said("plums", 0), said("figs", 1), said("nuts", 4), words={"nuts": 3, "figs": 2, "plums": 1})
+    third = replace(second, title="Fruit", shown=("figs",), said_to=AT + timedelta(days=1))
+    condensed = text(said("all of it", 1), words={"figs": 2})
+    words = text(words={"nuts": 3, "plums": 3, "figs": 2}).keywords
+    reordered = replace(third, parts=(third.parts[1], third.parts[0], third.parts[2]), keywords=words)
+    texts, before, log = [first, second, third, condensed, third, reordered, reordered], None, []
+    for no, after in enumerate(texts, 1):
+        told = c.growth(before, after)
+        assert before is None or isinstance(told, c.SegmentWritten) or c.grown(before, told) == after
+        log.append(change(no, told))
+        before = after
+    kinds = [type(one.decisions[0]) for one in log]
+    assert kinds == [c.SegmentWritten, *[c.SegmentGrew] * 2, *[c.SegmentWritten] * 2, *[c.SegmentGrew] * 2]
+    grew = log[1].decisions[0]
+    assert isinstance(grew, c.SegmentGrew)
+    assert ([one.text for one in grew.parts], grew.places, grew.left) == (["plums", "nuts"], (0, 2), (1,))
+    assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], (1,))
+    assert log[6].decisions == (c.SegmentGrew(segment_id=first.segment_id),)
+    state = State(log)
+    assert state.at().get(Item.SEGMENT_TEXT, "s1") == reordered
+    state.fold([change(8, log[0].decisions[0], grew), change(9, c.SegmentEnded(segment_id=first.segment_id))])
+    every = [None, *texts, second, None]
+    assert [state.at(no).get(Item.SEGMENT_TEXT, "s1") for no in (*range(10), *range(9, -1, -1))] == [
+        *every,
+        *every[::-1],
+    ]
+    assert list(state.at(8).all(Item.SEGMENT_TEXT)) == [second]
+    for wrong in (replace(grew, left=(2,)), replace(grew, places=(0,))):
+        with pytest.raises(ValueError, match="a growth of segment s1 is not of the text before it"):
+            State([log[0], change(2, wrong)]).at().get(Item.SEGMENT_TEXT, "s1")
+    with pytest.raises(ValueError, match="segment s1 has no text before it"):
+        State([change(1, grew)])
+
+
+def said(words: str, seq: int) -> c.SummaryPart:
+    return c.SummaryPart(chain_id=ChainId("c1"), text=words, sources=(source(seq),))
+
+
+def text(*parts: c.SummaryPart, words: dict[str, int]) -> c.SegmentWritten:
+    keywords = tuple(c.KeywordCount(word=word, pages=pages) for word, pages in words.items())
+    return c.SegmentWritten(segment_id=SegmentId("s1"), parts=parts, keywords=keywords, said_from=AT, said_to=AT)
 
 
 RATIOS = st.sampled_from([0.1, 0.5])

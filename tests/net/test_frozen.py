@@ -72,9 +72,9 @@ def test_the_store_of_today_holds_every_kind_of_decision_and_every_cause(tmp_pat
 
 TAGS = frozenset(
     """
-    Embedded Noted ChainSummarised Placed SegmentWritten Analysed FactAdded FactStrengthened FactRetired FactArchived
-    FactRestored FactPinned FactExpires FactsConflict ConflictSettled FactAffirmed FactDenied FactBarred TextsBarred
-    Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Evicted SegmentEnded
+    Embedded Noted ChainSummarised Placed SegmentWritten SegmentGrew Analysed FactAdded FactStrengthened FactRetired
+    FactArchived FactRestored FactPinned FactExpires FactsConflict ConflictSettled FactAffirmed FactDenied FactBarred
+    TextsBarred Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Evicted SegmentEnded
     """.split()
 )
 """The tags under which decisions are stored, written out: no class may give another one."""

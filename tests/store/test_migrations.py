@@ -16,10 +16,12 @@ from sqlalchemy import Connection
 
 from embermem import Memory
 from embermem.bootstrap import migrate_store, on_a_server, restore_store
+from embermem.core.changes import Decision, SegmentGrew, SegmentTexts
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreError
 from embermem.core.state import State
 from embermem.store import migrations, schema
+from embermem.store.codec import decisions_from
 from embermem.store.engines.packed_text import unpacked_within
 from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
@@ -253,14 +255,22 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     before = {
         table.name: rows(of_0013, f"SELECT * FROM {table.name}")
         for table in schema.metadata.sorted_tables
-        if table.name in there and table.name not in ("change", "source", "store")
+        if table.name in there and table.name not in ("change", "source", "store", "segment_text")
     }
+    texts = rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no")
+    sources = [row for row in rows(of_0013, NOT_OF_TEXTS) if row["item"] not in ENDED_ITEMS]
     current = "SELECT count(*) AS n FROM fact WHERE retired_no IS NULL AND archived_no IS NULL AND about = 'user'"
     (facts,) = rows(of_0013, current)
     visited = rows(of_0013, "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL")
     assert migrated(of_0013) == ("0013", schema.HEAD)
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
-    assert [json.loads(row["decisions"]) for row in after] == kept
+    assert [*resolved(after)] == [decisions_from(json.dumps(some)) for some in kept]
+    assert sum(len(row["decisions"]) for row in after) < 0.95 * sum(len(row["decisions"]) for row in log)
+    ended = schema.ENDED[schema.segment_text]
+    assert rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no") == [
+        row if row["retired_no"] is None else {**row, **ended} for row in texts
+    ]
+    assert rows(of_0013, NOT_OF_TEXTS) == sources
     causes = {row["cause"]: row["cause"] for row in log} | {"linking": "correction"}
     assert [{**row, "decisions": ""} for row in after] == [
         {**row, "decisions": "", "cause": causes[row["cause"]]} for row in log
@@ -289,6 +299,20 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
         assert "a scrub is due" not in "".join(one.what for one in memory.check())
     if not on_a_server(of_0013):
         assert not [file for file in tmp_path.glob("0013.db*") if "before" not in file.name and in_file(file)]
+
+
+def resolved(log: list[dict[str, Any]]) -> Iterator[tuple[Decision, ...]]:
+    """The decisions of each change of all owners, with whole texts in place of growths."""
+    of: dict[str, SegmentTexts] = {}
+    for row in log:
+        texts, made = of.setdefault(row["owner_id"], SegmentTexts()), list[Decision]()
+        for d in decisions_from(row["decisions"]):
+            made.append(texts.after(d) if isinstance(d, SegmentGrew) else d)
+            texts.take(d)
+        yield tuple(made)
+
+
+NOT_OF_TEXTS = "SELECT * FROM source WHERE item NOT IN ('recall_case', 'segment')"
 
 
 def in_file(file: Path) -> bool:

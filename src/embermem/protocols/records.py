@@ -9,7 +9,7 @@ from datetime import date, datetime, tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from embermem.core.changes import Change, Decision, KeywordCount, SummaryPart
+from embermem.core.changes import Change, Decision, KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.metadata import Metadata
 from embermem.core.record import Record
 from embermem.core.types import (
@@ -684,7 +684,8 @@ class Trail:
     (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
     keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
     `repeated` the texts, in lower case, that pages which stay say too. `verbatim`: whoever wrote of the pages wrote
-    what was said as it was said.
+    what was said as it was said. `written_from`: by segment, the change from which on all that write its text are among
+    `changes`; `texts` the text of each before that, if it had one. Up to `begun` all changes are there.
     """
 
     begun: int
@@ -694,6 +695,8 @@ class Trail:
     facts: frozenset[FactId]
     repeated: frozenset[str]
     verbatim: bool
+    written_from: Mapping[SegmentId, int] = field(default_factory=dict)
+    texts: Mapping[SegmentId, SegmentWritten] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -164,6 +164,14 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
 
 
+def decision_from(tag: str, fields: msgspec.Raw) -> Decision:
+    """A decision of its tag and its fields. Raises StoreCorrupt."""
+    try:
+        return cast("Decision", _DECODERS[tag].decode(fields))
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
 def metadata_from(text: str) -> dict[str, Any]:
     """Metadata as `row_of` wrote them. Raises StoreCorrupt."""
     return {name: tuple(one) if isinstance(one, list) else one for name, one in from_json(text, dict).items()}

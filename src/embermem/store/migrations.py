@@ -35,6 +35,7 @@ from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.schema import HEAD
+from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, set_owner, update_rows
 from embermem.store.states import counted, folded
 
@@ -183,6 +184,7 @@ def _drop_tables(connection: Connection) -> None:
 
 def _to_0014(connection: Connection) -> None:
     _drop_what_ended(connection)
+    write_what_is_new(connection)
     _fold_personas(connection)
     _drop_records(connection)
     _drop_tables(connection)

@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection
 
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
+from embermem.core.errors import StoreCorrupt
 from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId, PersonaChange, Source
 from embermem.core.vector_sums import sum_bytes
@@ -21,6 +22,7 @@ from embermem.store.codec import json_text, micros, row_of, shown_text
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
+from embermem.store.queries.segment_texts import standing_text
 from embermem.store.statements import set_owner, update_rows
 
 Row = dict[str, Any]
@@ -97,8 +99,8 @@ class Projector:
                 self._page(d.page_id)["segment_id"] = d.segment_id
                 self._placed[d.page_id] = d.segment_id
                 self._segment(d.segment_id).touched.append(self._no)
-            case changes.SegmentWritten():
-                self._set(d, shown=shown_text(d.shown, d.keywords))
+            case changes.SegmentWritten() | changes.SegmentGrew():
+                self._write_text(d)
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
@@ -125,6 +127,22 @@ class Projector:
                 if type(d) not in PERSONA_KINDS:  # of the persona no table holds anything (store/states.py)
                     self._set_or_end(d)
 
+    def _write_text(self, d: changes.SegmentTold) -> None:
+        """The whole text that stands now; it rests on what the decision adds, and on what those before it added."""
+        if isinstance(d, changes.SegmentGrew) and self._texts.get(d.segment_id) is None:
+            known = standing_text(self._connection, self._owner_id, d.segment_id)
+            if known is not None:
+                self._texts.set(known)
+        try:
+            self._texts.take(d)
+        except ValueError as error:
+            raise StoreCorrupt(f"change {self._no} of the log is damaged: {error}; run `embermem doctor`") from None
+        text = self._texts.get(d.segment_id)
+        assert text is not None  # it was taken
+        table = schema.segment_text
+        self._version(table, **row_of(text, table, shown=shown_text(text.shown, text.keywords)))
+        self._rests_on(schema.ITEM_OF[table], d.segment_id, changes.sources(d), more=isinstance(d, changes.SegmentGrew))
+
     def _set_or_end(self, d: changes.Decision) -> None:
         """What the table of decisions says of a kind, when its version, or the end of one, is all that it writes."""
         if changes.set_by(d) is not None:
@@ -148,6 +166,7 @@ class Projector:
 
     def _stage_anew(self) -> None:
         self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
+        self._texts = changes.SegmentTexts()
         self._sources: dict[tuple[str, str, int], set[_Span]] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
@@ -167,7 +186,7 @@ class Projector:
             names = dict(zip(schema.KEYS[table], key, strict=True))
             self._known_cleared.setdefault(table, {}).setdefault(key, {**names, **self._retired()})
         elif versions[-1]["retired_no"] is None:
-            versions[-1].update(self._retired())
+            versions[-1].update(self._retired(), **schema.ENDED.get(table, {}))
 
     def _row(self, **values: object) -> Row:
         return {"owner_id": self._owner_id, **values}
@@ -182,7 +201,7 @@ class Projector:
         if versions and versions[-1]["change_no"] == self._no:
             versions.pop()
         elif versions and versions[-1]["retired_no"] is None:
-            versions[-1].update(self._retired())
+            versions[-1].update(self._retired(), **schema.ENDED.get(table, {}))
         versions.append(row)
 
     def _page(self, page_id: str) -> Row:
@@ -193,9 +212,11 @@ class Projector:
     def _segment(self, segment_id: str) -> _SegmentMoves:
         return self._segments.setdefault(segment_id, _SegmentMoves())
 
-    def _rests_on(self, item: str, item_id: str, sources: Iterable[Source]) -> None:
-        """What an item's new version rests on."""
-        self._sources[item, item_id, self._no] = {(source.seq, source.start, source.end) for source in sources}
+    def _rests_on(self, item: str, item_id: str, sources: Iterable[Source], *, more: bool = False) -> None:
+        """What an item's new version rests on; the sources of a text that grows (`more`) add up."""
+        key = (item, item_id, self._no)
+        spans = {(source.seq, source.start, source.end) for source in sources}
+        self._sources[key] = spans | self._sources.get(key, set()) if more else spans
 
     # --------------------------------------------------------------------------------------------------- writing
 
@@ -223,6 +244,7 @@ class Projector:
 
     def _retire(self, table: Table, rows: Iterable[Row]) -> None:
         """End the version that stands of each key."""
+        rows = [{**row, **schema.ENDED.get(table, {})} for row in rows]
         update_rows(self._connection, table, self._owner_id, schema.KEYS[table], rows, standing=True)
 
     def _write_sources(self) -> None:

@@ -10,7 +10,19 @@ from typing import Any
 from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import BegunAnew, Change, Decision, Evicted, SegmentEnded, Sort, ids, set_by
+from embermem.core.changes import (
+    BegunAnew,
+    Change,
+    Decision,
+    Evicted,
+    Item,
+    SegmentEnded,
+    SegmentGrew,
+    SegmentWritten,
+    Sort,
+    ids,
+    set_by,
+)
 from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
@@ -18,6 +30,7 @@ from embermem.store import schema
 from embermem.store.codec import decisions_text
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
+from embermem.store.queries.changes import change_from
 from embermem.store.statements import update_rows
 
 _Key = tuple[Table, tuple[str, ...]]
@@ -59,6 +72,7 @@ class _Rewriting:
         for key, no in sorted(dropped, key=lambda one: -one[1]):
             self._drop(*key, no)
         overwriting.overwrite()
+        self._write_texts_again({one for was, now in self._pairs for one in _texts_changed(was, now)})
         for segment_id in sorted(self._segments):
             self._count_again(segment_id)
 
@@ -106,6 +120,28 @@ class _Rewriting:
             )
 
     # -------------------------------------------------------------------------------------------------- segments
+
+    def _write_texts_again(self, segment_ids: set[str]) -> None:
+        """Texts of segments that any decision tells otherwise now, from the log, which is rewritten already."""
+        text, source, item = schema.segment_text, schema.source, schema.ITEM_OF[schema.segment_text]
+        written: dict[int, set[str]] = {}
+        for some in reads.chunks(sorted(segment_ids)):
+            mine = (text.c.owner_id == self._owner_id, text.c.segment_id.in_(some))
+            for row in self._c.execute(select(text.c.segment_id, text.c.change_no, text.c.retired_no).where(*mine)):
+                for no in {row.change_no, row.retired_no} - {None}:
+                    written.setdefault(no, set()).add(row.segment_id)
+            self._c.execute(delete(text).where(*mine))
+            rested = (source.c.owner_id == self._owner_id, source.c.item == item, source.c.item_id.in_(some))
+            self._c.execute(delete(source).where(*rested))
+        writing = _Writing(self._c, self._owner_id)
+        for numbers in reads.chunks(sorted(written)):
+            query = select(schema.change).where(schema.change.c.owner_id == self._owner_id)
+            some_of_log = query.where(schema.change.c.no.in_(numbers)).order_by(schema.change.c.no)
+            for told in self._c.execute(some_of_log).all():
+                change = change_from(told, (SegmentWritten, SegmentGrew, SegmentEnded))
+                own = tuple(d for d in change.decisions if getattr(d, "segment_id", None) in written[change.no])
+                writing.stage(replace(change, decisions=own))
+        writing.write()
 
     def _count_again(self, segment_id: str) -> None:
         """What a segment counts, from the pages and texts that it still has; where it has none it goes."""
@@ -168,6 +204,15 @@ class _Rewriting:
         )
 
 
+class _Writing(Projector):
+    """Versions of which no row is there, written without what else follows from their decisions."""
+
+    def write(self) -> None:
+        """Write what was gathered."""
+        self._write_versions()
+        self._write_sources()
+
+
 class Overwriting(Projector):
     """Versions that are told otherwise under the same change: their rows are written over, not retired."""
 
@@ -202,9 +247,17 @@ def _versions(change: Change) -> Mapping[_Key, Decision]:
         if isinstance(d, BegunAnew):
             found.clear()
         which = set_by(d)
-        if which is not None and type(d) not in PERSONA_KINDS:
-            found[schema.metadata.tables[which[0]], which[1]] = d
+        if which is None or type(d) in PERSONA_KINDS or which[0] is Item.SEGMENT_TEXT:  # whose rows are written again
+            continue
+        found[schema.metadata.tables[which[0]], which[1]] = d
     return found
+
+
+def _texts_changed(was: Change, now: Change) -> set[str]:
+    """Segments of whose texts two tellings of a change do not say the same."""
+    kinds = (SegmentWritten, SegmentGrew)
+    old, new = ([d for d in one.decisions if isinstance(d, kinds)] for one in (was, now))
+    return {d.segment_id for d in (*old, *new) if d not in old or d not in new}
 
 
 def _segment_parts(change: Change) -> set[tuple[str, str, str]]:

@@ -351,6 +351,7 @@ segment = _owned(
     _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
 )
 
+# The text that stands is whole; of those before it, a row says only which changes wrote and ended it (ENDED).
 segment_text = _versions(
     "segment_text",
     [_key("segment_id")],
@@ -441,6 +442,11 @@ KEYS: Mapping[Table, tuple[str, ...]] = {
     if "change_no" in table.primary_key and "retired_no" in table.c
 }
 """The tables that hold versions, and what they are versions of."""
+ENDED: Mapping[Table, Mapping[str, str | None]] = {
+    segment_text: {"parts": "[]", "keywords": "[]", "title": None, "shown": None}
+}
+"""Columns that are filled in the version which stands only, and what they hold in others: their texts are in the log
+(store/queries/segment_texts.py)."""
 OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
 """The tables whose versions belong to pages."""
 

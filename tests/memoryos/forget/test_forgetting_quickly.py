@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from embermem import OwnerMemory
-from embermem.core.changes import SegmentWritten
 from embermem.core.types import PageId
-from readings import assert_as_applied_again
+from readings import assert_as_applied_again, texts_written
 from scripted import Clock, Opener, Place
 from soundness import rows
 
@@ -22,11 +21,9 @@ def long_life(alice: OwnerMemory, pages: int) -> list[PageId]:
 def summaries(alice: OwnerMemory) -> list[tuple[int, str]]:
     """Every sentence of every version of every segment, and the change that it stands in."""
     return [
-        (change.no, sentence)
-        for change in alice.changes(limit=1000)
-        for d in change.decisions
-        if isinstance(d, SegmentWritten)
-        for part in d.parts
+        (no, sentence)
+        for no, text in texts_written(alice.changes(limit=1000))
+        for part in text.parts
         for sentence in part.text.split(". ")
     ]
 

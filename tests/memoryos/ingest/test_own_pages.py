@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory
-from embermem.core.changes import SegmentWritten
 from embermem.core.types import Segment
 from embermem.languages.words import terms
 from net import stores
 from proofs import bounded
+from readings import texts_written
 from scripted import SMALL, Clock, Opener, Place
 
 NAMES = itertools.count()
@@ -77,9 +77,8 @@ def test_every_word_of_a_segment_s_text_was_said_in_its_pages_also_once_some_are
             thing = lives[n][0]
             alice.forget(page=pages[n])
             if not any(thing in u.text for page in alice.pages() for u in page.utterances):
-                told = [d for change in alice.changes(limit=1000) for d in change.decisions]
-                texts = [d for d in told if isinstance(d, SegmentWritten)]
-                words = {word for d in texts for word in terms(f"{d.title} {d.parts} {d.keywords} {d.shown}")}
+                texts = texts_written(alice.changes(limit=1000))
+                words = {word for _, d in texts for word in terms(f"{d.title} {d.parts} {d.keywords} {d.shown}")}
                 assert not set(terms(thing)) <= words
         assert_of_own_pages(alice)
 

@@ -10,7 +10,7 @@ import pytest
 
 from bench_of import ALICE, LINES, Bench, Maker
 from embermem import Tier
-from embermem.core.changes import Analysed, Cause, Noted, SegmentWritten
+from embermem.core.changes import Analysed, Cause, Noted, SegmentGrew, SegmentWritten
 from embermem.core.errors import AnalystError, BudgetSpent
 from embermem.core.types import Annotation, PersonaChange
 from scripted import Clock, ScriptedAnalyst
@@ -117,7 +117,7 @@ def test_what_is_new_is_read_first_then_the_hottest_segment_and_not_the_archive(
         for change in one.store.changes(ALICE.id)
         if change.cause is Cause.REDONE
         for d in change.decisions
-        if isinstance(d, SegmentWritten)
+        if isinstance(d, SegmentWritten | SegmentGrew)
     ]
     assert written[0] == hot.id
     assert set(written) == {s.id for s in one.store.segment_states(ALICE.id)}

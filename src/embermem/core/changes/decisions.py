@@ -67,6 +67,7 @@ __all__ = [
     "Refused",
     "Ruling",
     "SegmentEnded",
+    "SegmentGrew",
     "SegmentWritten",
     "SummaryPart",
     "TextsBarred",
@@ -186,9 +187,9 @@ class KeywordCount(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmentWritten(Record):
-    """A segment's current text; creates the segment if it is new. `parts` are its summary, `keywords` all that are
-    counted, `shown` those of them that tell it from the owner's other segments; title and `shown` are None in a
-    store that was migrated to schema 0013."""
+    """A segment's whole text: of a new segment, and where hardly anything of the text before it stays, as when a model
+    condensed it. `parts` are its summary, `keywords` all that are counted, `shown` those of them that tell it from the
+    owner's other segments; title and `shown` are None in a store that was migrated to schema 0013."""
 
     tag: ClassVar[str] = "SegmentWritten"
     segment_id: SegmentId
@@ -196,6 +197,25 @@ class SegmentWritten(Record):
     keywords: tuple[KeywordCount, ...]
     said_from: datetime
     said_to: datetime
+    title: str | None = None
+    shown: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SegmentGrew(Record):
+    """What is new in a segment's text, relative to the text before it (changes.grown): `parts` with their `places` in
+    the new text, those that `left` by their places before; `keywords` whose counts changed, in their order among
+    equals, and those that were `dropped` by their places before. None: as before."""
+
+    tag: ClassVar[str] = "SegmentGrew"
+    segment_id: SegmentId
+    parts: tuple[SummaryPart, ...] = ()
+    places: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
+    keywords: tuple[KeywordCount, ...] = ()
+    dropped: tuple[int, ...] = ()
+    said_from: datetime | None = None
+    said_to: datetime | None = None
     title: str | None = None
     shown: tuple[str, ...] | None = None
 
@@ -473,6 +493,7 @@ Decision = (
     | ChainSummarised
     | Placed
     | SegmentWritten
+    | SegmentGrew
     | Analysed
     | FactAdded
     | FactStrengthened

@@ -68,6 +68,10 @@ def _noted(one: d.Noted, say: Say) -> str:
     return f"{say(one.page_id)} {joined}; {', '.join(one.keywords)}"
 
 
+def _grew(one: d.SegmentGrew) -> str:
+    return " ".join(part.text for part in one.parts) or ", ".join(count.word for count in one.keywords[:8])
+
+
 def _pair(one: d.FactsConflict | d.ConflictSettled, say: Say) -> str:
     return f"{say(one.fact_id)} / {say(one.other_id)}"
 
@@ -168,6 +172,20 @@ _PAGES_AND_SEGMENTS: tuple[Kind[Any], ...] = (
         moves=Moves.NOTHING,
         sets=(Item.SEGMENT_TEXT, ("segment_id",)),
         told=lambda one, say: ("segment written", one.title or ", ".join(count.word for count in one.keywords[:8])),
+        about="segment_id",
+        did=lambda one: ("segments written", 1),
+    ),
+    Kind(
+        of=d.SegmentGrew,
+        heading=Heading.BOOKKEEPING,
+        ids={"segment_id": _SEGMENT, "parts.chain_id": _CHAIN},
+        sources=("parts.sources",),
+        texts=("parts.text", "parts.phrases", "keywords.word", "title", "shown"),
+        forgotten=ByRule(),
+        undone=Undoing.NOTHING,
+        moves=Moves.NOTHING,
+        sets=(Item.SEGMENT_TEXT, ("segment_id",)),
+        told=lambda one, say: ("segment grew", f"{say(one.segment_id)}: {_grew(one)}"),
         about="segment_id",
         did=lambda one: ("segments written", 1),
     ),

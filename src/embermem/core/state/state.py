@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
@@ -18,7 +19,8 @@ __all__ = ["Moment", "State"]
 class State:
     """The fold of an owner's changes, oldest first.
 
-    An item's value is the decision that set it: it is resolved, and holds all that is known of it. Two states that
+    An item's value is the decision that set it: it is resolved, and holds all that is known of it, but for a segment's
+    text, of which a version may hold only what is new (`text`). Two states that
     folded the same changes are equal, however they were cut into calls of `fold`.
     """
 
@@ -41,6 +43,8 @@ class State:
         """By which change each segment was opened."""
         self.evicted: dict[SegmentId, list[int]] = {}
         """The changes that moved a segment to the archive, or ended it."""
+        self._newest: dict[SegmentId, tuple[int, c.SegmentWritten]] = {}
+        """The newest texts of segments that were read, each with the change that began it."""
         self._ended: list[tuple[Item, Key]] = []
 
     def fold(self, changes: Iterable[Change]) -> None:
@@ -62,8 +66,11 @@ class State:
 
     def _take(self, d: Decision) -> None:
         match d:
-            case c.Placed() | c.SegmentWritten():
+            case c.Placed():
                 self._set(d)
+                self.opened.setdefault(d.segment_id, self.no)
+            case c.SegmentWritten() | c.SegmentGrew():
+                self._write(d)
                 self.opened.setdefault(d.segment_id, self.no)
             case c.Noted() | c.ChainSummarised():
                 self._set(d)
@@ -104,6 +111,43 @@ class State:
         assert which is not None  # as the table of decisions says
         self.items[which[0]].set(which[1], self.no, d)
 
+    def _write(self, d: c.SegmentTold) -> None:
+        stood = self.items[Item.SEGMENT_TEXT].of((d.segment_id,))[-1:]
+        if isinstance(d, c.SegmentGrew):
+            if not stood or stood[0].ended is not None:
+                raise ValueError(f"change {self.no}: a growth of segment {d.segment_id} has no text before it")
+            if stood[0].began == self.no:  # a version has one decision
+                text = self.text(d.segment_id, self.no)
+                assert text is not None  # it stands
+                d = c.grown(text, d)
+        if stood and stood[0].began == self.no:
+            self._newest.pop(d.segment_id, None)
+        self._set(d)
+
+    def text(self, segment_id: SegmentId, no: int) -> c.SegmentWritten | None:
+        """The whole text of a segment after change `no`; None where none stands. Versions hold growths as they were
+        decided; the newest text is kept whole once it was read. Raises ValueError for a growth of another text."""
+        versions = self.items[Item.SEGMENT_TEXT].of((segment_id,))
+        place = bisect_right(versions, no, key=lambda one: one.began) - 1
+        if place < 0 or not versions[place].stands(no):
+            return None
+        began, text = self._newest.get(segment_id, (0, None))
+        growths: list[c.SegmentGrew] = []
+        for version in reversed(versions[: place + 1]):
+            if version.began == began:
+                break
+            if isinstance(version.value, c.SegmentWritten):
+                text = version.value
+                break
+            assert isinstance(version.value, c.SegmentGrew)  # of this item
+            growths.append(version.value)
+        assert text is not None  # no growth comes first
+        for growth in reversed(growths):
+            text = c.grown(text, growth)
+        if place == len(versions) - 1:
+            self._newest[segment_id] = versions[place].began, text
+        return text
+
     def _end(self, d: Decision) -> None:
         which = c.ended_by(d)
         assert which is not None
@@ -126,12 +170,15 @@ class Moment:
         return self.state.persona.at(self.no)
 
     def get(self, item: Item, *key: str) -> Decision | None:
-        """The decision that set what holds of an item; None where nothing does."""
+        """The decision that set what holds of an item; of a segment's text the whole of it. None where nothing does."""
+        if item is Item.SEGMENT_TEXT:
+            return self.state.text(SegmentId(key[0]), self.no)
         return self.state.items[item].get(key, self.no)
 
     def all(self, item: Item) -> Iterator[Decision]:
         """The decisions that set what holds of each item of a kind, in no order."""
-        return (version.value for _, version in self.state.items[item].at(self.no))
+        keys = (key for key, _ in self.state.items[item].at(self.no))
+        return (found for key in keys if (found := self.get(item, *key)) is not None)
 
     def in_mid_term(self, segment_id: SegmentId) -> bool:
         """Whether a segment was opened and neither evicted nor ended."""

@@ -32,11 +32,15 @@ from embermem.core.changes import (
     ProfileSet,
     Rests,
     SegmentEnded,
+    SegmentGrew,
+    SegmentTexts,
+    SegmentTold,
     SegmentWritten,
     Sort,
     Stays,
     SummaryPart,
     ended_by,
+    growth,
     set_by,
     sources,
     texts,
@@ -64,6 +68,7 @@ OwnRule = (
     Noted
     | ChainSummarised
     | SegmentWritten
+    | SegmentGrew
     | FactAdded
     | FactRetired
     | FactRestored
@@ -154,6 +159,8 @@ class _Redaction:
         self._cut_chains: set[ChainId] = set()
         self._cut_segments: set[SegmentId] = set()
         self._texts: dict[SegmentId, SegmentWritten | None] = {}
+        self._was, self._left_of = self._texts_before(), self._texts_before()
+        """The whole texts of segments up to the decision that is looked at: as they were, and as they are left."""
         self._keywords: dict[PageId, tuple[str, ...]] = {}
         self._placed: dict[PageId, SegmentId] = {}
         self._ended_by: dict[FactId, list[FactId]] = {}
@@ -194,6 +201,7 @@ class _Redaction:
             if isinstance(d, BegunAnew):
                 self._cut_chains, self._cut_segments = set(), set()
                 self._texts, self._keywords, self._placed = {}, {}, {}
+                self._was, self._left_of = self._texts_before(), self._texts_before()
             elif isinstance(d, Noted) and d.page_id in self._going.pages:
                 self._chains.add(d.chain_id)
                 self._words.update(d.keywords)
@@ -205,9 +213,6 @@ class _Redaction:
         """What the last version of a summary is, and whether it lost something."""
         if isinstance(d, ChainSummarised):
             (self._cut_chains.discard if left == [d] else self._cut_chains.add)(d.chain_id)
-        elif isinstance(d, SegmentWritten):
-            (self._cut_segments.discard if left == [d] else self._cut_segments.add)(d.segment_id)
-            self._texts[d.segment_id] = next((one for one in left if isinstance(one, SegmentWritten)), None)
         elif isinstance(d, SegmentEnded):
             self._cut_segments.discard(d.segment_id)
             self._texts.pop(d.segment_id, None)
@@ -289,8 +294,8 @@ class _Redaction:
                 return [] if d.page_id in self._going.pages else [self._note(d)]
             case ChainSummarised():
                 return self._chain(d)
-            case SegmentWritten():
-                return self._segment(d, no)
+            case SegmentWritten() | SegmentGrew():
+                return self._text(d, no)
             case FactAdded():
                 return [self._facts[d.fact_id]] if d.fact_id in self._facts else []
             case FactRetired() | FactRestored():
@@ -348,25 +353,58 @@ class _Redaction:
             return True
         return not self._going.exact and self._going.traces.in_(text)
 
-    def _segment(self, d: SegmentWritten, no: int) -> Sequence[SegmentWritten]:
-        """A segment's text without what goes; none where nothing is left, nor before the first page that stays entered
+    def _texts_before(self) -> SegmentTexts:
+        texts = SegmentTexts()
+        for text in self._trail.texts.values():
+            texts.set(text)
+        return texts
+
+    def _text(self, d: SegmentTold, no: int) -> Sequence[SegmentTold]:
+        """What a decision writes of a segment's text, relative to what is left of the text before it."""
+        written_from = self._trail.written_from.get(d.segment_id)
+        if no > self._trail.begun and (written_from is None or no < written_from):
+            if any(self._touched(part.sources) for part in d.parts):
+                raise StoreError(
+                    f"change {no} tells of what is to be forgotten, and no row names it; nothing was changed: run "
+                    "`embermem doctor --repair`"
+                )
+            return [d]
+        before = self._was.get(d.segment_id)
+        try:
+            whole = self._was.after(d)
+        except ValueError as error:
+            raise StoreError(f"change {no} of the log is damaged: {error}; nothing was changed") from None
+        self._was.set(whole)
+        left = self._segment(whole, no)
+        (self._cut_segments.discard if left == whole else self._cut_segments.add)(d.segment_id)
+        self._texts[d.segment_id] = left
+        if left is None:
+            return []
+        stood = self._left_of.get(d.segment_id)
+        self._left_of.set(left)
+        if left == whole and stood == before:
+            return [d]
+        return [growth(stood, left) if isinstance(d, SegmentGrew) else left]
+
+    def _segment(self, d: SegmentWritten, no: int) -> SegmentWritten | None:
+        """A segment's text without what goes; None where nothing is left, and before the first page that stays entered
         it."""
         losing = self._trail.segments.get(d.segment_id)
         if losing is not None and losing.lost and (not losing.left or no < losing.first_no):
-            return []
+            return None
         if not self._going.pages:
-            return [d]
+            return d
         parts = tuple(left for part in d.parts for left in self._part(part))
         words = losing.words if losing is not None else self._words if no < self._trail.begun else frozenset()
         keywords = tuple(count for count in d.keywords if count.word not in words and not self._given(count.word))
         told = not self._going.exact and d.title is not None and self._going.traces.in_(d.title)
         if parts == d.parts and keywords == d.keywords and not told:
-            return [d]
+            return d
         if not any(part.sources for part in parts):
-            return []
+            return None
         left = {count.word for count in keywords}
         shown = None if d.shown is None else tuple(word for word in d.shown if word in left)
-        return [replace(d, parts=parts, keywords=keywords, shown=shown, title=None)]
+        return replace(d, parts=parts, keywords=keywords, shown=shown, title=None)
 
     def _part(self, part: SummaryPart) -> Sequence[SummaryPart]:
         if not self._may_tell(part.chain_id, part.sources, part.text):
@@ -375,7 +413,11 @@ class _Redaction:
         if not sources or self._going.traces.in_(text):
             return []
         gone = part.chain_id is not None and part.chain_id in self._chains and not self._trail.chains.get(part.chain_id)
-        return [] if gone or not text else [replace(part, text=text, sources=sources, phrases=())]
+        if gone or not text:
+            return []
+        if text == part.text and len(sources) == len(part.sources) and self._going.exact:
+            return [part]
+        return [replace(part, text=text, sources=sources, phrases=())]
 
     def _given(self, word: str) -> bool:
         return not self._going.exact and self._going.traces.in_(word)

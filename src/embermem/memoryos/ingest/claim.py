@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from embermem.core.changes import Cause, Change, Decision
+from embermem.core.changes import Cause, Change, Decision, SegmentTexts, SegmentWritten, growth
 from embermem.core.config import Settings
 from embermem.core.errors import (
     AnalystError,
@@ -28,6 +28,7 @@ from embermem.memoryos.ingest.grouping import Grouping
 from embermem.memoryos.ingest.heat_sample import HeatWatch
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.memoryos.ingest.pace import Pace
+from embermem.memoryos.ingest.segment_text import stored
 from embermem.memoryos.ingest.work_watch import WorkWatch
 from embermem.protocols import (
     ARCHIVED,
@@ -115,6 +116,8 @@ class _Held:
     revision: int = 0
     embedded_seq: int = 0
     segments: dict[SegmentId, SegmentState] | None = None
+    texts: SegmentTexts = field(default_factory=SegmentTexts)
+    """The texts of segments as the log has them, of those that were read."""
     grouping: Grouping | None = None
     knowledge: Knowledge | None = None
     stale_segments: tuple[SegmentId, ...] | None = None
@@ -171,6 +174,8 @@ class Claim:
         """Mid-term memory, read once a claim, when it is first needed."""
         if self.held.segments is None:
             self.held.segments = {state.id: state for state in self.store.segment_states(self.owner.id)}
+            for state in self.held.segments.values():
+                self.held.texts.set(stored(state))
             self.held.grouping = None
         return self.held.segments
 
@@ -263,12 +268,14 @@ class Claim:
         vectors: VectorBatch | None = None,
         segment_vectors: Mapping[SegmentId, Vector] | None = None,
     ) -> Change:
-        """Apply a change under the lease. Raises StaleLease, RevisionMoved, StoreError."""
+        """Apply a change under the lease; of a segment's text, what is new is written. Raises StaleLease,
+        RevisionMoved, StoreError."""
+        texts = self.held.texts
         change = self.store.apply(
             self.owner,
             cause,
             analyst,
-            decisions,
+            [growth(texts.get(d.segment_id), d) if isinstance(d, SegmentWritten) else d for d in decisions],
             now=self.parts.clock(),
             revision=self.held.revision,
             lease=self.lease,
@@ -276,6 +283,8 @@ class Claim:
             segment_vectors=SegmentVectors(of=self.parts.segment_vectors, vectors=segment_vectors or {}),
         )
         self.held.revision = change.no
+        for decision in decisions:
+            texts.take(decision)
         self.parts.heats.applied(cause, decisions)
         return change
 

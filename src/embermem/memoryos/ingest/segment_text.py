@@ -159,3 +159,9 @@ def written(segment: SegmentState) -> SegmentWritten:
         title=segment.title,
         shown=segment.shown,
     )
+
+
+def stored(segment: SegmentState) -> SegmentWritten:
+    """The text of a segment as it was read from the store. What is empty there may be missing in the log: a growth
+    that gives an empty title or no keywords to be shown says so."""
+    return replace(written(segment), title=segment.title or None, shown=segment.shown or None)

@@ -353,7 +353,9 @@ def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
 
 
 def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
-    """Whether a source is that of a row."""
+    """Whether a source is that of a row. Those of a segment's text may come with earlier changes."""
+    if item == "segment":
+        return source.c.item_id == table.c.segment_id
     name = table.c[next(iter(schema.KEYS[table]))]
     return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
 

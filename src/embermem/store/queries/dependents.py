@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change, Decision, Item, sources
+from embermem.core.changes import Cause, Change, Decision, Item, SegmentWritten, sources
 from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
@@ -25,6 +25,7 @@ from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from
+from embermem.store.queries.segment_texts import text_versions
 from embermem.store.states import Known, States
 
 
@@ -139,14 +140,17 @@ class _Following:
         self._resting()
         self._told_facts()
         self._persona()
-        self._summaries(losing)
+        self._summaries()
         self._ties()
         self._unindexed(losing)
         self._proposed(said)
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
+        since = self._segments if verbatim or read_from is None else self._all_segments(read_from)
         return Trail(
             begun=begun,
             changes=self._changes(begun, None if verbatim else read_from),
+            written_from={SegmentId(segment_id): no for segment_id, no in since.items()},
+            texts=self._texts_before(since),
             chains=chains,
             segments=losing,
             facts=frozenset(FactId(fact_id) for fact_id in self._facts),
@@ -291,7 +295,7 @@ class _Following:
             if row.item == "segment":
                 found.setdefault(row.item_id, set()).add(row.change_no)
         for segment_id, numbers in found.items():
-            self._segments.setdefault(segment_id, min(numbers))
+            self._segments[segment_id] = min(*numbers, self._segments.get(segment_id, min(numbers)))
 
     def _told_facts(self) -> None:
         """Every change that tells of the facts that rest on what goes, and of those that they ended; and the notes
@@ -351,31 +355,32 @@ class _Following:
 
     # --------------------------------------------------------------------------------------------------- summaries
 
-    def _summaries(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
-        """The versions of chains and segments that may tell of what goes, and those that stand of segments that lose
-        a page."""
+    def _summaries(self) -> None:
+        """The versions of chains that may tell of what goes, and those of segments from the first on that may: each
+        that follows is told relative to the one before it."""
         chain, text = schema.chain, schema.segment_text
         told = select(chain.c.chain_id, chain.c.change_no, chain.c.summary)
         for row in self._rows(told, chain.c.chain_id, self._chains):
             if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
-        gone = [f'"chain_id":{json_text(chain_id)}' for chain_id in sorted(self._emptied)]
-        query = select(
-            text.c.segment_id, text.c.change_no, text.c.retired_no, text.c.parts, text.c.keywords, text.c.title
-        )
         for segment_id, since in self._segments.items():
-            lost = losing.get(SegmentId(segment_id), _UNTOUCHED)
-            words = [json_text(word) for word in sorted(lost.words)]
-            for row in self._rows(query.where(text.c.change_no >= since), text.c.segment_id, {segment_id}):
-                if (
-                    (row.retired_no is None)
-                    or (lost.lost and (not lost.left or row.change_no < lost.first_no))
-                    or any(word in row.keywords for word in words)
-                    or any(one in row.parts for one in gone)
-                    or self._probes.in_(row.parts)
-                    or self._probes.in_(json_text(row.title or ""))
-                ):
-                    self._numbers.add(row.change_no)
+            written = select(text.c.change_no).where(text.c.change_no >= since)
+            self._numbers.update(row.change_no for row in self._rows(written, text.c.segment_id, {segment_id}))
+
+    def _all_segments(self, since: int) -> Mapping[str, int]:
+        """Every segment, from one change on."""
+        text = schema.segment_text.c
+        return dict.fromkeys(
+            self._c.scalars(select(text.segment_id).where(text.owner_id == self._owner_id).distinct()), since
+        )
+
+    def _texts_before(self, since: Mapping[str, int]) -> Mapping[SegmentId, SegmentWritten]:
+        """The text of each segment before a change."""
+        found: dict[SegmentId, SegmentWritten] = {}
+        for version in text_versions(self._c, self._owner_id, since, max(since.values(), default=0) - 1):
+            if version.no < since[version.text.segment_id]:
+                found[version.text.segment_id] = version.text
+        return found
 
     def _ties(self) -> None:
         """Conflicts of what goes, and what else was noted of pages."""

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, true
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount, SummaryPart
+from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
 from embermem.core.types import (
@@ -224,10 +224,10 @@ def unanalysed_counts(connection: Connection, owner_id: OwnerId, ids: Sequence[s
     return {row.segment_id: row.pages for row in found}
 
 
-def shown_keywords(shown: str | None, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
+def shown_keywords(text: SegmentWritten) -> tuple[str, ...]:
     """The keywords of a segment that are shown: those chosen when its text was written, the most frequent ones where
     none were; at most eight."""
-    return (words_of(counted) if shown is None else shown_from(shown, counted))[:SHOWN_KEYWORDS]
+    return (words_of(text.keywords) if text.shown is None else text.shown)[:SHOWN_KEYWORDS]
 
 
 def segment_from(
@@ -235,11 +235,10 @@ def segment_from(
     embedder: str,
     unanalysed: int = 0,
     page_ids: tuple[PageId, ...] = (),
-    sources: tuple[Source, ...] = (),
 ) -> Segment:
-    """A segment. Its vector is given if it is of this embedder, of whichever kind."""
-    parts = from_json(row.parts, tuple[SummaryPart, ...])
-    keywords = from_json(row.keywords, tuple[KeywordCount, ...])
+    """A segment; with its pages also what it rests on. Its vector is given if it is of this embedder, of whichever
+    kind."""
+    text = text_from(row)
     embedding = None
     if (total := _vector_from(row, embedder)) is not None:
         length = float(np.linalg.norm(total))
@@ -248,31 +247,31 @@ def segment_from(
         Segment,
         row,
         id=row.segment_id,
-        summary="\n".join(part.text for part in parts),
-        title=row.title or "",
-        keywords=shown_keywords(row.shown, keywords),
-        counted=words_of(keywords),
+        summary=summary_of(text.parts),
+        title=text.title or "",
+        keywords=shown_keywords(text),
+        counted=words_of(text.keywords),
         page_ids=page_ids,
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),
         archived=row.evicted_no is not None,
-        sources=sources,
+        sources=sources_in(text.parts) if page_ids else (),
         embedding=embedding,
     )
 
 
 def segment_state_from(row: Row[Any], embedder: str, unanalysed: int) -> SegmentState:
     """A segment as placing sees it."""
-    keywords = from_json(row.keywords, tuple[KeywordCount, ...])
+    text = text_from(row)
     return record(
         SegmentState,
         row,
         id=row.segment_id,
-        parts=from_json(row.parts, tuple[SummaryPart, ...]),
-        keywords=keywords,
-        title=row.title or "",
-        shown=() if row.shown is None else shown_from(row.shown, keywords),
+        parts=text.parts,
+        keywords=text.keywords,
+        title=text.title or "",
+        shown=text.shown or (),
         unanalysed=unanalysed,
         last_access=moment(max(row.newest_at, row.visited_at or 0)),
         visited_at=time_from(row.visited_at),
@@ -285,9 +284,23 @@ def _vector_from(row: Row[Any], embedder: str) -> Vector | None:
     return sum_from(row.vector_sum) if ours else None
 
 
-def summary_from(parts: str) -> str:
-    """A segment's summary, from the parts that are stored of it."""
-    return "\n".join(part.text for part in from_json(parts, tuple[SummaryPart, ...]))
+def text_from(row: Row[Any]) -> SegmentWritten:
+    """A segment's text, of the version that stands."""
+    keywords = from_json(row.keywords, tuple[KeywordCount, ...])
+    shown = None if row.shown is None else shown_from(row.shown, keywords)
+    parts = from_json(row.parts, tuple[SummaryPart, ...])
+    return record(SegmentWritten, row, parts=parts, keywords=keywords, shown=shown)
+
+
+def summary_of(parts: Sequence[SummaryPart]) -> str:
+    """A segment's summary, of its parts."""
+    return "\n".join(part.text for part in parts)
+
+
+def sources_in(parts: Sequence[SummaryPart]) -> tuple[Source, ...]:
+    """What a segment's text rests on, in order of arrival, each once."""
+    found = {source for part in parts for source in part.sources}
+    return tuple(sorted(found, key=lambda one: (one.seq, one.start or 0, one.end or 0)))
 
 
 # ------------------------------------------------------------------------------------------------- sources, versions

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, Table, and_, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount
+from embermem.core.changes import KeywordCount, SegmentWritten
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
@@ -23,6 +22,7 @@ from embermem.store.codec import from_json, micros, record
 from embermem.store.codec import moment as time_of
 from embermem.store.queries import reads
 from embermem.store.queries.pages import evicted_no, noted, select_present
+from embermem.store.queries.segment_texts import TextVersion, text_versions
 from embermem.store.statements import setting
 from embermem.store.transactions import Transactions
 
@@ -106,7 +106,6 @@ def segments_now(
     if not rows:
         return ()
     counts = reads.unanalysed_counts(c, owner_id, ids)
-    sources = reads.sources_of(c, owner_id, "segment", {row.segment_id: row.change_no for row in rows})
     of: dict[str, list[PageId]] = {}
     members = select(page.c.segment_id, page.c.page_id).where(
         page.c.owner_id == owner_id,
@@ -120,7 +119,6 @@ def segments_now(
             embedder,
             counts.get(row.segment_id, 0),
             tuple(of.get(row.segment_id, ())),
-            sources.get(row.segment_id, ()),
         )
         for row in rows
     )
@@ -140,44 +138,55 @@ def _segments_then(
         if row.segment_id in members and archived in (None, row.evicted_no is not None)
     ]
 
-    table, key = schema.segment_text, schema.segment_text.c.segment_id
-    some = () if ids is None else (key.in_(ids),)
-    texts = {row.segment_id: row for row in c.execute(_told(owner_id, table, key, moment, *some))}
-    sources = reads.sources_of(c, owner_id, "segment", {name: row.change_no for name, row in texts.items()})
+    texts = _texts_then(c, owner_id, moment, ids)
     return tuple(
         _segment(
             row,
             members[row.segment_id],
-            _text_from(texts[row.segment_id])
-            if row.segment_id in texts
-            else _bare(c, owner_id, moment, members[row.segment_id].page_ids),
-            sources.get(row.segment_id, ()),
+            texts.get(row.segment_id) or _bare(c, owner_id, moment, row.segment_id, members[row.segment_id].page_ids),
         )
         for row in known
     )
 
 
+def _texts_then(c: Connection, owner_id: OwnerId, moment: Moment, ids: Sequence[str] | None) -> dict[str, TextVersion]:
+    """The text of each segment that stood; with `valid_at` the newest that tells of nothing said later."""
+    found: dict[str, TextVersion] = {}
+    if moment.valid_at is not None:
+        for version in text_versions(c, owner_id, ids, moment.revision):
+            text, best = version.text, found.get(version.text.segment_id)
+            if text.said_to <= moment.valid_at and (best is None or best.text.said_to <= text.said_to):
+                found[text.segment_id] = version
+        return found
+    table = schema.segment_text
+    query = select(table).where(table.c.owner_id == owner_id, reads.stood(table, moment.revision))
+    gone = []
+    for row in c.execute(query if ids is None else query.where(table.c.segment_id.in_(ids))):
+        if row.retired_no is None:
+            found[row.segment_id] = TextVersion(row.change_no, None, time_of(row.recorded_at), reads.text_from(row))
+        else:
+            gone.append(row.segment_id)
+    for version in text_versions(c, owner_id, gone, moment.revision):
+        found[version.text.segment_id] = version
+    return found
+
+
 def _told(owner_id: OwnerId, table: Table, key: Any, moment: Moment, *where: Any) -> Select[Any]:
-    """The version of each item of a table that stood; with `valid_at` the newest that tells of nothing said later. A
-    segment's text says until when that is; others tell of what they rest on."""
+    """The version of each item of a table that stood; with `valid_at` the newest that rests on nothing said later."""
     query = select(table).where(table.c.owner_id == owner_id, *where)
     if moment.valid_at is None:
         return query.where(reads.stood(table, moment.revision))
-    if table is schema.segment_text:
-        said_to: Any = table.c.said_to
-    else:
-        source, said = schema.source, schema.utterance
-        told = (
-            select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
-            .join(said, reads.same(said, source, "seq"))
-            .where(source.c.owner_id == owner_id, source.c.item == schema.ITEM_OF[table])
-            .group_by(source.c.item_id, source.c.change_no)
-            .subquery("told")
-        )
-        query = query.join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
-        said_to = told.c.said_to
-    place = func.row_number().over(partition_by=key, order_by=(said_to.desc(), table.c.change_no.desc()))
-    known = (reads.known_by(table, moment.revision), said_to <= micros(moment.valid_at))
+    source, said = schema.source, schema.utterance
+    told = (
+        select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
+        .join(said, reads.same(said, source, "seq"))
+        .where(source.c.owner_id == owner_id, source.c.item == schema.ITEM_OF[table])
+        .group_by(source.c.item_id, source.c.change_no)
+        .subquery("told")
+    )
+    query = query.join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
+    place = func.row_number().over(partition_by=key, order_by=(told.c.said_to.desc(), table.c.change_no.desc()))
+    known = (reads.known_by(table, moment.revision), told.c.said_to <= micros(moment.valid_at))
     found = query.add_columns(place.label("place")).where(*known).subquery("ranked")
     return select(found).where(found.c.place == 1)
 
@@ -212,32 +221,7 @@ def _members(
     return found
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Text:
-    """What was told of a segment, and since which change."""
-
-    summary: str = ""
-    title: str = ""
-    shown: str | None = None
-    keywords: tuple[KeywordCount, ...] = ()
-    said_from: datetime
-    said_to: datetime
-    change_no: int
-    recorded_at: datetime
-
-
-def _text_from(row: Row[Any]) -> _Text:
-    return record(
-        _Text,
-        row,
-        summary=reads.summary_from(row.parts),
-        title=row.title or "",
-        shown=row.shown,
-        keywords=from_json(row.keywords, tuple[KeywordCount, ...]),
-    )
-
-
-def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[PageId]) -> _Text:
+def _bare(c: Connection, owner_id: OwnerId, moment: Moment, segment_id: str, page_ids: Sequence[PageId]) -> TextVersion:
     """In place of a text that tells of more than it may, or is gone with what was forgotten: nothing told, when the
     pages were said, and by which change the first of them entered."""
     page, member, said = schema.page, schema.membership, schema.utterance
@@ -253,25 +237,29 @@ def _bare(c: Connection, owner_id: OwnerId, moment: Moment, page_ids: Sequence[P
     rows = [row for ids in reads.chunks(page_ids) for row in c.execute(query.where(member.c.page_id.in_(ids)))]
     said_at = [time_of(row.said_at, row.said_offset) for row in rows]
     change_no, recorded_at = min((row.change_no, row.recorded_at) for row in rows)
-    return _Text(said_from=min(said_at), said_to=max(said_at), change_no=change_no, recorded_at=time_of(recorded_at))
+    nothing = SegmentWritten(
+        segment_id=SegmentId(segment_id), parts=(), keywords=(), said_from=min(said_at), said_to=max(said_at)
+    )
+    return TextVersion(change_no, None, time_of(recorded_at), nothing)
 
 
-def _segment(row: Row[Any], members: _Members, text: _Text, sources: tuple[Source, ...]) -> Segment:
+def _segment(row: Row[Any], members: _Members, version: TextVersion) -> Segment:
     """A segment as it was, without counters."""
+    text = version.text
     return Segment(
         id=SegmentId(row.segment_id),
-        summary=text.summary,
-        title=text.title,
-        keywords=reads.shown_keywords(text.shown, text.keywords),
+        summary=reads.summary_of(text.parts),
+        title=text.title or "",
+        keywords=reads.shown_keywords(text),
         counted=reads.words_of(text.keywords),
         page_ids=tuple(members.page_ids),
         visits=0,
         unanalysed=0,
         last_access=time_of(members.arrived),
         archived=row.evicted_no is not None,
-        change_no=text.change_no,
-        recorded_at=text.recorded_at,
+        change_no=version.no,
+        recorded_at=version.recorded_at,
         said_from=text.said_from,
         said_to=text.said_to,
-        sources=sources,
+        sources=reads.sources_in(text.parts),
     )

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import KeywordCount
 from embermem.core.types import (
     OwnerId,
     PageId,
@@ -14,8 +15,9 @@ from embermem.core.types import (
 )
 from embermem.protocols import Placing, SegmentTimeline, Version
 from embermem.store import schema
-from embermem.store.codec import from_json, moment
+from embermem.store.codec import moment
 from embermem.store.queries import reads
+from embermem.store.queries.segment_texts import text_versions
 from embermem.store.transactions import Transactions
 
 
@@ -25,10 +27,11 @@ class Timelines(Transactions):
     def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
         segment = schema.segment.c
         with self._read() as c:
+            texts = _texts(c, owner_id, summaries=summaries)
             return SegmentTimeline(
                 revision=_revision(c, owner_id),
                 placings=_placings(c, owner_id),
-                keywords=_keywords(c, owner_id),
+                keywords=tuple(texts.keywords),
                 evicted={
                     SegmentId(row.segment_id): row.evicted_no
                     for row in c.execute(
@@ -37,7 +40,7 @@ class Timelines(Transactions):
                         )
                     )
                 },
-                summaries=_summaries(c, owner_id) if summaries else (),
+                summaries=tuple(texts.summaries),
             )
 
 
@@ -62,24 +65,20 @@ def _placings(c: Connection, owner_id: OwnerId) -> tuple[Version[Placing], ...]:
 # ------------------------------------------------------------------------------------------------------------ segments
 
 
-def _keywords(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]:
-    of = schema.segment_text.c
-    query = select(of.segment_id, of.change_no, of.retired_no, of.keywords).where(of.owner_id == owner_id)
-    rows = c.execute(query.order_by(of.segment_id, of.change_no))
-    return tuple(
-        Version(
-            item=(SegmentId(row.segment_id), reads.words_of(from_json(row.keywords, tuple[KeywordCount, ...]))),
-            no=row.change_no,
-            until=row.retired_no,
-        )
-        for row in rows
-    )
+@dataclass(slots=True)
+class _Texts:
+    """What a recall looks at of the versions of segments' texts."""
+
+    keywords: list[Version[tuple[SegmentId, tuple[str, ...]]]] = field(default_factory=list)
+    summaries: list[Version[tuple[SegmentId, str]]] = field(default_factory=list)
 
 
-def _summaries(c: Connection, owner_id: OwnerId) -> tuple[Version[tuple[SegmentId, str]], ...]:
-    of = schema.segment_text.c
-    rows = c.execute(select(of.segment_id, of.change_no, of.retired_no, of.parts).where(of.owner_id == owner_id))
-    return tuple(
-        Version(item=(SegmentId(row.segment_id), reads.summary_from(row.parts)), no=row.change_no, until=row.retired_no)
-        for row in rows
-    )
+def _texts(c: Connection, owner_id: OwnerId, *, summaries: bool) -> _Texts:
+    found = _Texts()
+    for one in text_versions(c, owner_id):
+        segment_id, no, until = one.text.segment_id, one.no, one.until
+        found.keywords.append(Version(item=(segment_id, reads.words_of(one.text.keywords)), no=no, until=until))
+        if summaries:
+            summary = reads.summary_of(one.text.parts)
+            found.summaries.append(Version(item=(segment_id, summary), no=no, until=until))
+    return found
