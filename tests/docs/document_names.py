@@ -343,5 +343,6 @@ def code() -> str:
     """The text of all code."""
     endings = {".py", ".sh", ".ts", ".sql", ".yml", ".html", ".js", ".toml"}
     folders = ("src", "bench", "scripts", "tests", "clients/typescript/src", "deploy", "examples")
-    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in endings)
+    every = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    paths = (path for path in every if path.suffix in endings and path.is_file())
     return "\n".join(path.read_text(encoding="utf-8") for path in paths if "docs" not in path.parts)

@@ -13,14 +13,14 @@ from pathlib import Path
 
 def main(names: list[str]) -> None:
     """Write what the code of now answers."""
-    from embermem.testing.answers import linking_answer
+    from embermem.testing.answers import answer
     from embermem.testing.model_server import ModelServer
     from net.golden import GOLDEN, OUTPUTS, written
 
     for name in [name for name in os.environ if name.startswith("EMBERMEM_")]:
         del os.environ[name]
     GOLDEN.mkdir(exist_ok=True)
-    with ModelServer(linking_answer) as server:
+    with ModelServer(answer) as server:
         for name in names or OUTPUTS:
             with tempfile.TemporaryDirectory() as folder:
                 found = written(OUTPUTS[name](Path(folder), server.url))

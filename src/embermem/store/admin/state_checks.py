@@ -41,7 +41,9 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     made += [
         _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
         _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id), Mending.DERIVE),
-        _broken(SOURCES, "facts, traits or lines whose source ends beyond its utterance", _beyond(c, owner_id, then)),
+        _broken(
+            SOURCES, "sources that end beyond their utterance, of facts, traits or lines", _beyond(c, owner_id, then)
+        ),
         _broken(SOURCES, "facts, traits or lines without a source", _bare(c, owner_id, then)),
     ]
     if row is not None:
