@@ -30,7 +30,6 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from embermem.core.vector_codes import vector_of
 from embermem.store import migrations, schema
 from embermem.store.transactions import again
 from forked import script
@@ -188,20 +187,6 @@ def test_without_pgvector_vectors_are_bytes_and_all_else_is_the_same(
         memory.of("alice").add("The heron is gone.", "Oh.")
         assert len(told(memory)) == 5
     assert rows(plain, kind) == [{"kind": "bytea"}]
-
-
-def test_a_vector_of_any_length_is_kept_and_a_record_may_have_none(url: str) -> None:
-    meddle(
-        url,
-        "INSERT INTO record (owner_id, record_id, kind, no, revision, gone, text, at, at_offset, vector) VALUES "
-        "('o', 'r1', 'k', 1, 1, false, '', 0, 0, '[1,2,3]'), ('o', 'r2', 'k', 2, 1, false, '', 0, 0, NULL), "
-        "('o', 'r3', 'k', 3, 1, false, '', 0, 0, '[0.5]')",
-    )
-    with closing(open_store(url, load())) as store, store._read() as c:
-        from embermem.store import schema
-
-        kept = [row.vector for row in c.execute(schema.record.select().order_by(schema.record.c.no))]
-    assert [None if data is None else vector_of(data).tolist() for data in kept] == [[1, 2, 3], None, [0.5]]
 
 
 # -------------------------------------------------------------------------------------------------- what is refused
