@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, func, select, update
+from sqlalchemy import Table, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import (
@@ -30,7 +30,7 @@ from embermem.store import schema
 from embermem.store.codec import decisions_text
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from
+from embermem.store.queries.changes import change_from, index_again
 from embermem.store.statements import update_rows
 
 _Key = tuple[Table, tuple[str, ...]]
@@ -79,19 +79,15 @@ class _Rewriting:
     def _write_log(self) -> None:
         rows = [{"no": now.no, "decisions": decisions_text(now.decisions)} for _, now in self._pairs]
         update_rows(self._c, schema.change, self._owner_id, ("no",), rows)
+        index_again(self._c, self._owner_id, [now for _, now in self._pairs])
 
     # -------------------------------------------------------------------------------------------------- versions
 
     def _drop_pages(self) -> None:
         """What was noted of the pages that go, such as where they were."""
-        named = [schema.ITEM_OF[table] for table in schema.OF_PAGES if table in schema.ITEM_OF]
-        source = schema.source
         for some in reads.chunks(sorted(self._pages)):
             for table in schema.OF_PAGES:
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
-            if named:
-                mine = (source.c.owner_id == self._owner_id, source.c.item.in_(named), source.c.item_id.in_(some))
-                self._c.execute(delete(source).where(*mine))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
         """A version goes; the one before it, if it stood until then, stands until this one's end."""
@@ -107,23 +103,12 @@ class _Rewriting:
             .where(*mine, table.c.retired_no == no, table.c.change_no < no)
             .values(retired_no=row.retired_no, retired_at=row.retired_at)
         )
-        item = schema.ITEM_OF.get(table)
-        if item is not None:
-            source = schema.source
-            self._c.execute(
-                delete(source).where(
-                    source.c.owner_id == self._owner_id,
-                    source.c.item == item,
-                    source.c.item_id == ".".join(key),
-                    source.c.change_no == no,
-                )
-            )
 
     # -------------------------------------------------------------------------------------------------- segments
 
     def _write_texts_again(self, segment_ids: set[str]) -> None:
         """Texts of segments that any decision tells otherwise now, from the log, which is rewritten already."""
-        text, source, item = schema.segment_text, schema.source, schema.ITEM_OF[schema.segment_text]
+        text = schema.segment_text
         written: dict[int, set[str]] = {}
         for some in reads.chunks(sorted(segment_ids)):
             mine = (text.c.owner_id == self._owner_id, text.c.segment_id.in_(some))
@@ -131,8 +116,6 @@ class _Rewriting:
                 for no in {row.change_no, row.retired_no} - {None}:
                     written.setdefault(no, set()).add(row.segment_id)
             self._c.execute(delete(text).where(*mine))
-            rested = (source.c.owner_id == self._owner_id, source.c.item == item, source.c.item_id.in_(some))
-            self._c.execute(delete(source).where(*rested))
         writing = _Writing(self._c, self._owner_id)
         for numbers in reads.chunks(sorted(written)):
             query = select(schema.change).where(schema.change.c.owner_id == self._owner_id)
@@ -210,7 +193,6 @@ class _Writing(Projector):
     def write(self) -> None:
         """Write what was gathered."""
         self._write_versions()
-        self._write_sources()
 
 
 class Overwriting(Projector):
@@ -223,17 +205,6 @@ class Overwriting(Projector):
             names = [column.name for column in table.c if column.name not in ("owner_id", *_RETIRING)]
             told = [{name: row.get(name) for name in names} for row in rows]
             update_rows(self._connection, table, self._owner_id, (*schema.KEYS[table], "change_no"), told)
-        source = schema.source
-        self._many(
-            delete(source).where(
-                source.c.owner_id == self._owner_id,
-                source.c.item == bindparam("k_item"),
-                source.c.item_id == bindparam("k_id"),
-                source.c.change_no == bindparam("k_no"),
-            ),
-            [{"k_item": item, "k_id": item_id, "k_no": no} for item, item_id, no in self._sources],
-        )
-        self._write_sources()
 
 
 def _is(table: Table, key: Sequence[str]) -> Iterable[Any]:

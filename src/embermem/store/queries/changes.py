@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, literal, select
+from sqlalchemy import Select, bindparam, delete, func, insert, literal, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import Cause, Change, Decision
+from embermem.core.changes import Cause, Change, Decision, sources
 from embermem.core.errors import InputError
 from embermem.core.ids import made_in
 from embermem.core.types import OwnerId
@@ -19,7 +19,11 @@ from embermem.store.codec import decisions_from, decisions_text, json_text, micr
 from embermem.store.codec import moment as time_of
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
+from embermem.store.queries.reads import chunks
 from embermem.store.transactions import Transactions
+
+_AT_ONCE = 200
+"""Changes that are read at once."""
 
 
 class Changes(Transactions):
@@ -92,8 +96,39 @@ def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) 
 
 
 def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
-    """Write the next change."""
+    """Write the next change, and index it."""
     c.execute(insert(schema.change), change_row(owner_id, change))
+    index(c, owner_id, [change])
+
+
+def index(c: Connection, owner_id: OwnerId, some: Iterable[Change]) -> None:
+    """Note which utterances changes rest on."""
+    rests_on = {(source.seq, one.no) for one in some for d in one.decisions for source in sources(d)}
+    rows = [{"owner_id": owner_id, "seq": seq, "no": no} for seq, no in sorted(rests_on)]
+    if rows:
+        c.execute(insert(schema.change_source), rows)
+
+
+def index_again(c: Connection, owner_id: OwnerId, some: Sequence[Change] | None = None) -> None:
+    """Note it anew of changes that read otherwise now; of all, where none are given."""
+    table = schema.change_source
+    if some is None:
+        c.execute(delete(table).where(table.c.owner_id == owner_id))
+        done = 0
+        while read := changes(c, owner_id, done, _AT_ONCE):
+            index(c, owner_id, read)
+            done = read[-1].no
+        return
+    for numbers in chunks([one.no for one in some]):
+        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.no.in_(numbers)))
+    index(c, owner_id, some)
+
+
+def resting_on(c: Connection, owner_id: OwnerId, seqs: Collection[int]) -> set[int]:
+    """The numbers of the changes that rest on some utterances."""
+    table = schema.change_source.c
+    query = select(table.no).where(table.owner_id == owner_id)
+    return {no for some in chunks(sorted(seqs)) for no in c.scalars(query.where(table.seq.in_(some)))}
 
 
 def change_row(owner_id: OwnerId, change: Change) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change, Decision, Item, SegmentWritten, sources
+from embermem.core.changes import Cause, Change, Decision, Item, SegmentGrew, SegmentWritten, sources
 from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
@@ -24,7 +24,7 @@ from embermem.store.codec import from_json, json_text, micros, moment
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from
+from embermem.store.queries.changes import change_from, resting_on
 from embermem.store.queries.segment_texts import text_versions
 from embermem.store.states import Known, States
 
@@ -287,15 +287,13 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- persona
 
     def _resting(self) -> None:
-        """Segments whose texts rest on the utterances that go."""
-        source, found = schema.source, dict[str, set[int]]()
-        query = select(source.c.item_id, source.c.change_no, source.c.item)
-        for row in self._rows(query, source.c.seq, self._seqs):
-            self._numbers.add(row.change_no)
-            if row.item == "segment":
-                found.setdefault(row.item_id, set()).add(row.change_no)
-        for segment_id, numbers in found.items():
-            self._segments[segment_id] = min(*numbers, self._segments.get(segment_id, min(numbers)))
+        """The changes that rest on the utterances that go, and the segments whose texts do."""
+        numbers, table = resting_on(self._c, self._owner_id, self._seqs), schema.change
+        self._numbers |= numbers
+        for row in self._rows(select(table), table.c.no, numbers):
+            for d in change_from(row, (SegmentWritten, SegmentGrew)).decisions:
+                if isinstance(d, SegmentWritten | SegmentGrew) and not self._seqs.isdisjoint(s.seq for s in sources(d)):
+                    self._segments[d.segment_id] = min(row.no, self._segments.get(d.segment_id, row.no))
 
     def _told_facts(self) -> None:
         """Every change that tells of the facts that rest on what goes, and of those that they ended; and the notes
