@@ -217,10 +217,12 @@ class _Placings:
     """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
 
     def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int], snapshot: Snapshot) -> None:
+        pages = {one.item.page_id: None for one in timeline.placings}  # each may have been placed many times
+        numbers = {page_id: number for page_id in pages if (number := snapshot.page_number(page_id)) is not None}
         known = [
-            (places[one.item.segment_id], one.no, one, page)
+            (places[one.item.segment_id], one.no, one, numbers[one.item.page_id])
             for one in timeline.placings
-            if (page := snapshot.page_number(one.item.page_id)) is not None
+            if one.item.page_id in numbers
         ]
         known.sort(key=lambda found: found[:2])
         self._place = np.array([place for place, *_ in known], dtype=np.int64)
@@ -228,10 +230,11 @@ class _Placings:
         self._until = np.array([_until(one) for _, _, one, _ in known], dtype=np.int64)
         self._page = np.array([page for *_, page in known], dtype=np.int64)
         # What a page's vector is made of: what was said on it until it was placed.
-        rows = [
-            [row for row in snapshot.page_begins(page) if snapshot.utterances[row].recorded_at <= one.item.at]
-            for _, _, one, page in known
-        ]
+        begins = {
+            page: [(row, snapshot.utterances[row].recorded_at) for row in snapshot.page_begins(page)]
+            for page in numbers.values()
+        }
+        rows = [[row for row, at in begins[page] if at <= one.item.at] for _, _, one, page in known]
         self._rows = np.array([row for some in rows for row in some], dtype=np.int64)
         self._starts = np.cumsum([0, *(len(some) for some in rows)])
         self._lengths, events = self._measured(snapshot)
@@ -295,8 +298,11 @@ class _Placings:
         """The vectors of these pages, of length 1 (0 without any), and how long the sums of their rows' were."""
         sums = np.zeros((len(which), snapshot.dim))
         counts = self._starts[which + 1] - self._starts[which]
-        rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which.tolist()])
-        np.add.at(sums, np.repeat(np.arange(len(which)), counts), snapshot.vectors_of(rows))
+        some = np.flatnonzero(counts)
+        if len(some):
+            rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which[some].tolist()])
+            begins = np.cumsum(counts[some]) - counts[some]
+            sums[some] = np.add.reduceat(snapshot.vectors_of(rows), begins, axis=0, dtype=np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         return np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0), lengths
 
