@@ -13,10 +13,11 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import msgspec
-from sqlalchemy import delete, select
-from sqlalchemy.engine import Connection
+from sqlalchemy import Select, delete, exc, select
+from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import StoreCorrupt
@@ -26,7 +27,9 @@ from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, from_json, json_text, micros, moment
 from embermem.store.engines.words import upsert
 
-__all__ = ["EVERY", "drop", "load", "persona_only", "redact", "write"]
+__all__ = ["EVERY", "TABLES", "drop", "load", "persona_only", "redact", "write"]
+
+TABLES = (schema.checkpoint, schema.checkpoint_part)
 
 EVERY = 128
 """Changes after which the process that wrote the last of them brings the checkpoint up to date."""
@@ -44,7 +47,7 @@ def load(c: Connection, owner_id: OwnerId, upto: int) -> tuple[int, list[Change]
         return 0, []
     table = schema.checkpoint_part
     try:
-        rows = c.execute(select(table).where(table.c.owner_id == owner_id).order_by(table.c.part)).all()
+        rows = _rows(c, select(table).where(table.c.owner_id == owner_id).order_by(table.c.part))
         if {row.part: _digest(row.part, row.changes) for row in rows} != digests:
             return 0, []
         return no, [_change(entry) for row in rows for entry in from_json(row.changes, list[_Entry])]
@@ -97,7 +100,7 @@ def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Chang
 
 def drop(c: Connection, owner_id: OwnerId) -> None:
     """Throw an owner's checkpoint away; the next one is made from the log."""
-    for table in (schema.checkpoint, schema.checkpoint_part):
+    for table in TABLES:
         c.execute(delete(table).where(table.c.owner_id == owner_id))
 
 
@@ -111,14 +114,14 @@ def _head(c: Connection, owner_id: OwnerId) -> tuple[int, dict[int, str]]:
     """The number up to which the checkpoint holds changes, and the digest of each part; 0 and none where there is no
     head, or one that is not what its own digest says."""
     table = schema.checkpoint
-    row = c.execute(select(table.c.no, table.c.digests).where(table.c.owner_id == owner_id)).first()
-    if row is None:
-        return 0, {}
     try:
-        digest, digests = from_json(row.digests, tuple[str, dict[int, str]])
+        for row in _rows(c, select(table.c.no, table.c.digests).where(table.c.owner_id == owner_id)):
+            digest, digests = from_json(row.digests, tuple[str, dict[int, str]])
+            if digest == _digest_of_head(owner_id, row.no, digests):
+                return row.no, digests
     except StoreCorrupt:
-        return 0, {}
-    return (row.no, digests) if digest == _digest_of_head(owner_id, row.no, digests) else (0, {})
+        pass
+    return 0, {}
 
 
 def _put_head(c: Connection, owner_id: OwnerId, no: int, digests: Mapping[int, str]) -> None:
@@ -132,10 +135,19 @@ def _entries(c: Connection, owner_id: OwnerId, part: int, digests: Mapping[int, 
     if part not in digests:
         return []
     table = schema.checkpoint_part
-    text = c.scalar(select(table.c.changes).where(table.c.owner_id == owner_id, table.c.part == part))
-    if _digest(part, text) != digests[part]:
+    found = _rows(c, select(table.c.changes).where(table.c.owner_id == owner_id, table.c.part == part))
+    if [_digest(part, row.changes) for row in found] != [digests[part]]:
         raise StoreCorrupt("a checkpoint is damaged")
-    return from_json(text, list[_Entry])
+    return from_json(found[0].changes, list[_Entry])
+
+
+def _rows(c: Connection, query: Select[Any]) -> Sequence[Row[Any]]:
+    """Raises StoreCorrupt also for a text that is not UTF-8, which SQLite refuses to hand out; whatever else the driver
+    raises of this kind, the next statement raises again."""
+    try:
+        return c.execute(query).all()
+    except exc.OperationalError:
+        raise StoreCorrupt("a checkpoint is damaged") from None
 
 
 def _put(c: Connection, owner_id: OwnerId, part: int, entries: Sequence[_Entry]) -> str:
@@ -150,11 +162,11 @@ def _part_of(no: int) -> int:
     return (no - 1) // _PART
 
 
-def _digest(part: int, text: object) -> str:
+def _digest(part: int, text: str) -> str:
     return hashlib.sha256(f"{part}\n{text}".encode()).hexdigest()[:32]
 
 
-def _digest_of_head(owner_id: OwnerId, no: object, digests: Mapping[int, str]) -> str:
+def _digest_of_head(owner_id: OwnerId, no: int, digests: Mapping[int, str]) -> str:
     told = "\n".join(f"{part} {digest}" for part, digest in sorted(digests.items()))
     return hashlib.sha256(f"{owner_id}\n{no}\n{told}".encode()).hexdigest()[:32]
 
