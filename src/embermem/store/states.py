@@ -26,9 +26,10 @@ from embermem.store.transactions import Transactions
 __all__ = ["Held", "Known", "States", "counted", "counted_after", "folded"]
 
 _MOST = 200_000
-"""Facts of all states that are held, at most; the states that were asked for longest ago leave first."""
+"""Facts, and changes that say something of the persona, of all states that are held, at most (some 600 bytes each); the
+states that were asked for longest ago leave first."""
 _ALONE = 20
-"""What a state without a fact counts as."""
+"""What a state with none counts as."""
 _AT_ONCE = 500
 """Changes that are read at once."""
 _RECENT = 64
@@ -164,7 +165,7 @@ class States(Transactions):
 
 
 def _count(held: Held) -> int:
-    return _ALONE + len(held.state.facts)
+    return _ALONE + len(held.state.facts) + len(held.state.recorded)
 
 
 def folded(c: Connection, owner_id: OwnerId) -> Known:
