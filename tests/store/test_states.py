@@ -137,6 +137,7 @@ def told(mine: OwnerMemory, clock: Clock) -> str:
     return repr(found)
 
 
+@pytest.mark.engines
 def test_what_one_process_forgot_another_that_held_it_never_returns(opened: Opener, place: Place, clock: Clock) -> None:
     one, other = opened(), opened()
     alice, held = one.of("alice"), other.of("alice")
