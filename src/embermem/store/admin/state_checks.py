@@ -75,6 +75,8 @@ def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
     if no is None:
         return 0
     loaded, told = checkpoints.load(c, owner_id, no)
+    if loaded != no:
+        return 1
     kept, since = iter(told), 0
     while since < no:
         some = changes(c, owner_id, since, min(_AT_ONCE, no - since))
@@ -84,7 +86,7 @@ def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
         for change in map(checkpoints.persona_only, some):
             if change.decisions and next(kept, None) != change:
                 return 1
-    return int(loaded != no or next(kept, None) is not None)
+    return int(next(kept, None) is not None)
 
 
 def _index(c: Connection, owner_id: OwnerId) -> int:
