@@ -70,7 +70,8 @@ def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change],
 def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Change]]) -> None:
     """Changes of the log read otherwise from now on: the second of each pair takes the place of the first."""
     no, digests = _head(c, owner_id)
-    redacted = {now.no: persona_only(now) for _, now in pairs if now.no <= no}
+    told = ((persona_only(was), persona_only(now)) for was, now in pairs if now.no <= no)
+    redacted = {now.no: now for was, now in told if was.decisions != now.decisions}
     if not redacted:
         return
     try:

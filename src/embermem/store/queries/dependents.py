@@ -38,13 +38,15 @@ _FOUND = (
     Cause.EMBEDDING,
     Cause.ANNOTATION,
     Cause.CONSOLIDATION,
+    Cause.REGROUPING,
     Cause.EVICTION,
+    Cause.EXPIRY,
     Cause.PROFILE,
     Cause.REINDEX,
     Cause.ANEW,
     Cause.FORGETTING,
 )
-"""Causes of changes that tables find by all that they name."""
+"""Causes of changes that tables, or the state, find by all that they name."""
 _READING = _all_but(
     Cause.EMBEDDING,
     Cause.EVICTION,
@@ -59,8 +61,9 @@ _READING = _all_but(
     Cause.EXPIRY,
 )
 """Causes of changes in which an analyst's words stand."""
-_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.EXPIRY)
-"""Causes of changes that name pages which no table finds them by."""
+_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT)
+"""Causes of changes that name pages which no table finds them by. They come after a page was read, and its row says
+which was the last."""
 _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
@@ -128,6 +131,8 @@ class _Following:
         """By segment and page that goes, the changes that placed it there."""
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
+        self._read_from = 0
+        """The first change that names one of the pages."""
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
         change = schema.change.c
@@ -161,8 +166,10 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- pages
 
     def _notes_and_places(self) -> None:
-        note, placed = schema.note, schema.membership
-        for row in self._rows(select(note.c.change_no, note.c.chain_id, note.c.keywords), note.c.page_id, self._pages):
+        note, placed, noted = schema.note, schema.membership, set[str]()
+        told = select(note.c.page_id, note.c.change_no, note.c.chain_id, note.c.keywords)
+        for row in self._rows(told, note.c.page_id, self._pages):
+            noted.add(row.page_id)
             self._numbers.add(row.change_no)
             self._chains[row.chain_id] = min(row.change_no, self._chains.get(row.chain_id, row.change_no))
             self._words.update(from_json(row.keywords, tuple[str, ...]))
@@ -171,6 +178,7 @@ class _Following:
             self._numbers.add(row.change_no)
             self._segments[row.segment_id] = min(row.change_no, self._segments.get(row.segment_id, row.change_no))
             self._lost.setdefault(row.segment_id, {}).setdefault(row.page_id, []).append(row.change_no)
+        self._read_from = min(self._numbers) if noted and noted == self._pages else 0
 
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
@@ -348,9 +356,9 @@ class _Following:
             if one.began not in resting:
                 break
 
-    def _ends(self, table: Any, column: Any, ids: Collection[str]) -> None:
+    def _ends(self, query: Any, column: Any, ids: Collection[str]) -> None:
         """The changes that wrote versions of items, and those that ended them."""
-        for row in self._rows(select(table.c.change_no, table.c.retired_no), column, ids):
+        for row in self._rows(query, column, ids):
             self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
 
     # --------------------------------------------------------------------------------------------------- summaries
@@ -364,8 +372,8 @@ class _Following:
             if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
         for segment_id, since in self._segments.items():
-            written = select(text.c.change_no).where(text.c.change_no >= since)
-            self._numbers.update(row.change_no for row in self._rows(written, text.c.segment_id, {segment_id}))
+            written = select(text.c.change_no, text.c.retired_no).where(text.c.change_no >= since)
+            self._ends(written, text.c.segment_id, {segment_id})
 
     def _all_segments(self, since: int) -> Mapping[str, int]:
         """Every segment, from one change on."""
@@ -386,7 +394,7 @@ class _Following:
         """Conflicts of what goes, and what else was noted of pages."""
         for table in schema.OF_PAGES:
             if table not in (schema.note, schema.membership):
-                self._ends(table, table.c.page_id, self._pages)
+                self._ends(select(table.c.change_no, table.c.retired_no), table.c.page_id, self._pages)
         conflicts = self._state.items[Item.CONFLICT]
         for key in conflicts:
             if not self._facts.isdisjoint(key):
@@ -398,18 +406,19 @@ class _Following:
         emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
         for row in self._rows(select(segment.c.evicted_no), segment.c.segment_id, emptied):
             self._numbers |= {row.evicted_no} - {None}
-        self._naming(_ANALYSING, self._pages)
+        page = schema.page.c
+        last = [row.touched_no for row in self._rows(select(page.touched_no), page.page_id, self._pages)]
+        self._naming(_ANALYSING, self._pages, self._read_from, max(last, default=0))
         self._naming(_RULING, self._facts | self._segments.keys())
 
-    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:
+    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str], since: int = 0, upto: int | None = None) -> None:
         table = schema.change
         if not ids:
             return
-        rows = self._c.execute(
-            select(table.c.no, table.c.decisions).where(
-                table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
-            )
+        query = select(table.c.no, table.c.decisions).where(
+            table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
         )
+        rows = self._c.execute(query if upto is None else query.where(table.c.no.between(since, upto)))
         few = [json_text(one) for one in sorted(ids)] if len(ids) <= 8 else []
         for row in rows:
             named = any(one in row.decisions for one in few) if few else not ids.isdisjoint(_ID.findall(row.decisions))
