@@ -127,6 +127,8 @@ class Impact:
             before=trail.changes,
             after=left.changes,
             begun=trail.begun,
+            places=left.places,
+            apart=trail.apart,
             decisions=tuple(decisions),
             segments=tuple(d.segment_id for d in segments if d.segment_id in lost),
         )

@@ -18,9 +18,9 @@ from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
-from embermem.protocols import SegmentImpact, Trail
+from embermem.protocols import Apart, SegmentImpact, Trail
 from embermem.store import schema
-from embermem.store.codec import from_json, json_text, micros, moment
+from embermem.store.codec import decisions_naming, from_json, json_text, micros, moment, record
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
@@ -70,6 +70,8 @@ _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""
 _UNTOUCHED = SegmentImpact(lost=0, left=1, holds=1, first_no=0, said_from=None, said_to=None, words=frozenset())
 """A segment that loses no page, only words of its chains' summaries."""
+_MANY = 64
+"""Of so many pages, utterances, chains and segments each decision is looked for, at most; else all are read."""
 _RETOLD = 24
 """Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
 
@@ -151,9 +153,11 @@ class _Following:
         self._proposed(said)
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
         since = self._segments if verbatim or read_from is None else self._all_segments(read_from)
+        apart: dict[int, Apart] = {}
         return Trail(
             begun=begun,
-            changes=self._changes(begun, None if verbatim else read_from),
+            changes=self._changes(begun, apart) if verbatim else self._all_changes(begun, read_from),
+            apart=apart,
             written_from={SegmentId(segment_id): no for segment_id, no in since.items()},
             texts=self._texts_before(since),
             chains=chains,
@@ -444,15 +448,35 @@ class _Following:
 
     # ----------------------------------------------------------------------------------------------------- reading
 
-    def _changes(self, begun: int, since: int | None) -> tuple[Change, ...]:
-        """Those found, all up to `begun`, and all from `since` on (None: no others)."""
+    def _changes(self, begun: int, apart: dict[int, Apart]) -> tuple[Change, ...]:
+        """Those found, and all up to `begun`. Of those found, decisions that do not have to do with what goes are put
+        `apart`: what no model wrote says by its ids and sources of what it tells."""
+        said = {u.id for page in self._told for u in page.utterances}
+        names = [json_text(one).encode() for one in sorted({*self._pages, *said, *self._chains, *self._segments})]
+        if len(names) > _MANY:
+            return self._all_changes(begun, None)
+        made = []
+        for row in self._logged(begun):
+            if row.no <= begun:
+                made.append(change_from(row))
+            else:
+                decisions, apart[row.no] = decisions_naming(row.decisions, names)
+                made.append(record(Change, row, decisions=decisions))
+        return tuple(made)
+
+    def _all_changes(self, begun: int, since: int | None) -> tuple[Change, ...]:
+        """Those found, all up to `begun`, and all from `since` on (None: no others), whole."""
         table = schema.change
         if since is not None:
             others = self._c.scalars(select(table.c.no).where(table.c.owner_id == self._owner_id, table.c.no >= since))
             self._numbers |= set(others)
+        return tuple(map(change_from, self._logged(begun)))
+
+    def _logged(self, begun: int) -> Sequence[Any]:
+        """The rows of changes that were found, and of all up to `begun`, in order."""
+        table = schema.change
         self._numbers |= set(range(1, begun + 1))
-        rows = sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
-        return tuple(change_from(row) for row in rows)
+        return sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
 
     def _rows(self, query: Any, column: Any, values: Iterable[Any], *, of: Any = None) -> Iterable[Any]:
         """The owner's rows in which a column has one of some values."""
