@@ -96,12 +96,12 @@ _OWNERS = (
         tests=("test_store_suite.py", "test_public_face.py"),
     ),
     Fault(
-        name="sources-of-all-owners",
-        breaks="a fact names utterances of another owner as its sources",
-        file="store/queries/reads.py",
-        old="SOURCES.where(source.owner_id == owner_id, source.item == item, source.item_id.in_(ids))",
-        new="SOURCES.where(source.item == item, source.item_id.in_(ids))",
-        tests=("test_store_suite.py", "test_why.py", "test_correction.py", "test_undo.py"),
+        name="metadata-of-all-owners",
+        breaks="a fact has metadata of what another owner said",
+        file="store/queries/persona.py",
+        old="where(said.owner_id == known.owner_id, said.metadata.is_not(None))",
+        new="where(said.metadata.is_not(None))",
+        tests=("test_inherited_metadata.py", "test_store_suite.py", "test_scopes.py"),
     ),
     Fault(
         name="threads-of-all-owners",

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from enum import Enum
 from typing import Any
 
-from embermem.core.changes import Cause, Change, sources
+from embermem.core.changes import BegunAnew, Cause, ChainSummarised, Change, SegmentGrew, SegmentWritten, sources
 from embermem.core.state import PersonaState
 from embermem.core.state.persona import PERSONA
 from embermem.core.types import OwnerId, Source
@@ -46,13 +46,30 @@ def log_of(look: Callable[..., list[Row]], owner_id: str) -> list[Change]:
 
 
 def persona_rows(look: Callable[..., list[Row]], *, without: str | None = None) -> dict[str, list[Row]]:
-    """By name, the versions of what is known of all owners but one, and what they rest on (`source`)."""
+    """By name, the versions of what is known of all owners but one; and what these, summaries of chains and texts of
+    segments rest on (`source`)."""
     found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
     for owner in look("SELECT owner_id FROM owner ORDER BY owner_id"):
         if owner["owner_id"] != without:
-            for name, rows in _of_owner(PersonaState(log_of(look, owner["owner_id"]))).items():
+            log = log_of(look, owner["owner_id"])
+            told = _of_owner(PersonaState(log))
+            told["source"] += _of_summaries(log)
+            for name, rows in told.items():
                 found[name] += [{"owner_id": owner["owner_id"], **row} for row in rows]
     return found
+
+
+def _of_summaries(log: list[Change]) -> list[Row]:
+    """What the summaries of chains, and what is new of the texts of segments, rest on."""
+    found: dict[tuple[str, str], set[tuple[int, Source]]] = {}
+    for change in log:
+        for d in change.decisions:
+            if isinstance(d, BegunAnew):
+                found.clear()
+            elif isinstance(d, ChainSummarised | SegmentWritten | SegmentGrew):
+                key = ("chain", d.chain_id) if isinstance(d, ChainSummarised) else ("segment", d.segment_id)
+                found.setdefault(key, set()).update((change.no, one) for one in sources(d))
+    return [row for (item, item_id), told_by in found.items() for row in _sources(item, item_id, told_by)]
 
 
 def _of_owner(state: PersonaState) -> dict[str, list[Row]]:

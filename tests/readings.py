@@ -32,7 +32,6 @@ def stored(place: str | Path, *, without: str | None = None) -> dict[str, list[t
     with looking(place) as look:
         found = {table: look(f"SELECT * FROM {table}") for table in (*(one.name for one in schema.DERIVED), *KEPT)}
         personas = persona_rows(look)
-    found["source"] += personas.pop("source")
     for table, rows in {**personas, **found}.items():
         told[table] = sorted(
             tuple((name, repr(value)) for name, value in row.items() if name != "touched_no")

@@ -250,7 +250,7 @@ def assert_sources(look: Look, mine: str) -> None:
         ),
     ]
     known = {r["seq"] for r in look("SELECT seq FROM utterance WHERE owner_id = ?", mine)}
-    told = [*look("SELECT * FROM source WHERE owner_id = ?", mine), *persona["source"]]
+    told = persona["source"]
     assert {row["seq"] for row in told} <= known
     assert {row["item"] for row in told} <= set(RESTING)
     named = {(row["item"], row["item_id"], row["change_no"]) for row in told}

@@ -38,8 +38,7 @@ def taken(place: str | Path) -> Rows:
             if table not in (schema.checkpoint, schema.checkpoint_part)
         }
         told = persona_rows.persona_rows(look)
-    found["source"] = [{k: v for k, v in row.items() if k != "ordinal"} for row in found["source"]]
-    return {**found, **told, "source": [*found["source"], *told["source"]]}
+    return {**found, **told}
 
 
 def differences(before: Rows, after: Rows, owner_id: str, done: Forgotten) -> list[str]:
@@ -102,7 +101,7 @@ def _size(value: object) -> str:
 
 
 class Impact:
-    """What of an owner's rows rests on what was forgotten: by the table `source`, by membership of a chain or segment,
+    """What of an owner's rows rests on what was forgotten: by its sources, by membership of a chain or segment,
     by being what a fact that went had replaced."""
 
     def __init__(self, before: Rows, done: Forgotten) -> None:
@@ -126,6 +125,8 @@ class Impact:
         self._mirroring = self._lines_of_facts(before, {*done.facts})
         ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
         self._mentions = {json.dumps(one) for one in ids}
+        self._numbers = {row["no"] for row in before["change"] if self._told(row["decisions"])}
+        self._numbers |= {row["no"] for row in before["change_source"] if row["seq"] in self._seqs}
 
     def reaches(self, name: str, row: Row) -> bool:
         """Whether a row may be changed, or go. One that tells a word of what goes must be."""
@@ -134,6 +135,8 @@ class Impact:
         match name:
             case "utterance" | "utterance_value" | "embedding":
                 return row["seq"] in self._seqs
+            case "change_source":
+                return row["seq"] in self._seqs or row["no"] in self._numbers
             case "original":
                 return row["item_id"] in self._utterances or thread_of(row["item_id"]) in self._threads
             case "page" | "membership":

@@ -22,6 +22,8 @@ def labels(mine: OwnerMemory) -> dict[str, object]:
 def test_facts_and_pages_have_the_metadata_of_what_they_rest_on_and_of_their_callers(
     alice: OwnerMemory, memory: Memory
 ) -> None:
+    for thread in ("a", "b", "c"):  # whose messages have the same numbers
+        memory.of("bob").add("I live in Porto.", thread=thread, metadata={"of": "bob"})
     alice.add("I live in Lyon.", metadata={"ticket": "T-1", "n": 1})
     second = alice.add("I live in Lyon.", thread="b", metadata={"ticket": "T-2", "n": 2})
     alice.add("I like figs.", thread="c")

@@ -190,9 +190,9 @@ EVOLVED = ["SegmentEvolved", {"segment_id": "s1", "keywords": [SECRET], "tags": 
 OTHER = ["Undone", {"no": 1}]
 ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved"}
 ENDED_ITEMS = ("recall_case", "link", "evolution", "fact", "trait", "profile", "person")
-"""Items that no row of `source` tells of any more."""
+"""Items of whom rows of `source` told."""
 RECORD_TABLES = ("record", "record_value", "record_state")
-ENDED_TABLES = (*ENDED_ITEMS, "fact_state", "conflict", *RECORD_TABLES)
+ENDED_TABLES = ("source", *ENDED_ITEMS, "fact_state", "conflict", *RECORD_TABLES)
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
@@ -258,7 +258,8 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
         if table.name in there and table.name not in ("change", "source", "store", "segment_text")
     }
     texts = rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no")
-    sources = [row for row in rows(of_0013, NOT_OF_TEXTS) if row["item"] not in ENDED_ITEMS]
+    of_chains = "SELECT item_id, change_no, seq, start, \"end\" FROM source WHERE item = 'chain'"
+    sources = {tuple(row.values()) for row in rows(of_0013, of_chains)}
     current = "SELECT count(*) AS n FROM fact WHERE retired_no IS NULL AND archived_no IS NULL AND about = 'user'"
     (facts,) = rows(of_0013, current)
     visited = rows(of_0013, "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL")
@@ -270,7 +271,11 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     assert rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no") == [
         row if row["retired_no"] is None else {**row, **ended} for row in texts
     ]
-    assert rows(of_0013, NOT_OF_TEXTS) == sources
+    assert sources == {
+        (row["chain_id"], row["change_no"], one["seq"], one.get("start"), one.get("end"))
+        for row in rows(of_0013, "SELECT chain_id, change_no, sources FROM chain")
+        for one in json.loads(row["sources"])
+    }
     causes = {row["cause"]: row["cause"] for row in log} | {"linking": "correction"}
     assert [{**row, "decisions": ""} for row in after] == [
         {**row, "decisions": "", "cause": causes[row["cause"]]} for row in log
@@ -278,8 +283,7 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     *_, fourth, third, second, first = rows(of_0013, LOG)
     assert [json.loads(row["decisions"]) for row in (fourth, third, second)] == [[], [OTHER], []]
     assert json.loads(first["decisions"]) == [["Undone", {"no": second["no"]}]]
-    left = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
-    assert sorted(left) == sorted({*items} - {*ENDED_ITEMS})
+    assert rows(of_0013, "SELECT DISTINCT no FROM change_source")
     assert not {*ENDED_TABLES} & {one[0].strip("'") for one in shape(of_0013)}
     for name, told in before.items():
         columns = ", ".join(told[0]) if told else "*"
@@ -310,9 +314,6 @@ def resolved(log: list[dict[str, Any]]) -> Iterator[tuple[Decision, ...]]:
             made.append(texts.after(d) if isinstance(d, SegmentGrew) else d)
             texts.take(d)
         yield tuple(made)
-
-
-NOT_OF_TEXTS = "SELECT * FROM source WHERE item NOT IN ('recall_case', 'segment')"
 
 
 def in_file(file: Path) -> bool:

@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 __all__ = [
-    "Apart",
     "ALL_FACTS",
     "ARCHIVED",
     "ENDED",
     "HELD",
     "NOW",
+    "Apart",
     "ApiKey",
     "Backlog",
     "Bounds",
@@ -686,12 +686,13 @@ was."""
 class Trail:
     """What an owner's logs say of pages and facts that are to be forgotten, at one revision.
 
-    `changes` are those that may tell of them, in order; of some the decisions that cannot were left `apart`. `begun` is the change that began memory anew last
-    (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
-    keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
-    `repeated` the texts, in lower case, that pages which stay say too. `verbatim`: whoever wrote of the pages wrote
-    what was said as it was said. `written_from`: by segment, the change from which on all that write its text are among
-    `changes`; `texts` the text of each before that, if it had one. Up to `begun` all changes are there.
+    `changes` are those that may tell of them, in order; decisions of theirs that cannot are left `apart`. `begun` is
+    the change that began memory anew last (0: none): what came before stands in the log only. `chains` are those of the
+    pages, each with the pages that it keeps, in order; `segments` those that hold them or their chains' summaries;
+    `facts` all that rest on them; `repeated` the texts, in lower case, that pages which stay say too. `verbatim`:
+    whoever wrote of the pages wrote what was said as it was said. `written_from`: by segment, the change from which on
+    all that write its text are among `changes`; `texts` the text of each before that, if it had one. Up to `begun` all
+    changes are there, whole.
     """
 
     begun: int

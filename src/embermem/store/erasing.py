@@ -446,7 +446,7 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
     nothing again. A document goes with its last passage; of one that lost some, neither its original nor a hash of its
     text is kept."""
     utterance, vector, page = schema.utterance, schema.embedding, schema.page
-    value = schema.utterance_value
+    value, rests = schema.utterance_value, schema.change_source
     threads: set[str] = set()
     for ids in reads.chunks(pages):
         threads |= set(
@@ -462,6 +462,7 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
         for some in reads.chunks(seqs):
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
             c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
+            c.execute(delete(rests).where(rests.c.owner_id == owner_id, rests.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
         said = select(utterance.c.id).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
         originals.drop(c, owner_id, said)
@@ -585,10 +586,7 @@ def sum_again(
     for segment_id in segments:
         total = sums.get(segment_id)
         if total is None:
-            rows = c.execute(
-                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
-            ).all()
-            vectors = [view.vector for view in reads.page_views(c, owner_id, rows, 0, embedder)]
+            vectors = reads.segment_page_vectors(c, owner_id, segment_id, embedder)
             made = [vector for vector in vectors if vector is not None]
             total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
         c.execute(

@@ -28,12 +28,13 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
-from embermem.core.changes import Cause
+from embermem.core.changes import Cause, ChainSummarised
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
+from embermem.store.queries.changes import changes, index_again
 from embermem.store.schema import HEAD
 from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, set_owner, update_rows
@@ -47,7 +48,7 @@ _ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved")
 """Kinds of decisions that end with schema 0013."""
 _PERSONA_TABLES = ("fact", "fact_state", "conflict", "trait", "profile", "person")
 _RECORD_TABLES = ("record", "record_value", "record_state")
-_ENDED_TABLES = ("recall_case", "link", "evolution", *_PERSONA_TABLES, *_RECORD_TABLES)
+_ENDED_TABLES = ("recall_case", "link", "evolution", "source", *_PERSONA_TABLES, *_RECORD_TABLES)
 """Tables that end with it; of what they held, each has the sources under its name."""
 
 
@@ -168,6 +169,20 @@ def _fold_personas(connection: Connection) -> None:
         set_owner(connection, owner_id, **counted(folded(connection, owner_id).held.state))
 
 
+def _index_sources(connection: Connection) -> None:
+    """What changes rest on is found by an index of the log; summaries of chains say it themselves."""
+    chain = schema.chain
+    for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
+        index_again(connection, owner_id)
+        for change in changes(connection, owner_id, kinds=(ChainSummarised,)):
+            told = [
+                {"chain_id": d.chain_id, "change_no": change.no, "sources": json_text(d.sources)}
+                for d in change.decisions
+                if isinstance(d, ChainSummarised)
+            ]
+            update_rows(connection, chain, owner_id, ("chain_id", "change_no"), told)
+
+
 def _drop_records(connection: Connection) -> None:
     """Records of memory systems other than MemoryOS leave the store, which is one of MemoryOS from then on: all that
     was said is read by it. A scrub is due then."""
@@ -177,7 +192,6 @@ def _drop_records(connection: Connection) -> None:
 
 
 def _drop_tables(connection: Connection) -> None:
-    connection.execute(delete(schema.source).where(schema.source.c.item.in_(_ENDED_TABLES)))
     for table in _ENDED_TABLES:
         connection.execute(text(f"DROP TABLE {table}"))
 
@@ -186,6 +200,7 @@ def _to_0014(connection: Connection) -> None:
     _drop_what_ended(connection)
     write_what_is_new(connection)
     _fold_personas(connection)
+    _index_sources(connection)
     _drop_records(connection)
     _drop_tables(connection)
 

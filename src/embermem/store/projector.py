@@ -14,7 +14,7 @@ from embermem.core import changes
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import StoreCorrupt
 from embermem.core.state import PERSONA_KINDS
-from embermem.core.types import OwnerId, PersonaChange, Source
+from embermem.core.types import OwnerId, PersonaChange
 from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import SegmentVectors
 from embermem.store import schema
@@ -26,8 +26,6 @@ from embermem.store.queries.segment_texts import standing_text
 from embermem.store.statements import set_owner, update_rows
 
 Row = dict[str, Any]
-_Span = tuple[int, int | None, int | None]
-"""seq, start, end"""
 
 _BARRING = (Cause.FORGETTING, Cause.UNDO)
 """The causes of changes that bar texts, or lift that."""
@@ -81,7 +79,6 @@ class Projector:
         places = self._places()
         self._write_pages()
         self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), places)
-        self._write_sources()
         self._write_barred()
         if self._embedded_seq is not None:
             set_owner(self._connection, self._owner_id, embedded_seq=self._embedded_seq)
@@ -128,7 +125,7 @@ class Projector:
                     self._set_or_end(d)
 
     def _write_text(self, d: changes.SegmentTold) -> None:
-        """The whole text that stands now; it rests on what the decision adds, and on what those before it added."""
+        """The whole text that stands now."""
         if isinstance(d, changes.SegmentGrew) and self._texts.get(d.segment_id) is None:
             known = standing_text(self._connection, self._owner_id, d.segment_id)
             if known is not None:
@@ -141,7 +138,6 @@ class Projector:
         assert text is not None  # it was taken
         table = schema.segment_text
         self._version(table, **row_of(text, table, shown=shown_text(text.shown, text.keywords)))
-        self._rests_on(schema.ITEM_OF[table], d.segment_id, changes.sources(d), more=isinstance(d, changes.SegmentGrew))
 
     def _set_or_end(self, d: changes.Decision) -> None:
         """What the table of decisions says of a kind, when its version, or the end of one, is all that it writes."""
@@ -153,21 +149,18 @@ class Projector:
             raise TypeError(f"no row says what a decision of kind {d.tag} does")
 
     def _set(self, d: changes.Decision, **more: object) -> None:
-        """A version of what the decision sets, and what it rests on."""
+        """A version of what the decision sets."""
         which = changes.set_by(d)
         assert which is not None  # as the table of decisions says
-        table, key = _table_and_key(which)
+        table = _table_and_key(which)[0]
         analyst = {"analyst": self._analyst} if "analyst" in table.c else {}
         self._version(table, **{**analyst, **row_of(d, table), **more})
-        if table in schema.ITEM_OF:
-            self._rests_on(schema.ITEM_OF[table], ".".join(key), changes.sources(d))
 
     # ------------------------------------------------------------------------------------------------- gathering
 
     def _stage_anew(self) -> None:
         self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
         self._texts = changes.SegmentTexts()
-        self._sources: dict[tuple[str, str, int], set[_Span]] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._placed: dict[str, str] = {}
@@ -212,12 +205,6 @@ class Projector:
     def _segment(self, segment_id: str) -> _SegmentMoves:
         return self._segments.setdefault(segment_id, _SegmentMoves())
 
-    def _rests_on(self, item: str, item_id: str, sources: Iterable[Source], *, more: bool = False) -> None:
-        """What an item's new version rests on; the sources of a text that grows (`more`) add up."""
-        key = (item, item_id, self._no)
-        spans = {(source.seq, source.start, source.end) for source in sources}
-        self._sources[key] = spans | self._sources.get(key, set()) if more else spans
-
     # --------------------------------------------------------------------------------------------------- writing
 
     def _many(self, statement: Any, rows: Sequence[Row]) -> None:
@@ -246,14 +233,6 @@ class Projector:
         """End the version that stands of each key."""
         rows = [{**row, **schema.ENDED.get(table, {})} for row in rows]
         update_rows(self._connection, table, self._owner_id, schema.KEYS[table], rows, standing=True)
-
-    def _write_sources(self) -> None:
-        rows = [
-            self._row(item=item, item_id=item_id, change_no=no, ordinal=ordinal, seq=seq, start=start, end=end)
-            for (item, item_id, no), spans in self._sources.items()
-            for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0)))
-        ]
-        self._many(insert(schema.source), rows)
 
     def _write_barred(self) -> None:
         """The marks of changes that stand. Where one was undone, all are taken from the log again."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, bindparam, delete, func, select, update
+from sqlalchemy import Table, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import (
@@ -17,13 +17,11 @@ from embermem.core.changes import (
     Evicted,
     Item,
     SegmentEnded,
-    SegmentGrew,
     SegmentTold,
     SegmentWritten,
     Sort,
     ids,
     set_by,
-    sources,
 )
 from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId
@@ -32,6 +30,7 @@ from embermem.store import schema
 from embermem.store.codec import decisions_text, decisions_together, row_of, shown_text
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
+from embermem.store.queries.changes import index_rewritten
 from embermem.store.queries.segment_texts import text_versions
 from embermem.store.statements import update_rows
 
@@ -75,7 +74,6 @@ class _Rewriting:
                 overwriting.stage(replace(now, decisions=edited))
             told = _texts_changed(was, now)
             dropped += [((schema.segment_text, (one,)), was.no) for one, left in told.items() if not left]
-            overwriting.rest(now, [d for left in told.values() for d in left])
             retold |= told.keys()
         self._drop_pages()
         for key, no in sorted(dropped, key=lambda one: -one[1]):
@@ -88,6 +86,7 @@ class _Rewriting:
     def _write_log(self) -> None:
         rows = [{"no": now.no, "decisions": self._text_of(now)} for _, now in self._pairs]
         update_rows(self._c, schema.change, self._owner_id, ("no",), rows)
+        index_rewritten(self._c, self._owner_id, self._pairs, self._erasure.apart)
 
     def _text_of(self, change: Change) -> str:
         apart = self._erasure.apart.get(change.no)
@@ -99,14 +98,9 @@ class _Rewriting:
 
     def _drop_pages(self) -> None:
         """What was noted of the pages that go, such as where they were."""
-        named = [schema.ITEM_OF[table] for table in schema.OF_PAGES if table in schema.ITEM_OF]
-        source = schema.source
         for some in reads.chunks(sorted(self._pages)):
             for table in schema.OF_PAGES:
                 self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
-            if named:
-                mine = (source.c.owner_id == self._owner_id, source.c.item.in_(named), source.c.item_id.in_(some))
-                self._c.execute(delete(source).where(*mine))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
         """A version goes; the one before it, if it stood until then, stands until this one's end."""
@@ -122,17 +116,6 @@ class _Rewriting:
             .where(*mine, table.c.retired_no == no, table.c.change_no < no)
             .values(retired_no=row.retired_no, retired_at=row.retired_at)
         )
-        item = schema.ITEM_OF.get(table)
-        if item is not None:
-            source = schema.source
-            self._c.execute(
-                delete(source).where(
-                    source.c.owner_id == self._owner_id,
-                    source.c.item == item,
-                    source.c.item_id == ".".join(key),
-                    source.c.change_no == no,
-                )
-            )
 
     # -------------------------------------------------------------------------------------------------- segments
 
@@ -217,14 +200,6 @@ class _Rewriting:
 class Overwriting(Projector):
     """Versions that are told otherwise under the same change: their rows are written over, not retired."""
 
-    def rest(self, change: Change, told: Iterable[SegmentTold]) -> None:
-        """What a change says now that texts of segments rest on."""
-        self._no = change.no
-        for d in told:
-            self._rests_on(
-                schema.ITEM_OF[schema.segment_text], d.segment_id, sources(d), more=isinstance(d, SegmentGrew)
-            )
-
     def overwrite(self) -> None:
         """Write what was gathered over the rows that are there."""
         for table, by_key in self._versions.items():
@@ -232,17 +207,6 @@ class Overwriting(Projector):
             names = [column.name for column in table.c if column.name not in ("owner_id", *_RETIRING)]
             told = [{name: row.get(name) for name in names} for row in rows]
             update_rows(self._connection, table, self._owner_id, (*schema.KEYS[table], "change_no"), told)
-        source = schema.source
-        self._many(
-            delete(source).where(
-                source.c.owner_id == self._owner_id,
-                source.c.item == bindparam("k_item"),
-                source.c.item_id == bindparam("k_id"),
-                source.c.change_no == bindparam("k_no"),
-            ),
-            [{"k_item": item, "k_id": item_id, "k_no": no} for item, item_id, no in self._sources],
-        )
-        self._write_sources()
 
 
 def _is(table: Table, key: Sequence[str]) -> Iterable[Any]:

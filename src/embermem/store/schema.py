@@ -29,7 +29,6 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, SchemaItem
 
-from embermem.core.changes import KINDS, Noted
 from embermem.store.codec import offset_of
 from embermem.store.engines.owner_alias import OwnerKey
 from embermem.store.engines.packed_text import PackedText
@@ -289,6 +288,14 @@ change = _owned(
     Index("ix_change_cause", "owner_id", "cause", "no"),
 )
 
+# Which changes rest on an utterance: what is to be forgotten is found by it, and nothing is read from it.
+change_source = _owned(
+    "change_source",
+    Column("seq", Integer, primary_key=True),
+    Column("no", Integer, primary_key=True),
+    small=True,
+)
+
 # ---- the ledger of model calls: no text of requests, of answers or of errors
 
 call = _owned(
@@ -332,6 +339,7 @@ chain = _versions(
     [_key("chain_id")],
     Column("thread", Text, nullable=False),
     Column("summary", Text, nullable=False),
+    Column("sources", PackedText),  # NULL: none
 )
 
 # Counters of a segment; they are not versioned.
@@ -399,21 +407,6 @@ barred = _owned(
     small=True,
 )
 
-# Down to the utterance and its characters: what each derived item rests on. `item` is one of ITEMS; `item_id` its id,
-# dimension or name.
-source = _owned(
-    "source",
-    _key("item", 16),
-    _key("item_id", 80),
-    Column("change_no", Integer, primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("seq", Integer, nullable=False),
-    Column("start", Integer),
-    Column("end", Integer),
-    Index("ix_source_seq", "owner_id", "seq", "item"),
-    small=True,
-)
-
 # Who else may read this owner's memory, or also write to it: a space's, or what is known of a user. Rows that were
 # revoked stay, as the record of it.
 share = _owned(
@@ -433,7 +426,6 @@ DERIVED = (
     chain,
     segment,
     segment_text,
-    source,
 )
 """Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
 KEYS: Mapping[Table, tuple[str, ...]] = {
@@ -450,17 +442,6 @@ ENDED: Mapping[Table, Mapping[str, str | None]] = {
 OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
 """The tables whose versions belong to pages."""
 
-_WITH_SOURCES = {
-    metadata.tables[entry.sets[0]]
-    for entry in KINDS.values()
-    if entry.sets is not None and entry.sets[0] in metadata.tables and entry.sources and entry.of is not Noted
-}
-"""Of what a note proposes, the sources stand in the note."""
-ITEMS: Mapping[str, Table] = {
-    "segment" if table is segment_text else table.name: table for table in DERIVED if table in _WITH_SOURCES
-}
-"""The table of each kind of item that `source` tells of."""
-ITEM_OF = {table: item for item, table in ITEMS.items()}
 OWNED = (owner, *(one for one in metadata.sorted_tables if "owner_id" in one.c and one is not owner))
 """Tables that belong to owners, the owners' own first."""
 COMMON = tuple(table for table in metadata.sorted_tables if "owner_id" not in table.c)

@@ -3,24 +3,21 @@ of the text that stands holds it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, select, update
 
-from embermem.core.changes import BegunAnew, SegmentEnded, SegmentGrew, SegmentTexts, SegmentWritten, growth, sources
-from embermem.core.types import OwnerId, SegmentId
+from embermem.core.changes import BegunAnew, SegmentEnded, SegmentGrew, SegmentTexts, SegmentWritten, growth
+from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.codec import decision_from, from_json, json_text
-from embermem.store.queries import reads
 from embermem.store.statements import update_rows
 
 _AT_ONCE = 200
 """Changes held in memory."""
 _KINDS = {kind.tag: kind for kind in (SegmentWritten, SegmentEnded, BegunAnew)}
-_Told = dict[tuple[int, SegmentId], set[tuple[int, int | None, int | None]]]
-"""By change and segment, what the change says that its text rests on: seq, start, end."""
 
 
 def write_what_is_new(c: Connection) -> None:
@@ -30,22 +27,12 @@ def write_what_is_new(c: Connection) -> None:
 
 
 def _of_owner(c: Connection, owner_id: OwnerId) -> None:
-    texts, told = SegmentTexts(), _Told()
+    texts = SegmentTexts()
     for rows in _log(c, owner_id):
-        made = ((row.no, _grown(row.no, row.decisions, texts, told)) for row in rows)
+        made = ((row.no, _grown(row.decisions, texts)) for row in rows)
         written = [{"no": no, "decisions": decisions} for no, decisions in made if decisions is not None]
         update_rows(c, schema.change, owner_id, ("no",), written)
-    text, source, item = schema.segment_text, schema.source, schema.ITEM_OF[schema.segment_text]
-    known = c.execute(select(text.c.change_no, text.c.segment_id).where(text.c.owner_id == owner_id)).all()
-    c.execute(delete(source).where(source.c.owner_id == owner_id, source.c.item == item))
-    for some in reads.chunks([(no, segment_id) for no, segment_id in known]):
-        rows = [
-            {"owner_id": owner_id, "item": item, "item_id": segment_id, "change_no": no, **one}
-            for no, segment_id in some
-            for one in _rows(told.get((no, segment_id), ()))
-        ]
-        if rows:
-            c.execute(insert(source), rows)
+    text = schema.segment_text
     ended = update(text).where(text.c.owner_id == owner_id, text.c.retired_no.is_not(None))
     c.execute(ended.values(**schema.ENDED[text]))
 
@@ -58,7 +45,7 @@ def _log(c: Connection, owner_id: OwnerId) -> Iterator[Any]:
         done = rows[-1].no
 
 
-def _grown(no: int, decisions: str, texts: SegmentTexts, told: _Told) -> str | None:
+def _grown(decisions: str, texts: SegmentTexts) -> str | None:
     """The decisions of a change in the present form; None where they are in it."""
     made: list[tuple[str, object]] = []
     changed = False
@@ -69,16 +56,7 @@ def _grown(no: int, decisions: str, texts: SegmentTexts, told: _Told) -> str | N
         d = decision_from(tag, fields)
         if isinstance(d, SegmentWritten):
             now = growth(texts.get(d.segment_id), d)
-            rested = told.setdefault((no, d.segment_id), set())
             if isinstance(now, SegmentGrew):
                 made[-1], changed = (now.tag, now), True
-            else:
-                rested.clear()
-            rested.update((one.seq, one.start, one.end) for one in sources(now))
         texts.take(d)
     return json_text(made) if changed else None
-
-
-def _rows(spans: Iterable[tuple[int, int | None, int | None]]) -> Iterator[dict[str, int | None]]:
-    for ordinal, (seq, start, end) in enumerate(sorted(spans, key=lambda s: (s[0], s[1] or 0, s[2] or 0))):
-        yield {"ordinal": ordinal, "seq": seq, "start": start, "end": end}

@@ -54,7 +54,7 @@ def stored(place: str | Path) -> Rows:
     with looking(place) as look:
         told = {table.name: look(f"SELECT * FROM {table.name}") for table in schema.DERIVED}
         personas = persona_rows(look)
-    return {**personas, **told, "source": [*told["source"], *personas["source"]]}
+    return {**personas, **told}
 
 
 def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str]]:

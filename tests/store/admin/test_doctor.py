@@ -29,7 +29,6 @@ def first(table: str, key: str, where: str = "1 = 1") -> str:
     return f"{key} = (SELECT min({key}) FROM {table} WHERE {where})"
 
 
-CHAIN = first("source", "item_id", "item = 'chain'")
 ONCE_PLACED = "page_id IN (SELECT page_id FROM membership GROUP BY page_id HAVING count(*) = 1)"
 PAGE, NOTED, PLACED = first("page", "page_id"), first("note", "page_id"), first("page", "page_id", "segment_id <> ''")
 MENDED: dict[str, tuple[tuple[str, ...], str]] = {
@@ -89,16 +88,7 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "a mark": (("UPDATE barred SET change_no = 99999",), "marks of forgotten texts without a change"),
     "a mark that is gone": (("DELETE FROM barred",), "differs from the log: barred"),
-    "a source": (("UPDATE source SET seq = 99999",), "sources that never existed"),
-    "a source's characters": (
-        ('UPDATE source SET start = 0, "end" = 99999',),
-        "sources that end beyond their utterance",
-    ),
-    "a source's item": (
-        (f"UPDATE source SET item_id = 'none' WHERE item = 'chain' AND {CHAIN}",),
-        "sources of missing items",
-    ),
-    "sources of segments": (("DELETE FROM source WHERE item = 'segment'",), "rows of `segment_text` without a source"),
+    "a source": (("UPDATE change_source SET seq = seq + 99999",), "changes that the index of sources has otherwise"),
     "an owner's numbers": (
         ("UPDATE owner SET persona_no = 99999, reset_no = 99999, embedded_seq = 99999",),
         "owners with counters beyond their logs",

@@ -31,7 +31,6 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.core.types import DocumentId, OwnerId, Role, thread_of
 from embermem.store import schema, values
-from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
 from embermem.store.queries import originals
 
@@ -117,7 +116,6 @@ def invariants(halves: bool) -> tuple[Invariant, ...]:
         *_documents(),
         *_originals(),
         *_versions(),
-        *_sources(),
         *_vectors(halves),
         *_work(),
     )
@@ -311,62 +309,6 @@ def _places() -> Iterator[Invariant]:
             f"rows of `{table.name}` whose page is missing",
             _count(table, _none(page, page.c.page_id == table.c.page_id)),
         )
-
-
-def _sources() -> Iterator[Invariant]:
-    source, said, change = schema.source, schema.utterance, schema.change
-    yield _derived(
-        "sources that never existed or were forgotten",
-        _count(source, _none(said, said.c.seq == source.c.seq)),
-        area=SOURCES,
-    )
-    longer = exists().where(
-        said.c.owner_id == _OWNER,
-        said.c.seq == source.c.seq,
-        or_(source.c.start < 0, source.c.end < source.c.start, source.c.end > func.length(said.c.text)),
-    )
-    yield _derived("sources that end beyond their utterance", _count(source, longer), area=SOURCES)
-    rests = _resting()
-    known = [and_(source.c.item == item, there) for item, (_, there) in rests.items()]
-    yield _derived("sources of missing items", _count(source, not_(or_(*known))), area=SOURCES)
-    for item, (table, _) in rests.items():
-        learnt = exists().where(
-            change.c.owner_id == _OWNER,
-            change.c.no == table.c.change_no,
-            change.c.cause.in_([cause.value for cause in LEARNT]),
-        )
-        bare = ~exists().where(source.c.owner_id == _OWNER, source.c.item == item, _same(item, table, source))
-        yield _derived(
-            f"rows of `{table.name}` without a source",
-            _count(table, learnt, *_speaking(item, table), bare),
-            area=SOURCES,
-        )
-
-
-def _resting() -> Mapping[str, tuple[Table, ColumnElement[bool]]]:
-    """The table of each kind of item that has sources, and whether a source's item is in it."""
-    source = schema.source
-    return {
-        item: (table, exists().where(table.c.owner_id == _OWNER, _same(item, table, source)))
-        for item, table in schema.ITEMS.items()
-    }
-
-
-def _same(item: str, table: Table, source: Table) -> ColumnElement[bool]:
-    """Whether a source is that of a row. Those of a segment's text may come with earlier changes."""
-    if item == "segment":
-        return source.c.item_id == table.c.segment_id
-    name = table.c[next(iter(schema.KEYS[table]))]
-    return and_(source.c.item_id == name, source.c.change_no == table.c.change_no)
-
-
-def _speaking(item: str, table: Table) -> tuple[ColumnElement[bool], ...]:
-    """Which rows say something that somebody said."""
-    if item == "chain":
-        return (table.c.summary != "",)
-    if item == "segment":
-        return (Plain(table.c.parts).like('%"text":"_%'),)
-    return ()
 
 
 # ---------------------------------------------------------------------------------------------------- vectors, and work

@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.types import OwnerId
 from embermem.store import checkpoints, schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
-from embermem.store.queries.changes import changes
+from embermem.store.queries.changes import changes, index_again
 from embermem.store.statements import set_owner, update_rows
 from embermem.store.states import counted, folded
 
@@ -41,6 +41,7 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
         done = some[-1].no
     for table, key, rows in kept:
         update_rows(c, table, owner_id, (key,), rows)
+    index_again(c, owner_id)
     checkpoints.drop(c, owner_id)
     state = folded(c, owner_id).held.state
     c.execute(delete(visit).where(visit.c.owner_id == owner_id))

@@ -1,10 +1,10 @@
-"""What must hold of the state that an owner's changes fold to, and of what is kept of it: the checkpoint, the counts in
-the owner's row, and the visits of facts."""
+"""What must hold of what an owner's changes say, and of what is kept of it: the checkpoint, the index of sources, the
+counts in the owner's row, and the visits of facts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func, select
@@ -17,7 +17,7 @@ from embermem.store import checkpoints, schema
 from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Broken, Invariant, Mending
 from embermem.store.codec import micros
 from embermem.store.queries.changes import changes
-from embermem.store.queries.reads import chunks
+from embermem.store.queries.reads import chunks, sources_from, sources_in, text_from
 from embermem.store.states import counted, folded
 
 _AT_ONCE = 500
@@ -28,6 +28,7 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     """What is broken of one owner, whose log can be read; `asked` as for `invariants.broken`."""
     state = folded(c, owner_id).held.state
     then = state.at()
+    told_of = [*_resting(then), *_summaries(c, owner_id)]
     known = {fact.added.fact_id for fact in state.facts}
     owner, visit = schema.owner, schema.fact_visit
     row = c.execute(select(owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)).first()
@@ -41,10 +42,9 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     made += [
         _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
         _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id), Mending.DERIVE),
-        _broken(
-            SOURCES, "sources that end beyond their utterance, of facts, traits or lines", _beyond(c, owner_id, then)
-        ),
-        _broken(SOURCES, "facts, traits or lines without a source", _bare(c, owner_id, then)),
+        _broken(DERIVED, "changes that the index of sources has otherwise", _index(c, owner_id), Mending.DERIVE),
+        _broken(SOURCES, "sources that end beyond their utterance", _beyond(c, owner_id, told_of)),
+        _broken(SOURCES, "summaries, facts, traits or lines without a source", _bare(c, owner_id, told_of)),
     ]
     if row is not None:
         differ = (row.facts or None, row.fact_expires_at) != (told["facts"], told["fact_expires_at"])
@@ -87,8 +87,35 @@ def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
     return int(loaded != no or next(kept, None) is not None)
 
 
-def _resting(then: PersonaMoment) -> Iterator[tuple[int, tuple[Source, ...], bool]]:
-    """What rests on something: the change that set it, its sources, and whether somebody must have said it."""
+def _index(c: Connection, owner_id: OwnerId) -> int:
+    """How many changes rest on other utterances than the index says."""
+    table, found, since = schema.change_source.c, 0, 0
+    while some := changes(c, owner_id, since, _AT_ONCE):
+        told = {one.no: {source.seq for d in one.decisions for source in sources(d)} for one in some}
+        query = select(table.no, table.seq).where(table.owner_id == owner_id, table.no > since)
+        since = some[-1].no
+        kept: dict[int, set[int]] = {}
+        for no, seq in c.execute(query.where(table.no <= since)):
+            kept.setdefault(no, set()).add(seq)
+        found += sum(kept.pop(no, set()) != seqs for no, seqs in told.items()) + len(kept)
+    beyond = select(func.count(func.distinct(table.no))).where(table.owner_id == owner_id, table.no > since)
+    return found + (c.scalar(beyond) or 0)
+
+
+_Resting = tuple[int, tuple[Source, ...], bool]
+"""What rests on something: the change that set it, its sources, and whether somebody must have said it."""
+
+
+def _summaries(c: Connection, owner_id: OwnerId) -> Iterator[_Resting]:
+    chain, text = schema.chain, schema.segment_text
+    for row in c.execute(select(chain).where(chain.c.owner_id == owner_id)):
+        yield row.change_no, sources_from(row.sources), row.summary != ""
+    for row in c.execute(select(text).where(text.c.owner_id == owner_id, text.c.retired_no.is_(None))):
+        parts = text_from(row).parts
+        yield row.change_no, sources_in(parts), any(part.text for part in parts)
+
+
+def _resting(then: PersonaMoment) -> Iterator[_Resting]:
     for fact, _ in then.facts():
         yield fact.no, fact.rests_on(then.no), True
     for item in (Item.TRAIT, Item.PROFILE, Item.PERSON):
@@ -100,8 +127,8 @@ def _resting(then: PersonaMoment) -> Iterator[tuple[int, tuple[Source, ...], boo
             yield version.began, sources(one), said
 
 
-def _beyond(c: Connection, owner_id: OwnerId, then: PersonaMoment) -> int:
-    ends = {source: source.end for _, some, _ in _resting(then) for source in some if source.end is not None}
+def _beyond(c: Connection, owner_id: OwnerId, resting: Sequence[_Resting]) -> int:
+    ends = {source: source.end for _, some, _ in resting for source in some if source.end is not None}
     said, lengths = schema.utterance.c, dict[int, int]()
     for seqs in chunks(sorted({source.seq for source in ends})):
         query = select(said.seq, func.length(said.text)).where(said.owner_id == owner_id, said.seq.in_(seqs))
@@ -109,9 +136,9 @@ def _beyond(c: Connection, owner_id: OwnerId, then: PersonaMoment) -> int:
     return sum(not 0 <= (source.start or 0) <= end <= lengths.get(source.seq, 0) for source, end in ends.items())
 
 
-def _bare(c: Connection, owner_id: OwnerId, then: PersonaMoment) -> int:
+def _bare(c: Connection, owner_id: OwnerId, resting: Sequence[_Resting]) -> int:
     change = schema.change.c
-    bare = [no for no, some, said in _resting(then) if said and not some]
+    bare = [no for no, some, said in resting if said and not some]
     if not bare:
         return 0
     learnt = select(change.no).where(

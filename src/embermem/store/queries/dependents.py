@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change, Decision, Item, SegmentWritten, sources
+from embermem.core.changes import Cause, Change, Decision, Item, SegmentGrew, SegmentWritten, sources
 from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
@@ -24,7 +24,7 @@ from embermem.store.codec import decisions_naming, from_json, json_text, micros,
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from
+from embermem.store.queries.changes import change_from, resting_on
 from embermem.store.queries.segment_texts import text_versions
 from embermem.store.states import Known, States
 
@@ -122,6 +122,8 @@ class _Following:
         self._told = pages
         self._pages = {page.id for page in pages}
         self._seqs = {u.seq for page in pages for u in page.utterances}
+        self._sources = [b'"seq":%d,' % seq for seq in sorted(self._seqs)]
+        """How sources that go begin in the log."""
         self._facts: set[str] = set(facts)
         self._probes = Probes(json_text(probe)[1:-1] for probe in probes)
         self._numbers: set[int] = set()
@@ -299,15 +301,13 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- persona
 
     def _resting(self) -> None:
-        """Segments whose texts rest on the utterances that go."""
-        source, found = schema.source, dict[str, set[int]]()
-        query = select(source.c.item_id, source.c.change_no, source.c.item)
-        for row in self._rows(query, source.c.seq, self._seqs):
-            self._numbers.add(row.change_no)
-            if row.item == "segment":
-                found.setdefault(row.item_id, set()).add(row.change_no)
-        for segment_id, numbers in found.items():
-            self._segments[segment_id] = min(*numbers, self._segments.get(segment_id, min(numbers)))
+        """The changes that rest on the utterances that go, and the segments whose texts do."""
+        numbers, table = resting_on(self._c, self._owner_id, self._seqs), schema.change
+        self._numbers |= numbers
+        for row in self._rows(select(table), table.c.no, numbers):
+            for d in decisions_naming(row.decisions, self._sources)[0]:
+                if isinstance(d, SegmentWritten | SegmentGrew) and not self._seqs.isdisjoint(s.seq for s in sources(d)):
+                    self._segments[d.segment_id] = min(row.no, self._segments.get(d.segment_id, row.no))
 
     def _told_facts(self) -> None:
         """Every change that tells of the facts that rest on what goes, and of those that they ended; and the notes
@@ -415,7 +415,9 @@ class _Following:
         self._naming(_ANALYSING, self._pages, self._read_from, max(last, default=0))
         self._naming(_RULING, self._facts | self._segments.keys())
 
-    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str], since: int = 0, upto: int | None = None) -> None:
+    def _naming(
+        self, causes: Collection[Cause], ids: AbstractSet[str], since: int = 0, upto: int | None = None
+    ) -> None:
         table = schema.change
         if not ids:
             return
@@ -451,8 +453,8 @@ class _Following:
     def _changes(self, begun: int, apart: dict[int, Apart]) -> tuple[Change, ...]:
         """Those found, and all up to `begun`. Of those found, decisions that do not have to do with what goes are put
         `apart`: what no model wrote says by its ids and sources of what it tells."""
-        said = {u.id for page in self._told for u in page.utterances}
-        names = [json_text(one).encode() for one in sorted({*self._pages, *said, *self._chains, *self._segments})]
+        ids = sorted({*self._pages, *self._chains, *self._segments})
+        names = [*(json_text(one).encode() for one in ids), *self._sources]
         if len(names) > _MANY:
             return self._all_changes(begun, None)
         made = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, Row
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
+from embermem.core.state import sorted_sources
 from embermem.core.types import (
     Owner,
     OwnerId,
@@ -169,6 +170,27 @@ def page_views(
     return tuple(views)
 
 
+def segment_page_vectors(
+    connection: Connection, owner_id: OwnerId, segment_id: str, embedder: str
+) -> list[Vector | None]:
+    """The vectors of a segment's pages, as `page_views` gives them, in order; None of a page that has none."""
+    from embermem.core.vectors import page_vector
+
+    page, said, table = schema.page, schema.utterance, schema.embedding
+    made = and_(same(table, said, "seq"), table.c.embedder == embedder)
+    rows = connection.execute(
+        select(page.c.no, table.c.data)
+        .join(said, same(said, page, "page_id"))
+        .outerjoin(table, made)
+        .where(page.c.owner_id == owner_id, page.c.segment_id == segment_id)
+        .order_by(page.c.no, said.c.seq)
+    )
+    of: dict[int, list[Vector]] = {}
+    for no, data in rows:
+        of.setdefault(no, []).extend(() if data is None else [vector_from(data)])
+    return [page_vector(np.stack(own)) if own else None for own in of.values()]
+
+
 def noted_pages(
     connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
 ) -> tuple[NotedPage, ...]:
@@ -306,41 +328,9 @@ def sources_in(parts: Sequence[SummaryPart]) -> tuple[Source, ...]:
 # ------------------------------------------------------------------------------------------------- sources, versions
 
 
-_Sources = dict[str, tuple[Source, ...]]
-
-
-def sources_of(connection: Connection, owner_id: OwnerId, item: str, versions: Mapping[str, int]) -> _Sources:
-    """By item id, the source utterances of its version in the given change."""
-    source = schema.source
-    found: dict[str, list[Source]] = {}
-    for ids in chunks(sorted(versions), _FEW):
-        numbers = {versions[item_id] for item_id in ids}
-        query = select_sources(owner_id, item, ids).where(source.c.change_no.in_(numbers))
-        for row in connection.execute(query):
-            if row.change_no == versions[row.item_id]:
-                found.setdefault(row.item_id, []).append(source_from(row))
-    return {item_id: tuple(sources) for item_id, sources in found.items()}
-
-
-SOURCES = select(
-    *(schema.source.c[name] for name in ("item_id", "change_no", "seq", "start", "end")),
-    schema.utterance.c.id,
-    schema.utterance.c.metadata,
-).join(schema.utterance, same(schema.utterance, schema.source, "seq"))
-"""Sources, as `source_from` takes them, and the metadata of what they are in."""
-
-
-def select_sources(owner_id: OwnerId, item: str, ids: Sequence[str]) -> Select[Any]:
-    """The sources of items of a kind, by all changes."""
-    source = schema.source.c
-    return SOURCES.where(source.owner_id == owner_id, source.item == item, source.item_id.in_(ids)).order_by(
-        source.item_id, source.change_no, source.ordinal
-    )
-
-
-def source_from(row: Any) -> Source:
-    """A source."""
-    return record(Source, row, utterance_id=row.id)
+def sources_from(text: str | None) -> tuple[Source, ...]:
+    """What a row rests on, in the order of the utterances, each once."""
+    return () if text is None else sorted_sources(from_json(text, tuple[Source, ...]))
 
 
 def stood(table: Any, upto: int | None) -> Any:

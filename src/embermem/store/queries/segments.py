@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Select, Table, and_, func, select
+from sqlalchemy import and_, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SegmentWritten
-from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, Source, ThreadId
+from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
 from embermem.store.codec import from_json, micros, record
@@ -52,16 +52,13 @@ class Segments(Transactions):
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
     ) -> tuple[Chain, ...]:
-        key = schema.chain.c.chain_id
         with self._read() as c:
             of = _members_of_chains(c, owner_id, moment, ids)
-            told = _told(owner_id, schema.chain, key, moment, *(() if ids is None else (key.in_(sorted(ids)),)))
-            texts = {row.chain_id: row for row in c.execute(told)}
-            sources = reads.sources_of(c, owner_id, "chain", {name: row.change_no for name, row in texts.items()})
+            texts = _chains_told(c, owner_id, moment, ids)
         names: Iterable[str] = of
         if moment.is_now:  # a chain that lost its pages to others is known by its name only
             names = texts if ids is not None else of.keys() & texts.keys()
-        return tuple(_chain(name, of.get(name, ()), texts.get(name), sources.get(name, ())) for name in sorted(names))
+        return tuple(_chain(name, of.get(name, ()), texts.get(name)) for name in sorted(names))
 
 
 def _members_of_chains(
@@ -79,14 +76,14 @@ def _members_of_chains(
     return of
 
 
-def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None, sources: tuple[Source, ...]) -> Chain:
+def _chain(name: str, pages: Sequence[Row[Any]], text: Row[Any] | None) -> Chain:
     """A chain; without a text that may be told, as its first page began it."""
     own: dict[str, Any] = {"id": ChainId(name), "page_ids": tuple(PageId(row.page_id) for row in pages)}
     if text is not None:
-        return record(Chain, text, **own, sources=sources)
+        return record(Chain, text, **own, sources=reads.sources_from(text.sources))
     first = pages[0]
     began = {"change_no": first.noted_no, "recorded_at": time_of(first.noted_at)}
-    return Chain(**own, thread=ThreadId(first.thread), summary="", **began, sources=sources)
+    return Chain(**own, thread=ThreadId(first.thread), summary="", **began, sources=())
 
 
 # ----------------------------------------------------------------------------------------------------------------- now
@@ -171,24 +168,28 @@ def _texts_then(c: Connection, owner_id: OwnerId, moment: Moment, ids: Sequence[
     return found
 
 
-def _told(owner_id: OwnerId, table: Table, key: Any, moment: Moment, *where: Any) -> Select[Any]:
-    """The version of each item of a table that stood; with `valid_at` the newest that rests on nothing said later."""
-    query = select(table).where(table.c.owner_id == owner_id, *where)
+def _chains_told(
+    c: Connection, owner_id: OwnerId, moment: Moment, ids: Collection[ChainId] | None
+) -> Mapping[str, Row[Any]]:
+    """The summary of each chain that stood; with `valid_at` the newest that rests on nothing said later."""
+    chain, said = schema.chain, schema.utterance.c
+    query = select(chain).where(chain.c.owner_id == owner_id).order_by(chain.c.change_no)
+    if ids is not None:
+        query = query.where(chain.c.chain_id.in_(sorted(ids)))
     if moment.valid_at is None:
-        return query.where(reads.stood(table, moment.revision))
-    source, said = schema.source, schema.utterance
-    told = (
-        select(source.c.item_id, source.c.change_no, func.max(said.c.said_at).label("said_to"))
-        .join(said, reads.same(said, source, "seq"))
-        .where(source.c.owner_id == owner_id, source.c.item == schema.ITEM_OF[table])
-        .group_by(source.c.item_id, source.c.change_no)
-        .subquery("told")
-    )
-    query = query.join(told, and_(told.c.item_id == key, told.c.change_no == table.c.change_no))
-    place = func.row_number().over(partition_by=key, order_by=(told.c.said_to.desc(), table.c.change_no.desc()))
-    known = (reads.known_by(table, moment.revision), told.c.said_to <= micros(moment.valid_at))
-    found = query.add_columns(place.label("place")).where(*known).subquery("ranked")
-    return select(found).where(found.c.place == 1)
+        return {row.chain_id: row for row in c.execute(query.where(reads.stood(chain, moment.revision)))}
+    rows = c.execute(query.where(reads.known_by(chain, moment.revision))).all()
+    told = [(row, [source.seq for source in reads.sources_from(row.sources)]) for row in rows]
+    said_at: dict[int, int] = {}
+    for some in reads.chunks(sorted({seq for _, seqs in told for seq in seqs})):
+        times = select(said.seq, said.said_at).where(said.owner_id == owner_id, said.seq.in_(some))
+        said_at.update((seq, at) for seq, at in c.execute(times))
+    found: dict[str, tuple[int, Row[Any]]] = {}
+    for row, seqs in told:
+        last = max((said_at.get(seq, 0) for seq in seqs), default=None)
+        if last is not None and last <= micros(moment.valid_at) and last >= found.get(row.chain_id, (last, row))[0]:
+            found[row.chain_id] = last, row
+    return {chain_id: row for chain_id, (_, row) in found.items()}
 
 
 @dataclass(kw_only=True, slots=True)

@@ -268,14 +268,12 @@ class Work(States):
                 if row is None:
                     continue
                 told = c.execute(
-                    select(chain.c.summary, chain.c.change_no).where(
+                    select(chain.c.summary, chain.c.sources).where(
                         chain.c.owner_id == owner_id, chain.c.chain_id == row.chain_id, chain.c.retired_no.is_(None)
                     )
                 ).first()
                 view, chain_id = reads.page_views(c, owner_id, [row], 0, embedder)[0], ChainId(row.chain_id)
-                versions = {} if told is None else {row.chain_id: told.change_no}
-                sources = reads.sources_of(c, owner_id, "chain", versions).get(chain_id, ())
-                summary = "" if told is None else told.summary
+                summary, sources = ("", ()) if told is None else (told.summary, reads.sources_from(told.sources))
                 found[thread] = ChainTail(view=view, chain_id=chain_id, summary=summary, sources=sources)
         return found
 
