@@ -14,8 +14,8 @@ from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentWritten
 from embermem.core.errors import StoreCorrupt
 from embermem.core.types import OwnerId, SegmentId
 from embermem.store import schema
+from embermem.store.codec import decisions_naming, json_text, moment
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from
 
 __all__ = ["TextVersion", "standing_text", "text_versions"]
 
@@ -47,18 +47,15 @@ def text_versions(
     for numbers in reads.chunks(sorted(written)):
         mine = (log.c.owner_id == owner_id, log.c.no.in_(numbers))
         for row in c.execute(select(log).where(*mine).order_by(log.c.no)):
-            change = change_from(row, (SegmentWritten, SegmentGrew))
-            due = written.pop(change.no)
-            for d in change.decisions:
+            due = written.pop(row.no)
+            for d in decisions_naming(row.decisions, [json_text(one).encode() for one in due])[0]:
                 if isinstance(d, SegmentWritten | SegmentGrew) and d.segment_id in due:
                     _take(texts, d)
             for segment_id, until in due.items():
                 text = texts.get(SegmentId(segment_id))
                 if text is None:
-                    raise StoreCorrupt(
-                        f"change {change.no} does not write segment {segment_id}, as its row says; {_DO}"
-                    )
-                yield TextVersion(change.no, until, change.recorded_at, text)
+                    raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as its row says; {_DO}")
+                yield TextVersion(row.no, until, moment(row.recorded_at), text)
     if written:
         raise StoreCorrupt(f"texts of segments name change {min(written)}, which is not in the log; {_DO}")
 
