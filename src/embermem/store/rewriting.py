@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, delete, func, select, update
+from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import (
@@ -37,6 +37,27 @@ from embermem.store.statements import update_rows
 _Key = tuple[Table, tuple[str, ...]]
 """A table of versions, and what of it."""
 _RETIRING = ("retired_no", "retired_at")
+
+
+def _counted() -> Any:
+    """A segment with what it counts now: its pages, when the newest was recorded, and the first and the last change
+    that wrote its text."""
+    segment, page, text = schema.segment, schema.page.c, schema.segment_text.c
+    owner, one = bindparam("owner", type_=segment.c.owner_id.type), bindparam("segment")
+
+    def of(columns: Any, what: Any) -> Any:
+        return select(what).where(columns.owner_id == owner, columns.segment_id == one).scalar_subquery()
+
+    return select(
+        segment,
+        of(page, func.count()).label("pages_left"),
+        of(page, func.max(page.recorded_at)).label("newest"),
+        of(text, func.min(text.change_no)).label("first_no"),
+        of(text, func.max(text.change_no)).label("last_no"),
+    ).where(segment.c.owner_id == owner, segment.c.segment_id == one)
+
+
+_COUNTED = _counted()
 
 
 def rewrite(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
@@ -138,18 +159,13 @@ class _Rewriting:
 
     def _count_again(self, segment_id: str) -> None:
         """What a segment counts, from the pages and texts that it still has; where it has none it goes."""
-        segment, page = schema.segment, schema.page
+        segment = schema.segment
         mine = (segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
-        row = self._c.execute(select(segment).where(*mine)).first()
+        row = self._c.execute(_COUNTED, {"owner": self._owner_id, "segment": segment_id}).first()
         if row is None:
             return
-        pages, newest = self._c.execute(
-            select(func.count(), func.max(page.c.recorded_at)).where(
-                page.c.owner_id == self._owner_id, page.c.segment_id == segment_id
-            )
-        ).one()
-        numbers = [no for no in self._numbers(segment_id) if no is not None]
-        if not numbers and not pages:
+        numbers = [no for no in (row.first_no, row.last_no) if no is not None]
+        if not numbers and not row.pages_left:
             self._c.execute(delete(segment).where(*mine))
             return
         opened = row.opened_no
@@ -166,18 +182,10 @@ class _Rewriting:
                 opened_no=opened,
                 evicted_no=evicted,
                 touched_no=max(*numbers, opened, evicted or 0),
-                pages=pages,
-                newest_at=newest or 0,
+                pages=row.pages_left,
+                newest_at=row.newest or 0,
             )
         )
-
-    def _numbers(self, segment_id: str) -> tuple[int | None, int | None]:
-        """The first and the last change that wrote a segment's text."""
-        table = schema.segment_text
-        no = table.c.change_no
-        query = select(func.min(no), func.max(no))
-        row = self._c.execute(query.where(table.c.owner_id == self._owner_id, table.c.segment_id == segment_id)).one()
-        return row[0], row[1]
 
     def _places(self, segment_id: str) -> tuple[int | None, int | None]:
         """The first and the last change that placed a page in a segment."""

@@ -78,12 +78,13 @@ def growth(before: SegmentWritten | None, after: SegmentWritten) -> SegmentTold:
 def _counted(before: SegmentWritten, after: SegmentWritten) -> tuple[KeywordCount, ...]:
     """The keywords that a growth names: among equals they come first, and those that it does not name follow in their
     order before. So it names what changed, and what does not follow from that order."""
-    places = {count: place for place, count in enumerate(before.keywords)}
+    places = {count.word: place for place, count in enumerate(before.keywords)}
     follow: dict[int, int] = {}
     made = []
     for count in reversed(after.keywords):
-        place = places.get(count, -1)
-        if place >= 0 and place < follow.get(count.pages, len(places)):
+        place = places.get(count.word, -1)
+        same = place >= 0 and before.keywords[place].pages == count.pages
+        if same and place < follow.get(count.pages, len(places)):
             follow[count.pages] = place
         else:
             follow[count.pages] = -1  # all that come before it among equals are named

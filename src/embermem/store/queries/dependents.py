@@ -388,11 +388,8 @@ class _Following:
 
     def _texts_before(self, since: Mapping[str, int]) -> Mapping[SegmentId, SegmentWritten]:
         """The text of each segment before a change."""
-        found: dict[SegmentId, SegmentWritten] = {}
-        for version in text_versions(self._c, self._owner_id, since, max(since.values(), default=0) - 1):
-            if version.no < since[version.text.segment_id]:
-                found[version.text.segment_id] = version.text
-        return found
+        versions = text_versions(self._c, self._owner_id, before=since)
+        return {version.text.segment_id: version.text for version in versions}
 
     def _ties(self) -> None:
         """Conflicts of what goes, and what else was noted of pages."""
