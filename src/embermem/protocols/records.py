@@ -54,6 +54,7 @@ __all__ = [
     "ENDED",
     "HELD",
     "NOW",
+    "Apart",
     "ApiKey",
     "Backlog",
     "Bounds",
@@ -676,16 +677,22 @@ class SegmentImpact:
     ended: bool = False
 
 
+Apart = tuple[tuple[str, bytes] | None, ...]
+"""The decisions of a change that were not read, as they are written, with their tags; None in the place of each that
+was."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trail:
     """What an owner's logs say of pages and facts that are to be forgotten, at one revision.
 
-    `changes` are those that may tell of them, whole and in order. `begun` is the change that began memory anew last
-    (0: none): what came before stands in the log only. `chains` are those of the pages, each with the pages that it
-    keeps, in order; `segments` those that hold them or their chains' summaries; `facts` all that rest on them;
-    `repeated` the texts, in lower case, that pages which stay say too. `verbatim`: whoever wrote of the pages wrote
-    what was said as it was said. `written_from`: by segment, the change from which on all that write its text are among
-    `changes`; `texts` the text of each before that, if it had one. Up to `begun` all changes are there.
+    `changes` are those that may tell of them, in order; decisions of theirs that cannot are left `apart`. `begun` is
+    the change that began memory anew last (0: none): what came before stands in the log only. `chains` are those of the
+    pages, each with the pages that it keeps, in order; `segments` those that hold them or their chains' summaries;
+    `facts` all that rest on them; `repeated` the texts, in lower case, that pages which stay say too. `verbatim`:
+    whoever wrote of the pages wrote what was said as it was said. `written_from`: by segment, the change from which on
+    all that write its text are among `changes`; `texts` the text of each before that, if it had one. Up to `begun` all
+    changes are there, whole.
     """
 
     begun: int
@@ -697,6 +704,7 @@ class Trail:
     verbatim: bool
     written_from: Mapping[SegmentId, int] = field(default_factory=dict)
     texts: Mapping[SegmentId, SegmentWritten] = field(default_factory=dict)
+    apart: Mapping[int, Apart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -733,8 +741,9 @@ class Use:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erasure:
     """What forgetting does to both logs, decided before: `pages` that go, each with the seq of its last utterance; the
-    changes of a Trail as they were and as they are to be, and its `begun`; the decisions of the change that says so;
-    and the segments whose vector is to be made again from the pages left."""
+    changes of a Trail as they were and as they are to be, its `begun`, and what it left `apart`, where `places` says
+    from which decision before each of those after came; the decisions of the change that says so; and the segments
+    whose vector is to be made again from the pages left."""
 
     pages: Mapping[PageId, int]
     before: tuple[Change, ...]
@@ -742,6 +751,8 @@ class Erasure:
     begun: int
     decisions: tuple[Decision, ...]
     segments: tuple[SegmentId, ...]
+    places: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    apart: Mapping[int, Apart] = field(default_factory=dict)
 
     @property
     def pairs(self) -> list[tuple[Change, Change]]:

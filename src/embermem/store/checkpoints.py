@@ -79,10 +79,15 @@ def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Chang
     no, digests = _head(c, owner_id)
     table = schema.checkpoint_part
     parts = {*c.scalars(select(table.c.part).where(table.c.owner_id == owner_id))}
-    redacted = {now.no: persona_only(now) for _, now in pairs if now.no <= no}
+    if not no and not parts:
+        return
+    told = ((persona_only(was), persona_only(now)) for was, now in pairs if now.no <= no)
+    redacted = {now.no: now for was, now in told if was.decisions != now.decisions}
     try:
         if not no or parts != digests.keys():
             raise StoreCorrupt("a checkpoint is damaged")
+        if not redacted:
+            return
         for part in sorted({_part_of(one) for one in redacted} & parts):
             kept: list[_Entry] = []
             for entry in _entries(c, owner_id, part, digests):

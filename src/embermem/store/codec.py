@@ -7,6 +7,7 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
 from functools import cache
+from itertools import count
 from operator import index
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
@@ -16,13 +17,24 @@ import numpy as np
 from sqlalchemy import Table
 
 from embermem.core import vector_codes, vector_sums
-from embermem.core.changes import BY_TAG, Decision, KeywordCount
+from embermem.core.changes import (
+    BY_TAG,
+    Analysed,
+    ChainSummarised,
+    Decision,
+    KeywordCount,
+    Noted,
+    Placed,
+    SegmentGrew,
+    SegmentWritten,
+)
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
 from embermem.core.types import Passage
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
+    from embermem.protocols import Apart
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _COUNT = np.dtype("<u4")
@@ -31,6 +43,11 @@ _DECODERS: Mapping[str, msgspec.json.Decoder[Any]] = {
     tag: msgspec.json.Decoder(kind, strict=False) for tag, kind in BY_TAG.items()
 }
 _TAGGED = msgspec.json.Decoder(list[tuple[str, msgspec.Raw]])
+_OF_ITEMS = frozenset(kind.tag for kind in (Noted, ChainSummarised, Placed, SegmentWritten, SegmentGrew, Analysed))
+"""Kinds of decisions that tell of one item, and of nothing but by ids and sources, or in its own words."""
+_ITEM_FIELDS = (b'{"page_id":"', b'{"chain_id":"', b'{"segment_id":"')
+"""How the fields of these begin."""
+_NO_FACTS = b'"facts":[]'
 _Record = TypeVar("_Record")
 
 
@@ -159,17 +176,68 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
         tagged = _TAGGED.decode(text)
         return tuple(_DECODERS[tag].decode(fields) for tag, fields in tagged if wanted is None or tag in wanted)
     except KeyError:
-        raise StoreCorrupt("a stored change has a kind of decision that this version of Ember does not know") from None
+        raise _unknown() from None
     except msgspec.DecodeError as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
 
 
-def decision_from(tag: str, fields: msgspec.Raw) -> Decision:
+def decisions_naming(text: str, names: Collection[bytes]) -> tuple[tuple[Decision, ...], Apart]:
+    """Of the decisions of `decisions_text`, those that may have to do with some ids, which are given in quotes; and all
+    others as they are written, each in its place (None: one of the first). Apart are decisions of kinds that only
+    name ids and the utterances that they rest on, where no decision on the same item names one of these ids. Raises
+    StoreCorrupt."""
+    try:
+        tagged = [(tag, bytes(fields)) for tag, fields in _TAGGED.decode(text)]
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+    written = text.encode()
+    here = [name for name in names if name in written]
+    items = [_item_of(tag, fields) for tag, fields in tagged]
+    meant = {None} | {
+        item for item, (_, fields) in zip(items, tagged, strict=True) if any(name in fields for name in here)
+    }
+    apart = tuple(None if item in meant else one for item, one in zip(items, tagged, strict=True))
+    return tuple(decision_from(*one) for one, other in zip(tagged, apart, strict=True) if other is None), apart
+
+
+def _item_of(tag: str, fields: bytes) -> bytes | None:
+    """The field that says what item a decision is of; None where it may have to do with anything."""
+    if tag not in _OF_ITEMS or (tag == Noted.tag and _NO_FACTS not in fields):
+        return None
+    item = fields.partition(b",")[0]
+    return item if item.startswith(_ITEM_FIELDS) else None
+
+
+def decisions_together(decisions: Sequence[Decision], places: Sequence[int], apart: Apart) -> str:
+    """The text of decisions with those that were left apart. `places` says by each of the first from which of those
+    that were read it came."""
+    of: dict[int, list[Decision]] = {}
+    for place, decision in zip(places, decisions, strict=True):
+        of.setdefault(place, []).append(decision)
+    read = count()
+    return json_text(
+        [
+            told
+            for one in apart
+            for told in (
+                [(d.tag, d) for d in of.get(next(read), ())] if one is None else [(one[0], msgspec.Raw(one[1]))]
+            )
+        ]
+    )
+
+
+def decision_from(tag: str, fields: msgspec.Raw | bytes) -> Decision:
     """A decision of its tag and its fields. Raises StoreCorrupt."""
     try:
         return cast("Decision", _DECODERS[tag].decode(fields))
+    except KeyError:
+        raise _unknown() from None
     except msgspec.DecodeError as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
+def _unknown() -> StoreCorrupt:
+    return StoreCorrupt("a stored change has a kind of decision that this version of Ember does not know")
 
 
 def metadata_from(text: str) -> dict[str, Any]:

@@ -539,6 +539,21 @@ def _sums_without(
     """The sums of segments' vectors without pages that are still there: for segments that lose few of many pages, each
     with the vector that it was added with."""
     page, placed, segment, vector = schema.page, schema.membership, schema.segment, schema.embedding
+    embedder = setting(c, "embedder")
+    many = {
+        SegmentId(row.segment_id): row
+        for some in reads.chunks(sorted(segments))
+        for row in c.execute(
+            select(segment).where(
+                segment.c.owner_id == owner_id,
+                segment.c.segment_id.in_(some),
+                segment.c.pages >= _FEW_OF,
+                segment.c.embedder == embedder,
+            )
+        )
+    }
+    if not many:
+        return {}
     going: dict[SegmentId, list[Vector]] = {}
     whole: set[SegmentId] = set()
     for ids in reads.chunks(pages):
@@ -552,7 +567,7 @@ def _sums_without(
             owner_id,
             c.execute(reads.select_pages(owner_id).where(page.c.page_id.in_(ids))).all(),
             0,
-            setting(c, "embedder"),
+            embedder,
         )
         vectors = {view.page.id: view for view in views}
         for row in rows:
@@ -566,15 +581,11 @@ def _sums_without(
                 whole.add(SegmentId(row.segment_id))
             else:
                 going.setdefault(SegmentId(row.segment_id), []).append(view.vector)
-    sums: dict[SegmentId, Vector] = {}
-    embedder = setting(c, "embedder")
-    for segment_id, gone in going.items():
-        query = select(segment).where(segment.c.owner_id == owner_id, segment.c.segment_id == segment_id)
-        known = c.execute(query).one()
-        many = known.pages >= _FEW_OF * len(gone) and segment_id not in whole
-        if many and segment_id in segments and known.embedder == embedder:
-            sums[segment_id] = sum_from(known.vector_sum) - np.sum(gone, axis=0)
-    return sums
+    return {
+        segment_id: sum_from(many[segment_id].vector_sum) - np.sum(gone, axis=0)
+        for segment_id, gone in going.items()
+        if segment_id not in whole and segment_id in many and many[segment_id].pages >= _FEW_OF * len(gone)
+    }
 
 
 def sum_again(
@@ -586,10 +597,7 @@ def sum_again(
     for segment_id in segments:
         total = sums.get(segment_id)
         if total is None:
-            rows = c.execute(
-                reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id).order_by(schema.page.c.no)
-            ).all()
-            vectors = [view.vector for view in reads.page_views(c, owner_id, rows, 0, embedder)]
+            vectors = reads.segment_page_vectors(c, owner_id, segment_id, embedder)
             made = [vector for vector in vectors if vector is not None]
             total = np.sum(made, axis=0) if made and len(made) == len(vectors) else None
         c.execute(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Table, delete, func, select, update
+from sqlalchemy import Table, bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import (
@@ -17,7 +17,7 @@ from embermem.core.changes import (
     Evicted,
     Item,
     SegmentEnded,
-    SegmentGrew,
+    SegmentTold,
     SegmentWritten,
     Sort,
     ids,
@@ -27,15 +27,37 @@ from embermem.core.state import PERSONA_KINDS
 from embermem.core.types import OwnerId
 from embermem.protocols import Erasure
 from embermem.store import schema
-from embermem.store.codec import decisions_text
+from embermem.store.codec import decisions_text, decisions_together, row_of, shown_text
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from, index_again
+from embermem.store.queries.changes import index_rewritten
+from embermem.store.queries.segment_texts import text_versions
 from embermem.store.statements import update_rows
 
 _Key = tuple[Table, tuple[str, ...]]
 """A table of versions, and what of it."""
 _RETIRING = ("retired_no", "retired_at")
+
+
+def _counted() -> Any:
+    """A segment with what it counts now: its pages, when the newest was recorded, and the first and the last change
+    that wrote its text."""
+    segment, page, text = schema.segment, schema.page.c, schema.segment_text.c
+    owner, one = bindparam("owner", type_=segment.c.owner_id.type), bindparam("segment")
+
+    def of(columns: Any, what: Any) -> Any:
+        return select(what).where(columns.owner_id == owner, columns.segment_id == one).scalar_subquery()
+
+    return select(
+        segment,
+        of(page, func.count()).label("pages_left"),
+        of(page, func.max(page.recorded_at)).label("newest"),
+        of(text, func.min(text.change_no)).label("first_no"),
+        of(text, func.max(text.change_no)).label("last_no"),
+    ).where(segment.c.owner_id == owner, segment.c.segment_id == one)
+
+
+_COUNTED = _counted()
 
 
 def rewrite(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
@@ -47,9 +69,11 @@ class _Rewriting:
     def __init__(self, c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
         self._c = c
         self._owner_id = owner_id
+        self._erasure = erasure
         self._pairs = erasure.pairs
         self._pages = frozenset[str](erasure.pages)
         self._begun = erasure.begun
+        self._rewritten = {d.segment_id for d in erasure.decisions if isinstance(d, SegmentWritten)}
         self._segments: set[str] = set()
 
     def run(self) -> None:
@@ -57,6 +81,7 @@ class _Rewriting:
         self._write_log()
         overwriting = Overwriting(self._c, self._owner_id)
         dropped: list[tuple[_Key, int]] = []
+        retold: set[str] = set()
         for was, now in self._pairs:
             self._segments |= {one[1] for one in _segment_parts(was) - _segment_parts(now)}
             if was.no < self._begun:
@@ -68,18 +93,27 @@ class _Rewriting:
             edited = tuple(d for key, d in new.items() if d != old.get(key))
             if edited:
                 overwriting.stage(replace(now, decisions=edited))
+            told = _texts_changed(was, now)
+            dropped += [((schema.segment_text, (one,)), was.no) for one, left in told.items() if not left]
+            retold |= told.keys()
         self._drop_pages()
         for key, no in sorted(dropped, key=lambda one: -one[1]):
             self._drop(*key, no)
         overwriting.overwrite()
-        self._write_texts_again({one for was, now in self._pairs for one in _texts_changed(was, now)})
+        self._write_texts_again(retold - self._rewritten)
         for segment_id in sorted(self._segments):
             self._count_again(segment_id)
 
     def _write_log(self) -> None:
-        rows = [{"no": now.no, "decisions": decisions_text(now.decisions)} for _, now in self._pairs]
+        rows = [{"no": now.no, "decisions": self._text_of(now)} for _, now in self._pairs]
         update_rows(self._c, schema.change, self._owner_id, ("no",), rows)
-        index_again(self._c, self._owner_id, [now for _, now in self._pairs])
+        index_rewritten(self._c, self._owner_id, self._pairs, self._erasure.apart)
+
+    def _text_of(self, change: Change) -> str:
+        apart = self._erasure.apart.get(change.no)
+        if apart is None:
+            return decisions_text(change.decisions)
+        return decisions_together(change.decisions, self._erasure.places[change.no], apart)
 
     # -------------------------------------------------------------------------------------------------- versions
 
@@ -107,39 +141,31 @@ class _Rewriting:
     # -------------------------------------------------------------------------------------------------- segments
 
     def _write_texts_again(self, segment_ids: set[str]) -> None:
-        """Texts of segments that any decision tells otherwise now, from the log, which is rewritten already."""
+        """The texts that stand of segments, from the log, which is rewritten already. The rows of those before them
+        hold no text. The change that is about to be written writes most of them itself."""
+        if not segment_ids:
+            return
         text = schema.segment_text
-        written: dict[int, set[str]] = {}
-        for some in reads.chunks(sorted(segment_ids)):
-            mine = (text.c.owner_id == self._owner_id, text.c.segment_id.in_(some))
-            for row in self._c.execute(select(text.c.segment_id, text.c.change_no, text.c.retired_no).where(*mine)):
-                for no in {row.change_no, row.retired_no} - {None}:
-                    written.setdefault(no, set()).add(row.segment_id)
-            self._c.execute(delete(text).where(*mine))
-        writing = _Writing(self._c, self._owner_id)
-        for numbers in reads.chunks(sorted(written)):
-            query = select(schema.change).where(schema.change.c.owner_id == self._owner_id)
-            some_of_log = query.where(schema.change.c.no.in_(numbers)).order_by(schema.change.c.no)
-            for told in self._c.execute(some_of_log).all():
-                change = change_from(told, (SegmentWritten, SegmentGrew, SegmentEnded))
-                own = tuple(d for d in change.decisions if getattr(d, "segment_id", None) in written[change.no])
-                writing.stage(replace(change, decisions=own))
-        writing.write()
+        standing = (version for version in text_versions(self._c, self._owner_id, segment_ids) if version.until is None)
+        rows = [
+            {
+                "segment_id": version.text.segment_id,
+                "change_no": version.no,
+                **row_of(version.text, text, shown=shown_text(version.text.shown, version.text.keywords)),
+            }
+            for version in standing
+        ]
+        update_rows(self._c, text, self._owner_id, (*schema.KEYS[text], "change_no"), rows)
 
     def _count_again(self, segment_id: str) -> None:
         """What a segment counts, from the pages and texts that it still has; where it has none it goes."""
-        segment, page = schema.segment, schema.page
+        segment = schema.segment
         mine = (segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
-        row = self._c.execute(select(segment).where(*mine)).first()
+        row = self._c.execute(_COUNTED, {"owner": self._owner_id, "segment": segment_id}).first()
         if row is None:
             return
-        pages, newest = self._c.execute(
-            select(func.count(), func.max(page.c.recorded_at)).where(
-                page.c.owner_id == self._owner_id, page.c.segment_id == segment_id
-            )
-        ).one()
-        numbers = [no for no in self._numbers(segment_id) if no is not None]
-        if not numbers and not pages:
+        numbers = [no for no in (row.first_no, row.last_no) if no is not None]
+        if not numbers and not row.pages_left:
             self._c.execute(delete(segment).where(*mine))
             return
         opened = row.opened_no
@@ -156,18 +182,10 @@ class _Rewriting:
                 opened_no=opened,
                 evicted_no=evicted,
                 touched_no=max(*numbers, opened, evicted or 0),
-                pages=pages,
-                newest_at=newest or 0,
+                pages=row.pages_left,
+                newest_at=row.newest or 0,
             )
         )
-
-    def _numbers(self, segment_id: str) -> tuple[int | None, int | None]:
-        """The first and the last change that wrote a segment's text."""
-        table = schema.segment_text
-        no = table.c.change_no
-        query = select(func.min(no), func.max(no))
-        row = self._c.execute(query.where(table.c.owner_id == self._owner_id, table.c.segment_id == segment_id)).one()
-        return row[0], row[1]
 
     def _places(self, segment_id: str) -> tuple[int | None, int | None]:
         """The first and the last change that placed a page in a segment."""
@@ -185,14 +203,6 @@ class _Rewriting:
         return now is None or any(
             isinstance(d, Evicted | SegmentEnded) and d.segment_id == segment_id for d in now.decisions
         )
-
-
-class _Writing(Projector):
-    """Versions of which no row is there, written without what else follows from their decisions."""
-
-    def write(self) -> None:
-        """Write what was gathered."""
-        self._write_versions()
 
 
 class Overwriting(Projector):
@@ -224,11 +234,18 @@ def _versions(change: Change) -> Mapping[_Key, Decision]:
     return found
 
 
-def _texts_changed(was: Change, now: Change) -> set[str]:
-    """Segments of whose texts two tellings of a change do not say the same."""
-    kinds = (SegmentWritten, SegmentGrew)
-    old, new = ([d for d in one.decisions if isinstance(d, kinds)] for one in (was, now))
-    return {d.segment_id for d in (*old, *new) if d not in old or d not in new}
+def _texts_changed(was: Change, now: Change) -> Mapping[str, Sequence[SegmentTold]]:
+    """The segments of whose texts two tellings of a change do not say the same, with what the second says."""
+    old, new = (_tellings(one) for one in (was, now))
+    return {one: new.get(one, []) for one in (*old, *new) if old.get(one) != new.get(one)}
+
+
+def _tellings(change: Change) -> Mapping[str, Sequence[SegmentTold]]:
+    found: dict[str, list[SegmentTold]] = {}
+    for d in change.decisions:
+        if isinstance(d, SegmentTold):
+            found.setdefault(d.segment_id, []).append(d)
+    return found
 
 
 def _segment_parts(change: Change) -> set[tuple[str, str, str]]:

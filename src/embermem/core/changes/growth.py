@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from embermem.core.changes.decisions import BegunAnew, Decision, SegmentEnded, SegmentGrew, SegmentWritten
+from embermem.core.changes.decisions import (
+    BegunAnew,
+    Decision,
+    KeywordCount,
+    SegmentEnded,
+    SegmentGrew,
+    SegmentWritten,
+)
 from embermem.core.types import SegmentId
 
 __all__ = ["SegmentTexts", "SegmentTold", "grown", "growth"]
@@ -53,23 +59,37 @@ def growth(before: SegmentWritten | None, after: SegmentWritten) -> SegmentTold:
         return after
     new = [(place, part) for place, part in enumerate(after.parts) if place not in kept]
     stay = {*kept.values()}
-    known, now = frozenset(before.keywords), {count.word for count in after.keywords}
+    now = {count.word for count in after.keywords}
     made = SegmentGrew(
         segment_id=after.segment_id,
         parts=tuple(part for _, part in new),
         places=tuple(place for place, _ in new),
         left=tuple(place for place in range(len(before.parts)) if place not in stay),
-        keywords=tuple(count for count in after.keywords if count not in known),
+        keywords=_counted(before, after),
         dropped=tuple(place for place, count in enumerate(before.keywords) if count.word not in now),
         said_from=None if _same(after.said_from, before.said_from) else after.said_from,
         said_to=None if _same(after.said_to, before.said_to) else after.said_to,
         title=None if after.title == before.title else after.title,
         shown=None if after.shown == before.shown else after.shown,
     )
-    if grown(before, made) == after:
-        return made
-    made = replace(made, keywords=after.keywords)  # their order among equals does not follow from what was there
     return made if grown(before, made) == after else after
+
+
+def _counted(before: SegmentWritten, after: SegmentWritten) -> tuple[KeywordCount, ...]:
+    """The keywords that a growth names: among equals they come first, and those that it does not name follow in their
+    order before. So it names what changed, and what does not follow from that order."""
+    places = {count.word: place for place, count in enumerate(before.keywords)}
+    follow: dict[int, int] = {}
+    made = []
+    for count in reversed(after.keywords):
+        place = places.get(count.word, -1)
+        same = place >= 0 and before.keywords[place].pages == count.pages
+        if same and place < follow.get(count.pages, len(places)):
+            follow[count.pages] = place
+        else:
+            follow[count.pages] = -1  # all that come before it among equals are named
+            made.append(count)
+    return tuple(reversed(made))
 
 
 def _same(one: datetime, other: datetime) -> bool:

@@ -127,6 +127,8 @@ class Impact:
             before=trail.changes,
             after=left.changes,
             begun=trail.begun,
+            places=left.places,
+            apart=trail.apart,
             decisions=tuple(decisions),
             segments=tuple(d.segment_id for d in segments if d.segment_id in lost),
         )
@@ -216,12 +218,12 @@ class Impact:
                 probes=probes_of(texts),
                 verbatim=(*_AS_SAID, self.extractive),
             )
-            near = (u.text for some in trail.chains.values() for page in some for u in page.utterances)
+            near = [u.text for some in trail.chains.values() for page in some for u in page.utterances]
             going = Going(
                 pages=frozenset(page.id for page in pages),
                 seqs=frozenset(u.seq for page in pages for u in page.utterances),
                 facts=frozenset(facts),
-                traces=Traces(texts, lambda: self._left(pages)),
+                traces=Traces(texts, lambda: self._left(pages), near=near),
                 pieces=Pieces(texts, near if trail.verbatim else self._left(pages), exact=trail.verbatim),
                 spoken=lambda speaker, role: self._spoken(pages, speaker, role),
                 exact=trail.verbatim,

@@ -118,13 +118,15 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redacted:
-    """Changes without what was forgotten. `facts` are all that went; `reopened` those that hold again, since what ended
+    """Changes without what was forgotten, and from which decision of it each one in a change that lost something came
+    (`places`). `facts` are all that went; `reopened` those that hold again, since what ended
     them went; `barred` what the facts said that were themselves to be forgotten; `chains` those whose summary lost
     something; `segments` the last text of each, as it is left (None: nothing), and `altered` those that lost something
     of it; `keywords` and `placed` what was noted last of the pages that go, and where they were; `before` and `after`
     what stood and stands."""
 
     changes: tuple[Change, ...]
+    places: Mapping[int, Sequence[int]]
     facts: tuple[FactId, ...]
     reopened: frozenset[FactId]
     barred: frozenset[Says]
@@ -169,20 +171,26 @@ class _Redaction:
     def run(self) -> Redacted:
         before, after = Standing(), Standing()
         made: list[Change] = []
+        places: dict[int, Sequence[int]] = {}
         for change in self._log:
             self._read(change)
             kept: list[Decision] = []
-            for d in change.decisions:
+            from_: list[int] = []
+            for place, d in enumerate(change.decisions):
                 left = self._kept(d, change.no)
                 self._last(d, left)
                 kept += left
+                from_ += [place] * len(left)
             for d in change.decisions:
                 before.read(d)
             for d in kept:
                 after.read(d)
-            made.append(change if tuple(kept) == change.decisions else replace(change, decisions=tuple(kept)))
+            same = tuple(kept) == change.decisions
+            made.append(change if same else replace(change, decisions=tuple(kept)))
+            places |= {} if same else {change.no: from_}
         return Redacted(
             changes=tuple(made),
+            places=places,
             facts=tuple(self._gone),
             reopened=frozenset(fact_id for ended in self._ended_by.values() for fact_id in ended),
             barred=frozenset(self._said),

@@ -16,13 +16,17 @@ little."""
 class Traces:
     """What stands in the texts that go and in none of those that stay: words, and runs of three of them. A derived text
     that holds one was taken from what goes, whatever it says of its sources. `left` is asked for what stays only where
-    a text has words of what goes."""
+    a text has words of what goes that none of the texts `near` has, which stay too."""
 
-    def __init__(self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple) -> None:
+    def __init__(
+        self, gone: Iterable[str] = (), left: Callable[[], Iterable[str]] = tuple, *, near: Iterable[str] = ()
+    ) -> None:
         self._gone: set[object] = set()
         for text in gone:
             self._gone |= _marks(text)
         self._left = left
+        self._near: Iterable[str] = near
+        self._said_near: set[object] | None = None
         self._folded: list[tuple[str, str]] | None = None
         self._own: dict[object, bool] = {}
         self._known: dict[str, bool] = {}
@@ -39,7 +43,9 @@ class Traces:
 
     def _narrow(self, marks: Sequence[object]) -> None:
         """Which of the marks no text has that stays."""
-        open_ = set(marks)
+        if marks and self._said_near is None:
+            self._said_near = {mark for text in self._near for mark in _marks(text)}
+        open_ = set(marks) - (self._said_near or set())
         if open_ and self._folded is None:
             self._folded = [(fold(text), text) for text in self._left()]
         for mark in marks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,12 +13,12 @@ from embermem.core.changes import Cause, Change, Decision, sources
 from embermem.core.errors import InputError
 from embermem.core.ids import made_in
 from embermem.core.types import OwnerId
-from embermem.protocols import Moment
+from embermem.protocols import Apart, Moment
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, json_text, micros, record, row_of
 from embermem.store.codec import moment as time_of
 from embermem.store.engines.packed_text import Plain
-from embermem.store.engines.words import holds
+from embermem.store.engines.words import holds, upsert
 from embermem.store.queries.reads import chunks
 from embermem.store.transactions import Transactions
 
@@ -103,25 +103,47 @@ def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
 
 def index(c: Connection, owner_id: OwnerId, some: Iterable[Change]) -> None:
     """Note which utterances changes rest on."""
-    rests_on = {(source.seq, one.no) for one in some for d in one.decisions for source in sources(d)}
+    _note(c, owner_id, {(seq, one.no) for one in some for seq in _seqs(one)})
+
+
+def index_again(c: Connection, owner_id: OwnerId) -> None:
+    """Note it anew of all changes."""
+    table = schema.change_source
+    c.execute(delete(table).where(table.c.owner_id == owner_id))
+    done = 0
+    while read := changes(c, owner_id, done, _AT_ONCE):
+        index(c, owner_id, read)
+        done = read[-1].no
+
+
+def index_rewritten(
+    c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Change]], apart: Mapping[int, Apart]
+) -> None:
+    """Note it of changes that read otherwise now, each as it was and as it is. What was left `apart` of them stays."""
+    table, gone, more = schema.change_source, list[dict[str, int]](), set[tuple[int, int]]()
+    for was, now in pairs:
+        before, after = _seqs(was), _seqs(now)
+        kept = [fields for one in apart.get(now.no, ()) if one is not None for fields in one[1:]]
+        gone += [
+            {"k_seq": seq, "k_no": now.no}
+            for seq in sorted(before - after)
+            if not any(b'"seq":%d,' % seq in fields for fields in kept)
+        ]
+        more |= {(seq, now.no) for seq in after - before}
+    if gone:
+        of = (table.c.owner_id == owner_id, table.c.seq == bindparam("k_seq"), table.c.no == bindparam("k_no"))
+        c.execute(delete(table).where(*of), gone)
+    _note(c, owner_id, more)
+
+
+def _seqs(change: Change) -> set[int]:
+    return {source.seq for d in change.decisions for source in sources(d)}
+
+
+def _note(c: Connection, owner_id: OwnerId, rests_on: Collection[tuple[int, int]]) -> None:
     rows = [{"owner_id": owner_id, "seq": seq, "no": no} for seq, no in sorted(rests_on)]
     if rows:
-        c.execute(insert(schema.change_source), rows)
-
-
-def index_again(c: Connection, owner_id: OwnerId, some: Sequence[Change] | None = None) -> None:
-    """Note it anew of changes that read otherwise now; of all, where none are given."""
-    table = schema.change_source
-    if some is None:
-        c.execute(delete(table).where(table.c.owner_id == owner_id))
-        done = 0
-        while read := changes(c, owner_id, done, _AT_ONCE):
-            index(c, owner_id, read)
-            done = read[-1].no
-        return
-    for numbers in chunks([one.no for one in some]):
-        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.no.in_(numbers)))
-    index(c, owner_id, some)
+        c.execute(upsert(c, schema.change_source).on_conflict_do_nothing(), rows)
 
 
 def resting_on(c: Connection, owner_id: OwnerId, seqs: Collection[int]) -> set[int]:

@@ -18,9 +18,9 @@ from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
-from embermem.protocols import SegmentImpact, Trail
+from embermem.protocols import Apart, SegmentImpact, Trail
 from embermem.store import schema
-from embermem.store.codec import from_json, json_text, micros, moment
+from embermem.store.codec import decisions_naming, from_json, json_text, micros, moment, record
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
@@ -38,13 +38,15 @@ _FOUND = (
     Cause.EMBEDDING,
     Cause.ANNOTATION,
     Cause.CONSOLIDATION,
+    Cause.REGROUPING,
     Cause.EVICTION,
+    Cause.EXPIRY,
     Cause.PROFILE,
     Cause.REINDEX,
     Cause.ANEW,
     Cause.FORGETTING,
 )
-"""Causes of changes that tables find by all that they name."""
+"""Causes of changes that tables, or the state, find by all that they name."""
 _READING = _all_but(
     Cause.EMBEDDING,
     Cause.EVICTION,
@@ -59,14 +61,17 @@ _READING = _all_but(
     Cause.EXPIRY,
 )
 """Causes of changes in which an analyst's words stand."""
-_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT, Cause.EXPIRY)
-"""Causes of changes that name pages which no table finds them by."""
+_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT)
+"""Causes of changes that name pages which no table finds them by. They come after a page was read, and its row says
+which was the last."""
 _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
 """Causes of changes that name facts which no table finds them by."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""
 _UNTOUCHED = SegmentImpact(lost=0, left=1, holds=1, first_no=0, said_from=None, said_to=None, words=frozenset())
 """A segment that loses no page, only words of its chains' summaries."""
+_MANY = 64
+"""Of so many pages, utterances, chains and segments each decision is looked for, at most; else all are read."""
 _RETOLD = 24
 """Of a fact that is said elsewhere too, the notes of so many other utterances are looked at for its words."""
 
@@ -117,6 +122,8 @@ class _Following:
         self._told = pages
         self._pages = {page.id for page in pages}
         self._seqs = {u.seq for page in pages for u in page.utterances}
+        self._sources = [b'"seq":%d,' % seq for seq in sorted(self._seqs)]
+        """How sources that go begin in the log."""
         self._facts: set[str] = set(facts)
         self._probes = Probes(json_text(probe)[1:-1] for probe in probes)
         self._numbers: set[int] = set()
@@ -128,6 +135,8 @@ class _Following:
         """By segment and page that goes, the changes that placed it there."""
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
+        self._read_from = 0
+        """The first change that names one of the pages."""
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
         change = schema.change.c
@@ -146,9 +155,11 @@ class _Following:
         self._proposed(said)
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
         since = self._segments if verbatim or read_from is None else self._all_segments(read_from)
+        apart: dict[int, Apart] = {}
         return Trail(
             begun=begun,
-            changes=self._changes(begun, None if verbatim else read_from),
+            changes=self._changes(begun, apart) if verbatim else self._all_changes(begun, read_from),
+            apart=apart,
             written_from={SegmentId(segment_id): no for segment_id, no in since.items()},
             texts=self._texts_before(since),
             chains=chains,
@@ -161,8 +172,10 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- pages
 
     def _notes_and_places(self) -> None:
-        note, placed = schema.note, schema.membership
-        for row in self._rows(select(note.c.change_no, note.c.chain_id, note.c.keywords), note.c.page_id, self._pages):
+        note, placed, noted = schema.note, schema.membership, set[str]()
+        told = select(note.c.page_id, note.c.change_no, note.c.chain_id, note.c.keywords)
+        for row in self._rows(told, note.c.page_id, self._pages):
+            noted.add(row.page_id)
             self._numbers.add(row.change_no)
             self._chains[row.chain_id] = min(row.change_no, self._chains.get(row.chain_id, row.change_no))
             self._words.update(from_json(row.keywords, tuple[str, ...]))
@@ -171,6 +184,7 @@ class _Following:
             self._numbers.add(row.change_no)
             self._segments[row.segment_id] = min(row.change_no, self._segments.get(row.segment_id, row.change_no))
             self._lost.setdefault(row.segment_id, {}).setdefault(row.page_id, []).append(row.change_no)
+        self._read_from = min(self._numbers) if noted and noted == self._pages else 0
 
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
@@ -291,7 +305,7 @@ class _Following:
         numbers, table = resting_on(self._c, self._owner_id, self._seqs), schema.change
         self._numbers |= numbers
         for row in self._rows(select(table), table.c.no, numbers):
-            for d in change_from(row, (SegmentWritten, SegmentGrew)).decisions:
+            for d in decisions_naming(row.decisions, self._sources)[0]:
                 if isinstance(d, SegmentWritten | SegmentGrew) and not self._seqs.isdisjoint(s.seq for s in sources(d)):
                     self._segments[d.segment_id] = min(row.no, self._segments.get(d.segment_id, row.no))
 
@@ -346,9 +360,9 @@ class _Following:
             if one.began not in resting:
                 break
 
-    def _ends(self, table: Any, column: Any, ids: Collection[str]) -> None:
+    def _ends(self, query: Any, column: Any, ids: Collection[str]) -> None:
         """The changes that wrote versions of items, and those that ended them."""
-        for row in self._rows(select(table.c.change_no, table.c.retired_no), column, ids):
+        for row in self._rows(query, column, ids):
             self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
 
     # --------------------------------------------------------------------------------------------------- summaries
@@ -362,8 +376,8 @@ class _Following:
             if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
                 self._numbers.add(row.change_no)
         for segment_id, since in self._segments.items():
-            written = select(text.c.change_no).where(text.c.change_no >= since)
-            self._numbers.update(row.change_no for row in self._rows(written, text.c.segment_id, {segment_id}))
+            written = select(text.c.change_no, text.c.retired_no).where(text.c.change_no >= since)
+            self._ends(written, text.c.segment_id, {segment_id})
 
     def _all_segments(self, since: int) -> Mapping[str, int]:
         """Every segment, from one change on."""
@@ -374,17 +388,14 @@ class _Following:
 
     def _texts_before(self, since: Mapping[str, int]) -> Mapping[SegmentId, SegmentWritten]:
         """The text of each segment before a change."""
-        found: dict[SegmentId, SegmentWritten] = {}
-        for version in text_versions(self._c, self._owner_id, since, max(since.values(), default=0) - 1):
-            if version.no < since[version.text.segment_id]:
-                found[version.text.segment_id] = version.text
-        return found
+        versions = text_versions(self._c, self._owner_id, before=since)
+        return {version.text.segment_id: version.text for version in versions}
 
     def _ties(self) -> None:
         """Conflicts of what goes, and what else was noted of pages."""
         for table in schema.OF_PAGES:
             if table not in (schema.note, schema.membership):
-                self._ends(table, table.c.page_id, self._pages)
+                self._ends(select(table.c.change_no, table.c.retired_no), table.c.page_id, self._pages)
         conflicts = self._state.items[Item.CONFLICT]
         for key in conflicts:
             if not self._facts.isdisjoint(key):
@@ -396,18 +407,21 @@ class _Following:
         emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
         for row in self._rows(select(segment.c.evicted_no), segment.c.segment_id, emptied):
             self._numbers |= {row.evicted_no} - {None}
-        self._naming(_ANALYSING, self._pages)
+        page = schema.page.c
+        last = [row.touched_no for row in self._rows(select(page.touched_no), page.page_id, self._pages)]
+        self._naming(_ANALYSING, self._pages, self._read_from, max(last, default=0))
         self._naming(_RULING, self._facts | self._segments.keys())
 
-    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:
+    def _naming(
+        self, causes: Collection[Cause], ids: AbstractSet[str], since: int = 0, upto: int | None = None
+    ) -> None:
         table = schema.change
         if not ids:
             return
-        rows = self._c.execute(
-            select(table.c.no, table.c.decisions).where(
-                table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
-            )
+        query = select(table.c.no, table.c.decisions).where(
+            table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
         )
+        rows = self._c.execute(query if upto is None else query.where(table.c.no.between(since, upto)))
         few = [json_text(one) for one in sorted(ids)] if len(ids) <= 8 else []
         for row in rows:
             named = any(one in row.decisions for one in few) if few else not ids.isdisjoint(_ID.findall(row.decisions))
@@ -433,15 +447,35 @@ class _Following:
 
     # ----------------------------------------------------------------------------------------------------- reading
 
-    def _changes(self, begun: int, since: int | None) -> tuple[Change, ...]:
-        """Those found, all up to `begun`, and all from `since` on (None: no others)."""
+    def _changes(self, begun: int, apart: dict[int, Apart]) -> tuple[Change, ...]:
+        """Those found, and all up to `begun`. Of those found, decisions that do not have to do with what goes are put
+        `apart`: what no model wrote says by its ids and sources of what it tells."""
+        ids = sorted({*self._pages, *self._chains, *self._segments})
+        names = [*(json_text(one).encode() for one in ids), *self._sources]
+        if len(names) > _MANY:
+            return self._all_changes(begun, None)
+        made = []
+        for row in self._logged(begun):
+            if row.no <= begun:
+                made.append(change_from(row))
+            else:
+                decisions, apart[row.no] = decisions_naming(row.decisions, names)
+                made.append(record(Change, row, decisions=decisions))
+        return tuple(made)
+
+    def _all_changes(self, begun: int, since: int | None) -> tuple[Change, ...]:
+        """Those found, all up to `begun`, and all from `since` on (None: no others), whole."""
         table = schema.change
         if since is not None:
             others = self._c.scalars(select(table.c.no).where(table.c.owner_id == self._owner_id, table.c.no >= since))
             self._numbers |= set(others)
+        return tuple(map(change_from, self._logged(begun)))
+
+    def _logged(self, begun: int) -> Sequence[Any]:
+        """The rows of changes that were found, and of all up to `begun`, in order."""
+        table = schema.change
         self._numbers |= set(range(1, begun + 1))
-        rows = sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
-        return tuple(change_from(row) for row in rows)
+        return sorted(self._rows(select(table), table.c.no, self._numbers), key=lambda row: int(row.no))
 
     def _rows(self, query: Any, column: Any, values: Iterable[Any], *, of: Any = None) -> Iterable[Any]:
         """The owner's rows in which a column has one of some values."""

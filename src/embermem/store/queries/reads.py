@@ -170,6 +170,27 @@ def page_views(
     return tuple(views)
 
 
+def segment_page_vectors(
+    connection: Connection, owner_id: OwnerId, segment_id: str, embedder: str
+) -> list[Vector | None]:
+    """The vectors of a segment's pages, as `page_views` gives them, in order; None of a page that has none."""
+    from embermem.core.vectors import page_vector
+
+    page, said, table = schema.page, schema.utterance, schema.embedding
+    made = and_(same(table, said, "seq"), table.c.embedder == embedder)
+    rows = connection.execute(
+        select(page.c.no, table.c.data)
+        .join(said, same(said, page, "page_id"))
+        .outerjoin(table, made)
+        .where(page.c.owner_id == owner_id, page.c.segment_id == segment_id)
+        .order_by(page.c.no, said.c.seq)
+    )
+    of: dict[int, list[Vector]] = {}
+    for no, data in rows:
+        of.setdefault(no, []).extend(() if data is None else [vector_from(data)])
+    return [page_vector(np.stack(own)) if own else None for own in of.values()]
+
+
 def noted_pages(
     connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
 ) -> tuple[NotedPage, ...]:

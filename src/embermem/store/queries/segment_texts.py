@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,8 +14,8 @@ from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentWritten
 from embermem.core.errors import StoreCorrupt
 from embermem.core.types import OwnerId, SegmentId
 from embermem.store import schema
+from embermem.store.codec import decisions_naming, json_text, moment
 from embermem.store.queries import reads
-from embermem.store.queries.changes import change_from
 
 __all__ = ["TextVersion", "standing_text", "text_versions"]
 
@@ -31,34 +31,38 @@ class TextVersion:
 
 
 def text_versions(
-    c: Connection, owner_id: OwnerId, ids: Collection[str] | None = None, upto: int | None = None
+    c: Connection,
+    owner_id: OwnerId,
+    ids: Collection[str] | None = None,
+    upto: int | None = None,
+    before: Mapping[str, int] | None = None,
 ) -> Iterator[TextVersion]:
-    """The versions of all segments' texts, or of some, up to a change, in the order of their changes. Raises
-    StoreCorrupt where the log does not have what the rows name."""
+    """The versions of all segments' texts, or of some, up to a change, in the order of their changes; with `before`
+    those of each of its segments that were written before a change of its own. Raises StoreCorrupt where the log does
+    not have what the rows name."""
     of, log, texts = schema.segment_text.c, schema.change, SegmentTexts()
     rows = select(of.change_no, of.segment_id, of.retired_no).where(of.owner_id == owner_id)
+    ids = before if ids is None else ids
     if ids is not None:
         rows = rows.where(of.segment_id.in_(sorted(ids)))
     if upto is not None:
         rows = rows.where(of.change_no <= upto)
     written: defaultdict[int, dict[str, int | None]] = defaultdict(dict)
     for no, segment_id, until in c.execute(rows):
-        written[no][segment_id] = until
+        if before is None or no < before[segment_id]:
+            written[no][segment_id] = until
     for numbers in reads.chunks(sorted(written)):
         mine = (log.c.owner_id == owner_id, log.c.no.in_(numbers))
         for row in c.execute(select(log).where(*mine).order_by(log.c.no)):
-            change = change_from(row, (SegmentWritten, SegmentGrew))
-            due = written.pop(change.no)
-            for d in change.decisions:
+            due = written.pop(row.no)
+            for d in decisions_naming(row.decisions, [json_text(one).encode() for one in due])[0]:
                 if isinstance(d, SegmentWritten | SegmentGrew) and d.segment_id in due:
                     _take(texts, d)
             for segment_id, until in due.items():
                 text = texts.get(SegmentId(segment_id))
                 if text is None:
-                    raise StoreCorrupt(
-                        f"change {change.no} does not write segment {segment_id}, as its row says; {_DO}"
-                    )
-                yield TextVersion(change.no, until, change.recorded_at, text)
+                    raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as its row says; {_DO}")
+                yield TextVersion(row.no, until, moment(row.recorded_at), text)
     if written:
         raise StoreCorrupt(f"texts of segments name change {min(written)}, which is not in the log; {_DO}")
 
