@@ -188,8 +188,10 @@ SOURCES: dict[str, Any] = {"reason": SECRET, "sources": [{"seq": 1, "utterance_i
 LINK = ["Linked", {"link_id": "l900-00", "from_id": "f900-000", "to_id": "s900-00", **SOURCES}]
 UNLINKED = ["Unlinked", {"link_id": "l900-00"}]
 EVOLVED = ["SegmentEvolved", {"segment_id": "s1", "keywords": [SECRET], "tags": [], "context": SECRET, **SOURCES}]
+SETTLED = ["ConflictSettled", {"fact_id": "f900-000", "other_id": "f900-001"}]
+"""What an undo said of a conflict."""
 OTHER = ["Undone", {"no": 1}]
-ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved"}
+ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved", "FactsConflict"}
 ENDED_ITEMS = ("recall_case", "link", "evolution", "fact", "trait", "profile", "person")
 """Items of whom rows of `source` told."""
 RECORD_TABLES = ("record", "record_value", "record_state")
@@ -215,7 +217,7 @@ def with_cases(place: str | Path) -> str | Path:
     """A store of schema 0013 with changes of two cases, of a case and something else, of a link and an evolution, and
     one that undoes these."""
     last = rows(place, LOG)[-1]["no"]
-    undo = [["Undone", {"no": last + 3}], UNLINKED, EVOLVED]
+    undo = [["Undone", {"no": last + 3}], UNLINKED, EVOLVED, SETTLED]
     made = (("correction", CASES), ("correction", [OTHER, CASES[0]]), ("linking", [LINK, EVOLVED]), ("undo", undo))
     for no, (cause, decisions) in enumerate(made, last + 1):
         meddle(
@@ -256,7 +258,7 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     of_0013: str | Path, tmp_path: Path, engine: str
 ) -> None:
     log = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
-    kept = [[one for one in json.loads(row["decisions"]) if one[0] not in ENDED] for row in log]
+    kept = [[one for one in json.loads(row["decisions"]) if one[0] not in ENDED and one != SETTLED] for row in log]
     assert {one[0] for row in log for one in json.loads(row["decisions"])} >= ENDED
     items = [row["item"] for row in rows(of_0013, "SELECT DISTINCT item FROM source")]
     assert {*ENDED_ITEMS} <= {*items}

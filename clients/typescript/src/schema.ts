@@ -1507,15 +1507,6 @@ export interface components {
         Conflict: {
             older: components["schemas"]["Fact"];
             newer: components["schemas"]["Fact"];
-            /** Reason */
-            reason: string;
-            /**
-             * Recorded At
-             * Format: date-time
-             */
-            recorded_at: string;
-            /** Change No */
-            change_no: number;
         };
         /**
          * ConflictSettled

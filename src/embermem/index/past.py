@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
-from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
+from embermem.core.types import About, Fact, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
 from embermem.index.products import cosines, direction
 from embermem.index.snapshot import Snapshot
@@ -119,7 +119,7 @@ class PersonaHistory:
         """A snapshot with the persona of its own revision in place of that of now; or with what was true at a time."""
         of_user, of_agent, archived = self._facts.chosen(then.revision, valid_at)
         chosen = np.concatenate([of_user, of_agent, archived])
-        known = self._facts.known(chosen, then.revision)
+        known = self._facts.known(chosen)
         lines = _known(self._timeline.profile, lambda line: (line.whose, line.name), then.revision, valid_at)
         traits = _known(self._timeline.traits, lambda trait: trait.dimension, then.revision, valid_at)
         lines.sort(key=lambda line: line.name)
@@ -354,7 +354,6 @@ class _Facts:
     def __init__(self, timeline: PersonaTimeline) -> None:
         versions = sorted(timeline.facts, key=lambda one: (one.order, one.item.change_no, one.item.id))
         facts = [one.item for one in versions]
-        self._conflicts = timeline.conflicts
         self.table = FactTable(tuple(facts), {fact.id: frozenset(terms(fact.text)) for fact in facts})
         self._no = np.array([one.no for one in versions], dtype=np.int64)
         self._until = np.array([_until(one) for one in versions], dtype=np.int64)
@@ -377,20 +376,9 @@ class _Facts:
             )
         return [places[self._part[places] == part] for part in range(3)]
 
-    def known(self, places: Ints, revision: int) -> tuple[Fact, ...]:
-        """The facts at these places, each with those that it was in conflict with: of pairs that were both held."""
-        facts = tuple(self.table.rows[place] for place in places.tolist())
-        pairs = [one.item for one in self._conflicts if one.no <= revision < _until(one)]
-        if not pairs:
-            return facts
-        stood = (self._no <= revision) & (self._until > revision) & ~self._ended & (self._part < _ARCHIVED)
-        held = {self.table.rows[place].id for place in np.flatnonzero(stood).tolist()}
-        against: dict[str, list[FactId]] = {}
-        for one, other in pairs:
-            if one in held and other in held:
-                against.setdefault(one, []).append(other)
-                against.setdefault(other, []).append(one)
-        return tuple(replace(f, conflicts=tuple(against[f.id])) if f.id in against else f for f in facts)
+    def known(self, places: Ints) -> tuple[Fact, ...]:
+        """The facts at these places."""
+        return tuple(self.table.rows[place] for place in places.tolist())
 
     def ended(self, revision: int) -> tuple[Fact, ...]:
         """The facts that were no longer held."""
