@@ -103,7 +103,7 @@ def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
     grew = log[1].decisions[0]
     assert isinstance(grew, c.SegmentGrew)
     assert ([one.text for one in grew.parts], grew.places, grew.left) == (["plums", "nuts"], (0, 2), (1,))
-    assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], (1,))
+    assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], ("dates",))
     assert log[6].decisions == (c.SegmentGrew(segment_id=first.segment_id),)
     state = State(log)
     assert state.at().get(Item.SEGMENT_TEXT, "s1") == reordered
@@ -114,7 +114,7 @@ def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
         *every[::-1],
     ]
     assert list(state.at(8).all(Item.SEGMENT_TEXT)) == [second]
-    for wrong in (replace(grew, left=(2,)), replace(grew, places=(0,))):
+    for wrong in (replace(grew, left=(2,)), replace(grew, places=(0,)), replace(grew, dropped=("kiwis",))):
         with pytest.raises(ValueError, match="a growth of segment s1 is not of the text before it"):
             State([log[0], change(2, wrong)]).at().get(Item.SEGMENT_TEXT, "s1")
     with pytest.raises(ValueError, match="segment s1 has no text before it"):

@@ -422,7 +422,9 @@ def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: 
     page = schema.page
     for ids in reads.chunks(tuple(erasure.pages)):
         rows = c.execute(
-            select(page.c.page_id, page.c.last_seq).where(page.c.owner_id == owner_id, page.c.page_id.in_(ids))
+            select(page.c.page_id, page.c.last_seq).where(
+                page.c.owner_id == owner_id, reads.one_of(page.c.page_id, ids)
+            )
         )
         if {PageId(row.page_id): row.last_seq for row in rows} != {page_id: erasure.pages[page_id] for page_id in ids}:
             raise RevisionMoved("a page that is to be forgotten has grown meanwhile")
@@ -452,22 +454,22 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes)
         threads |= set(
             c.scalars(
                 select(page.c.thread)
-                .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), page.c.no < 1)
+                .where(page.c.owner_id == owner_id, reads.one_of(page.c.page_id, ids), page.c.no < 1)
                 .distinct()
             )
         )
         seqs = c.scalars(
-            select(utterance.c.seq).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
+            select(utterance.c.seq).where(utterance.c.owner_id == owner_id, reads.one_of(utterance.c.page_id, ids))
         ).all()
         for some in reads.chunks(seqs):
             c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
             c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
             c.execute(delete(rests).where(rests.c.owner_id == owner_id, rests.c.seq.in_(some)))
             _hide_receipts(c, owner_id, some, key)
-        said = select(utterance.c.id).where(utterance.c.owner_id == owner_id, utterance.c.page_id.in_(ids))
+        said = select(utterance.c.id).where(utterance.c.owner_id == owner_id, reads.one_of(utterance.c.page_id, ids))
         originals.drop(c, owner_id, said)
         for table in (utterance, page):
-            c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.page_id.in_(ids)))
+            c.execute(delete(table).where(table.c.owner_id == owner_id, reads.one_of(table.c.page_id, ids)))
     for thread in sorted(threads):
         document = schema.document
         mine = (document.c.owner_id == owner_id, document.c.document_id == document_of(thread))

@@ -122,7 +122,8 @@ class _Rewriting:
         """What was noted of the pages that go, such as where they were."""
         for some in reads.chunks(sorted(self._pages)):
             for table in schema.OF_PAGES:
-                self._c.execute(delete(table).where(table.c.owner_id == self._owner_id, table.c.page_id.in_(some)))
+                mine = (table.c.owner_id == self._owner_id, reads.one_of(table.c.page_id, some))
+                self._c.execute(delete(table).where(*mine))
 
     def _drop(self, table: Table, key: tuple[str, ...], no: int) -> None:
         """A version goes; the one before it, if it stood until then, stands until this one's end."""

@@ -203,7 +203,7 @@ class SegmentWritten(Record):
 class SegmentGrew(Record):
     """What is new in a segment's text, relative to the text before it (changes.grown): `parts` with their `places` in
     the new text, those that `left` by their places before; `keywords` whose counts changed, in their order among
-    equals, and those that were `dropped` by their places before. None: as before."""
+    equals, and the words of those that were `dropped`. None: as before."""
 
     tag: ClassVar[str] = "SegmentGrew"
     segment_id: SegmentId
@@ -211,7 +211,7 @@ class SegmentGrew(Record):
     places: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
     keywords: tuple[KeywordCount, ...] = ()
-    dropped: tuple[int, ...] = ()
+    dropped: tuple[str, ...] = ()
     said_from: datetime | None = None
     said_to: datetime | None = None
     title: str | None = None

@@ -16,7 +16,7 @@ from embermem.core.changes.decisions import (
 )
 from embermem.core.types import SegmentId
 
-__all__ = ["SegmentTexts", "SegmentTold", "grown", "growth"]
+__all__ = ["SegmentTexts", "SegmentTold", "grown", "grows", "growth"]
 
 _Item = TypeVar("_Item")
 SegmentTold = SegmentWritten | SegmentGrew
@@ -25,18 +25,22 @@ SegmentTold = SegmentWritten | SegmentGrew
 
 def grown(before: SegmentWritten, by: SegmentGrew) -> SegmentWritten:
     """The text that a growth makes of the text before it. Raises ValueError where the growth is not of that text."""
-    sizes = (len(before.parts), len(before.parts) - len(by.left) + len(by.parts), len(before.keywords))
-    if len(by.places) != len(by.parts) or any(
-        not 0 <= place < size
-        for places, size in zip((by.left, by.places, by.dropped), sizes, strict=True)
-        for place in places
+    sizes = (len(before.parts), len(before.parts) - len(by.left) + len(by.parts))
+    gone = {*by.dropped}
+    changed = {count.word for count in by.keywords}
+    kept = [count for count in before.keywords if count.word not in gone]
+    if (
+        len(by.places) != len(by.parts)
+        or len(kept) + len(gone) != len(before.keywords)
+        or any(
+            not 0 <= place < size for places, size in zip((by.left, by.places), sizes, strict=True) for place in places
+        )
     ):
         raise ValueError(f"a growth of segment {by.segment_id} is not of the text before it")
     parts = _without(before.parts, by.left)
     for place, part in zip(by.places, by.parts, strict=True):
         parts.insert(place, part)
-    changed = {count.word for count in by.keywords}
-    kept = [count for count in _without(before.keywords, by.dropped) if count.word not in changed]
+    kept = [count for count in kept if count.word not in changed]
     keywords = sorted([*by.keywords, *kept], key=lambda count: -count.pages) if by.keywords else kept
     return SegmentWritten(
         segment_id=before.segment_id,
@@ -66,13 +70,21 @@ def growth(before: SegmentWritten | None, after: SegmentWritten) -> SegmentTold:
         places=tuple(place for place, _ in new),
         left=tuple(place for place in range(len(before.parts)) if place not in stay),
         keywords=_counted(before, after),
-        dropped=tuple(place for place, count in enumerate(before.keywords) if count.word not in now),
+        dropped=tuple(count.word for count in before.keywords if count.word not in now),
         said_from=None if _same(after.said_from, before.said_from) else after.said_from,
         said_to=None if _same(after.said_to, before.said_to) else after.said_to,
         title=None if after.title == before.title else after.title,
         shown=None if after.shown == before.shown else after.shown,
     )
     return made if grown(before, made) == after else after
+
+
+def grows(before: SegmentWritten, by: SegmentGrew, after: SegmentWritten) -> bool:
+    """Whether a growth makes one text of another, of which it may not be."""
+    try:
+        return grown(before, by) == after
+    except ValueError:
+        return False
 
 
 def _counted(before: SegmentWritten, after: SegmentWritten) -> tuple[KeywordCount, ...]:

@@ -40,6 +40,7 @@ from embermem.core.changes import (
     Stays,
     SummaryPart,
     ended_by,
+    grows,
     growth,
     set_by,
     sources,
@@ -391,6 +392,8 @@ class _Redaction:
         stood = self._left_of.get(d.segment_id)
         self._left_of.set(left)
         if left == whole and stood == before:
+            return [d]
+        if isinstance(d, SegmentGrew) and stood is not None and grows(stood, d, left):
             return [d]
         return [growth(stood, left) if isinstance(d, SegmentGrew) else left]
 

@@ -477,4 +477,5 @@ class _Following:
         """The owner's rows in which a column has one of some values."""
         table = column.table if of is None else of
         for some in reads.chunks(sorted(values)):
-            yield from self._c.execute(query.where(table.c.owner_id == self._owner_id, column.in_(some))).all()
+            mine = (table.c.owner_id == self._owner_id, reads.one_of(column, some))
+            yield from self._c.execute(query.where(*mine)).all()
