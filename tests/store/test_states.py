@@ -193,3 +193,6 @@ def test_a_damaged_checkpoint_is_not_signed_anew_and_keeps_nothing_that_is_forgo
             assert_folded(memory, file)
             kept = rows(file, "SELECT * FROM checkpoint_part WHERE owner_id = ?", bob.owner.id)
             assert "Quuxville" not in repr(kept), damage
+            assert all(found.same for found in memory.rebuild())
+            assert len(rows(file, "SELECT no FROM checkpoint")) == 2, "a rebuild makes it again"
+            assert_folded(memory, file)
