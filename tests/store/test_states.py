@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -128,7 +129,7 @@ def told(mine: OwnerMemory, clock: Clock) -> str:
     moments = {change.recorded_at for change in mine.changes()[:: len(mine.changes()) - 1]}
     found: list[object] = [mine.changes(), mine.stats(), mine.timeline()]
     for at in (None, *sorted(moments)):
-        then = {"as_of": at}
+        then: dict[str, Any] = {"as_of": at}
         found += [mine.facts(**then), mine.past_facts(**then), mine.facts(archived=True, **then)]
         found += [mine.persona(**then), mine.people(**then), mine.profile(**then), mine.conflicts(**then)]
         context = mine.recall("Where do I live, and what do I like?", budget=4000, **then)
@@ -193,3 +194,6 @@ def test_a_damaged_checkpoint_is_not_signed_anew_and_keeps_nothing_that_is_forgo
             assert_folded(memory, file)
             kept = rows(file, "SELECT * FROM checkpoint_part WHERE owner_id = ?", bob.owner.id)
             assert "Quuxville" not in repr(kept), damage
+            assert all(found.same for found in memory.rebuild())
+            assert len(rows(file, "SELECT no FROM checkpoint")) == 2, "a rebuild makes it again"
+            assert_folded(memory, file)

@@ -38,7 +38,7 @@ from embermem.store.queries.changes import changes, index_again
 from embermem.store.schema import HEAD
 from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, set_owner, update_rows
-from embermem.store.states import counted, folded
+from embermem.store.states import counted, folded_anew
 
 VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
@@ -170,7 +170,7 @@ def _fold_personas(connection: Connection) -> None:
         )
     )
     for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
-        set_owner(connection, owner_id, **counted(folded(connection, owner_id).held.state))
+        set_owner(connection, owner_id, **counted(folded_anew(connection, owner_id)))
 
 
 def _index_sources(connection: Connection) -> None:

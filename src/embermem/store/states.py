@@ -23,7 +23,7 @@ from embermem.store.engines.database import Database
 from embermem.store.queries.changes import changes
 from embermem.store.transactions import Transactions
 
-__all__ = ["Held", "Known", "States", "counted", "counted_after", "folded"]
+__all__ = ["Held", "Known", "States", "counted", "counted_after", "folded", "folded_anew"]
 
 _MOST = 200_000
 """Facts, and changes that say something of the persona, of all states that are held, at most (some 600 bytes each); the
@@ -175,6 +175,15 @@ def folded(c: Connection, owner_id: OwnerId) -> Known:
         return Known(owner_id=owner_id, held=Held(), no=0)
     held = _caught_up(c, owner_id, Held(born=row.created_at, reset=row.reset_no), row.revision, believe=False)
     return Known(owner_id=owner_id, held=held, no=row.revision)
+
+
+def folded_anew(c: Connection, owner_id: OwnerId) -> PersonaState:
+    """The same, with a checkpoint made of it in place of the one that is there."""
+    held = folded(c, owner_id).held
+    checkpoints.drop(c, owner_id)
+    if held.state.no >= checkpoints.EVERY:
+        checkpoints.write(c, owner_id, 0, held.later, held.state.no)
+    return held.state
 
 
 def counted(state: PersonaState) -> dict[str, int | None]:

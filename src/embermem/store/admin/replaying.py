@@ -6,11 +6,11 @@ from sqlalchemy import delete, insert, or_, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
-from embermem.store import checkpoints, schema
+from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
 from embermem.store.queries.changes import changes, index_again
 from embermem.store.statements import set_owner, update_rows
-from embermem.store.states import counted, folded
+from embermem.store.states import counted, folded_anew
 
 _REPLAYED_AT_ONCE = 200
 """Changes held in memory while they are applied again."""
@@ -42,8 +42,7 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
     for table, key, rows in kept:
         update_rows(c, table, owner_id, (key,), rows)
     index_again(c, owner_id)
-    checkpoints.drop(c, owner_id)
-    state = folded(c, owner_id).held.state
+    state = folded_anew(c, owner_id)
     c.execute(delete(visit).where(visit.c.owner_id == owner_id))
     if left := [dict(row) for row in visits if state.facts.get(row["fact_id"]) is not None]:
         c.execute(insert(visit), left)
