@@ -10,13 +10,14 @@ import itertools
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 from sqlalchemy import make_url
 
 from embermem.store import migrations, schema
+from embermem.store.engines.citus import spreading
 from embermem.store.engines.ddl import ddl
 
 VARIABLE = "EMBERMEM_TEST_CITUS"
@@ -34,9 +35,11 @@ def database() -> Iterator[str]:
     try:
         yield url
     finally:
-        with suppress(psycopg.Error):
+        try:
             _emptied(url)
             _resting.append(url)
+        except psycopg.Error:  # a table is missing, or the test left another thing that cannot be undone
+            drop(url)
 
 
 def dropped() -> None:
@@ -50,7 +53,7 @@ def empty() -> str:
     name = f"test_{os.getpid()}_{next(_NUMBER)}_{uuid.uuid4().hex[:8]}"
     nodes = workers()
     for url in (URL, *nodes):
-        run(url, f'CREATE DATABASE "{name}"')
+        run(url, f"CREATE DATABASE {name} TEMPLATE template0 LOCALE 'C.UTF-8'")  # in C, é is not the same as É
         run(of(url, name), "CREATE EXTENSION citus")
     coordinator, made = make_url(URL), of(URL, name)
     run(made, f"SELECT citus_set_coordinator_host('{coordinator.host}', {coordinator.port or 5432})")
@@ -65,6 +68,20 @@ def with_store(url: str) -> str:
         c.execute(f"SET citus.shard_count = {SHARDS}")
         for statement in ddl("citus", halfvec=False):
             c.execute(statement)
+    return url
+
+
+def with_dump(url: str, dump: str) -> str:
+    """The same database with the store of a dump, which a later PostgreSQL may have written, spread over the nodes.
+    Vectors are bytes there, and cannot be read as vectors."""
+    unknown = {"SET transaction_timeout = 0;": "", "CREATE EXTENSION": "-- CREATE EXTENSION", "public.halfvec": "bytea"}
+    for one, here in unknown.items():
+        dump = dump.replace(one, here)
+    run(url, dump)
+    names = {name for (name,) in run(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+    first = [*(table.name for table in schema.COMMON), migrations.VERSION_TABLE, schema.owner.name]
+    owned = (f"SELECT create_distributed_table('{one}', 'owner_id')" for one in sorted(names.difference(first)))
+    run(url, f"SET citus.shard_count = {SHARDS}", *spreading(first), *owned)
     return url
 
 
@@ -98,7 +115,8 @@ def _emptied(url: str) -> None:
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> "
     run(url, cut + "pg_backend_pid() AND application_name NOT LIKE 'Citus%'")
     deleted = (f"DELETE FROM {table.name}" for table in schema.metadata.sorted_tables)
-    run(url, "BEGIN", *deleted, migrations.NEW_STORE, "COMMIT")
+    version = f"UPDATE {migrations.VERSION_TABLE} SET version_num = '{schema.HEAD}'"
+    run(url, "BEGIN", *deleted, migrations.NEW_STORE, version, "COMMIT")
 
 
 def _set(url: str, **values: Any) -> str:

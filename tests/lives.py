@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import open_store
-from embermem.core.changes import Cause, FactsConflict, TextsBarred
+from embermem.core.changes import Cause, ConflictSettled, TextsBarred
 from embermem.core.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
@@ -98,11 +98,11 @@ def call(store: SqlStore, mine: OwnerMemory, number: int = 1) -> None:
 
 
 def ties(store: SqlStore, mine: OwnerMemory) -> None:
-    """A conflict, and a text that is not to come back, as decisions."""
+    """Two facts that may both stay, and a text that is not to come back, as decisions."""
     one, other, *_ = mine.facts()
-    conflict = FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")
+    settled = ConflictSettled(fact_id=one.id, other_id=other.id)
     barred = TextsBarred(messages=("1" * 40,), texts=("2" * 40,))
-    for cause, decided in ((Cause.IMPORT, conflict), (Cause.FORGETTING, barred)):
+    for cause, decided in ((Cause.IMPORT, settled), (Cause.FORGETTING, barred)):
         state = store.owner_state(mine.owner.id)
         assert state is not None
         store.apply(mine.owner, cause, "", [decided], now=NOW, revision=state.revision, lease=None)

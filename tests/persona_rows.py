@@ -20,7 +20,6 @@ Row = dict[str, Any]
 KEYS = {
     "fact": ("fact_id",),
     "fact_state": ("fact_id", "change_no"),
-    "conflict": ("fact_id", "other_id", "change_no"),
     "trait": ("dimension", "change_no"),
     "profile": ("whose", "name", "change_no"),
     "person": ("relation", "one", "other", "change_no"),

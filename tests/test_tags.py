@@ -56,7 +56,7 @@ DECISIONS = {
     "FactStrengthened": ("fact_strengthened", "fact_id sources"),
     "FactRetired": ("fact_retired", "fact_id superseded_by valid_to"), "FactArchived": ("fact_archived", "fact_id"),
     "FactRestored": ("fact_restored", "fact_id"), "FactPinned": ("fact_pinned", "fact_id pinned"),
-    "FactExpires": ("fact_expires", "fact_id at"), "FactsConflict": ("facts_conflict", "fact_id other_id reason"),
+    "FactExpires": ("fact_expires", "fact_id at"),
     "ConflictSettled": ("conflict_settled", "fact_id other_id"), "FactAffirmed": ("fact_affirmed", "fact_id upto_seq"),
     "FactDenied": ("fact_denied", "fact_id about subject attribute value upto_seq"),
     "FactBarred": ("fact_barred", "mark upto_seq"), "TextsBarred": ("texts_barred", "messages texts"),

@@ -153,8 +153,6 @@ class Impact:
                 return row["segment_id"] in self._segments
             case "fact" | "fact_state" | "fact_visit":
                 return row["fact_id"] in self._facts
-            case "conflict":
-                return bool({row["fact_id"], row["other_id"]} & self._facts)
             case "trait":
                 return row["dimension"] in self._traits
             case "person":

@@ -138,7 +138,6 @@ DECISIONS = st.one_of(
     st.builds(lambda one, by: c.FactRetired(fact_id=one, superseded_by=by, valid_to=None), NAMES, NAMES),
     st.builds(lambda one: c.FactArchived(fact_id=one), NAMES),
     st.builds(lambda one: c.FactRestored(fact_id=one), NAMES),
-    st.builds(lambda one, other: c.FactsConflict(fact_id=one, other_id=other, reason="both"), NAMES, NAMES),
     st.builds(lambda one, other: c.ConflictSettled(fact_id=one, other_id=other), NAMES, NAMES),
     st.builds(lambda one, level: c.TraitSet(dimension=one, level=level, confidence=0.5, sources=()), TRAITS, RATIOS),
     st.builds(lambda one: c.TraitCleared(dimension=one), TRAITS),

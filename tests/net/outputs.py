@@ -93,7 +93,7 @@ def brief(memory: Memory) -> Plain:
             "profile": plain((*owner.profile(), *owner.agent_profile())),
             "segments": plain((*owner.segments(), *owner.segments(archived=True))),
             "chains": [[chain.id, chain.summary, len(chain.page_ids)] for chain in owner.chains()],
-            "conflicts": [[one.older.id, one.newer.id, one.reason] for one in owner.conflicts()],
+            "conflicts": [[one.older.id, one.newer.id] for one in owner.conflicts()],
             "changes": [[one.no, plain(one.cause), len(one.decisions)] for one in owner.changes()],
             "recalled": [_hit(hit) for hit in owner.recall(QUESTIONS[user][0]).hits[:5]],
         }

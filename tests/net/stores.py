@@ -49,8 +49,13 @@ def thawed_on_a_server(folder: Path, server_folder: Path, name: str = TODAY) -> 
 
     with postgres.database(server_folder) as url:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(lzma.decompress((FROZEN / f"{name}.postgresql.sql.xz").read_bytes()))
+            connection.execute(dump(name))
         yield url, thaw_key(name, folder / "postgresql.key")
+
+
+def dump(name: str) -> str:
+    """What pg_dump wrote of a frozen store, as SQL."""
+    return lzma.decompress((FROZEN / f"{name}.postgresql.sql.xz").read_bytes()).decode()
 
 
 def opened(place: str | Path, **settings: Any) -> Memory:

@@ -73,7 +73,7 @@ def test_the_store_of_today_holds_every_kind_of_decision_and_every_cause(tmp_pat
 TAGS = frozenset(
     """
     Embedded Noted ChainSummarised Placed SegmentWritten SegmentGrew Analysed FactAdded FactStrengthened FactRetired
-    FactArchived FactRestored FactPinned FactExpires FactsConflict ConflictSettled FactAffirmed FactDenied FactBarred
+    FactArchived FactRestored FactPinned FactExpires ConflictSettled FactAffirmed FactDenied FactBarred
     TextsBarred Erased TraitCleared Undone BegunAnew TraitSet ProfileSet PersonRelated Evicted SegmentEnded
     """.split()
 )

@@ -327,7 +327,6 @@ HOSTILE: dict[str, tuple[Change, str]] = {
     "a page of nobody placed": (decide("Placed", page_id=ANOTHER), "memory: "),
     "a fact superseded by none": (superseded, "memory: facts superseded by"),
     "a decision of an earlier Ember": (say("Linked", link_id="l9"), "does not know"),
-    "a conflict with another's": (say("FactsConflict", fact_id=ANOTHER, other_id="f2-000", reason=""), "memory: "),
     "forgotten more than is missing": (decide("Erased", utterances=7), "memory: utterances missing"),
     "said that nobody forgot": (decide("Erased", utterances=0), "memory: utterances missing that nobody forgot"),
     "an owner's id": (put("owner", id=ANOTHER), "line 2: a line of the kind owner has no field 'id'"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import assert_never
@@ -16,10 +16,12 @@ from embermem.core.changes import (
     Cause,
     Change,
     ConflictSettled,
+    Decision,
     FactAdded,
     FactAffirmed,
     FactBarred,
     FactDenied,
+    FactRetired,
     Ruling,
     TextsBarred,
     undone,
@@ -43,7 +45,7 @@ class Rulings:
     denied: Mapping[Says, int] = field(default_factory=dict)
     barred: Mapping[str, int] = field(default_factory=dict)
     settled: frozenset[frozenset[FactId]] = frozenset()
-    """Pairs of facts that may both stand, though one was said to end the other."""
+    """Pairs of facts that may both stay, though only one of them can be true."""
     key: bytes = b""
 
     def keeps(self, fact_id: FactId, seq: int) -> bool:
@@ -98,6 +100,23 @@ def rulings_of(changes: Iterable[Change], key: Callable[[], bytes]) -> Rulings:
         settled=frozenset(settled),
         key=key() if barred else b"",
     )
+
+
+def kept_settled(
+    decisions: Sequence[Decision], settled: Callable[[], Collection[frozenset[FactId]]]
+) -> list[ConflictSettled]:
+    """What callers let stay beside each of the facts that these decisions replace may stay beside the new one."""
+    replaced: dict[FactId, set[FactId]] = {one.fact_id: set() for one in decisions if isinstance(one, FactAdded)}
+    for one in decisions:
+        if isinstance(one, FactRetired) and one.superseded_by in replaced:
+            replaced[one.superseded_by].add(one.fact_id)
+    pairs = settled() if any(replaced.values()) else ()
+    return [
+        ConflictSettled(fact_id=other, other_id=new)
+        for new, olds in replaced.items()
+        for other in sorted(frozenset().union(*pairs) - olds)
+        if olds and all(frozenset((old, other)) in pairs for old in olds)
+    ]
 
 
 def speaks_of(fact: _Saying) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
-from embermem.core.types import About, Fact, FactId, Persona, ProfileField, SegmentId, Trait
+from embermem.core.types import About, Fact, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
 from embermem.index.products import cosines, direction
 from embermem.index.snapshot import Snapshot
@@ -119,7 +119,7 @@ class PersonaHistory:
         """A snapshot with the persona of its own revision in place of that of now; or with what was true at a time."""
         of_user, of_agent, archived = self._facts.chosen(then.revision, valid_at)
         chosen = np.concatenate([of_user, of_agent, archived])
-        known = self._facts.known(chosen, then.revision)
+        known = self._facts.known(chosen)
         lines = _known(self._timeline.profile, lambda line: (line.whose, line.name), then.revision, valid_at)
         traits = _known(self._timeline.traits, lambda trait: trait.dimension, then.revision, valid_at)
         lines.sort(key=lambda line: line.name)
@@ -217,10 +217,12 @@ class _Placings:
     """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
 
     def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int], snapshot: Snapshot) -> None:
+        pages = {one.item.page_id: None for one in timeline.placings}  # each may have been placed many times
+        numbers = {page_id: number for page_id in pages if (number := snapshot.page_number(page_id)) is not None}
         known = [
-            (places[one.item.segment_id], one.no, one, page)
+            (places[one.item.segment_id], one.no, one, numbers[one.item.page_id])
             for one in timeline.placings
-            if (page := snapshot.page_number(one.item.page_id)) is not None
+            if one.item.page_id in numbers
         ]
         known.sort(key=lambda found: found[:2])
         self._place = np.array([place for place, *_ in known], dtype=np.int64)
@@ -228,10 +230,11 @@ class _Placings:
         self._until = np.array([_until(one) for _, _, one, _ in known], dtype=np.int64)
         self._page = np.array([page for *_, page in known], dtype=np.int64)
         # What a page's vector is made of: what was said on it until it was placed.
-        rows = [
-            [row for row in snapshot.page_begins(page) if snapshot.utterances[row].recorded_at <= one.item.at]
-            for _, _, one, page in known
-        ]
+        begins = {
+            page: [(row, snapshot.utterances[row].recorded_at) for row in snapshot.page_begins(page)]
+            for page in numbers.values()
+        }
+        rows = [[row for row, at in begins[page] if at <= one.item.at] for _, _, one, page in known]
         self._rows = np.array([row for some in rows for row in some], dtype=np.int64)
         self._starts = np.cumsum([0, *(len(some) for some in rows)])
         self._lengths, events = self._measured(snapshot)
@@ -295,8 +298,11 @@ class _Placings:
         """The vectors of these pages, of length 1 (0 without any), and how long the sums of their rows' were."""
         sums = np.zeros((len(which), snapshot.dim))
         counts = self._starts[which + 1] - self._starts[which]
-        rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which.tolist()])
-        np.add.at(sums, np.repeat(np.arange(len(which)), counts), snapshot.vectors_of(rows))
+        some = np.flatnonzero(counts)
+        if len(some):
+            rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which[some].tolist()])
+            begins = np.cumsum(counts[some]) - counts[some]
+            sums[some] = np.add.reduceat(snapshot.vectors_of(rows), begins, axis=0, dtype=np.float64)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         return np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0), lengths
 
@@ -348,7 +354,6 @@ class _Facts:
     def __init__(self, timeline: PersonaTimeline) -> None:
         versions = sorted(timeline.facts, key=lambda one: (one.order, one.item.change_no, one.item.id))
         facts = [one.item for one in versions]
-        self._conflicts = timeline.conflicts
         self.table = FactTable(tuple(facts), {fact.id: frozenset(terms(fact.text)) for fact in facts})
         self._no = np.array([one.no for one in versions], dtype=np.int64)
         self._until = np.array([_until(one) for one in versions], dtype=np.int64)
@@ -371,20 +376,9 @@ class _Facts:
             )
         return [places[self._part[places] == part] for part in range(3)]
 
-    def known(self, places: Ints, revision: int) -> tuple[Fact, ...]:
-        """The facts at these places, each with those that it was in conflict with: of pairs that were both held."""
-        facts = tuple(self.table.rows[place] for place in places.tolist())
-        pairs = [one.item for one in self._conflicts if one.no <= revision < _until(one)]
-        if not pairs:
-            return facts
-        stood = (self._no <= revision) & (self._until > revision) & ~self._ended & (self._part < _ARCHIVED)
-        held = {self.table.rows[place].id for place in np.flatnonzero(stood).tolist()}
-        against: dict[str, list[FactId]] = {}
-        for one, other in pairs:
-            if one in held and other in held:
-                against.setdefault(one, []).append(other)
-                against.setdefault(other, []).append(one)
-        return tuple(replace(f, conflicts=tuple(against[f.id])) if f.id in against else f for f in facts)
+    def known(self, places: Ints) -> tuple[Fact, ...]:
+        """The facts at these places."""
+        return tuple(self.table.rows[place] for place in places.tolist())
 
     def ended(self, revision: int) -> tuple[Fact, ...]:
         """The facts that were no longer held."""

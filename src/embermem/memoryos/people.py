@@ -75,11 +75,21 @@ class People:
     threads.
 
     `subjects`: whom all facts speak of, in their order, with how many do, where the persona has only those facts that
-    say who is who (`NAMING`, `names_relative`), and those with a subject that `is_unclear`.
+    say who is who (`NAMING`, `names_relative`), and those with a subject that `is_unclear`. `conflicting` finds the
+    pairs of facts that cannot both be true; by default there are none.
     """
 
-    def __init__(self, owner: Owner, persona: Persona, subjects: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        owner: Owner,
+        persona: Persona,
+        subjects: Mapping[str, int] | None = None,
+        conflicting: Callable[[People], Iterable[tuple[Fact, Fact]]] = lambda people: (),
+    ) -> None:
         self.lock = threading.RLock()
+        self._conflicting = conflicting
+        self._conflicts: tuple[tuple[Fact, Fact], ...] | None = None
+        self._against: dict[FactId, list[FactId]] = {}
         names = self._names = Names(persona.relations)
         self._ids: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
@@ -239,14 +249,27 @@ class People:
             return fact.text
         return (language.said_by if fact.text[:1].isupper() else language.of_subject)(wanted, fact.text)
 
-    @_one_at_a_time
     def shown(self, fact: Fact) -> Fact:
-        """A fact as it is read: with the person's name, which the text names too."""
-        known = self._shown.get(fact.id)
-        if known is None or known[0] is not fact:
-            known = fact, replace(fact, person=self.name_of(self.of(fact)), text=self.named(fact))
-            self._shown[fact.id] = known
-        return known[1]
+        """A fact as it is read: with the person's name, which the text names too, and the facts that it contradicts."""
+        _ = self.conflicts  # not under the lock: it may read the store
+        with self.lock:
+            known = self._shown.get(fact.id)
+            if known is None or known[0] is not fact:
+                name, others = self.name_of(self.of(fact)), tuple(self._against.get(fact.id, ()))
+                known = fact, replace(fact, person=name, text=self.named(fact), conflicts=others)
+                self._shown[fact.id] = known
+            return known[1]
+
+    @property
+    def conflicts(self) -> tuple[tuple[Fact, Fact], ...]:
+        """The pairs of current facts that cannot both be true (memoryos/conflicts.py)."""
+        if self._conflicts is None:
+            found, against = tuple(self._conflicting(self)), dict[FactId, list[FactId]]()
+            for one, other in found:
+                against.setdefault(one.id, []).append(other.id)
+                against.setdefault(other.id, []).append(one.id)
+            self._against, self._conflicts = against, found
+        return self._conflicts
 
     @_one_at_a_time
     def all(self) -> tuple[Person, ...]:

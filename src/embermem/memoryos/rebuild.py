@@ -10,13 +10,13 @@ from embermem.core.changes import (
     CALLER,
     BegunAnew,
     Cause,
+    ConflictSettled,
     Decision,
     FactAdded,
     FactAffirmed,
     FactArchived,
     FactPinned,
     FactRetired,
-    FactsConflict,
     PersonRelated,
     ProfileSet,
 )
@@ -24,7 +24,6 @@ from embermem.core.record import Record
 from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     About,
-    Conflict,
     Fact,
     FactId,
     Owner,
@@ -118,9 +117,8 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         persona = store.persona(owner.id)
         rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
         archived, past = store.facts(owner.id, ARCHIVED), store.facts(owner.id, ENDED)
-        conflicts = store.conflicts(owner.id)
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
-        kept = _kept_by_callers(persona, archived, past, conflicts, rulings, revision + 1)
+        kept = _kept_by_callers(persona, archived, past, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
         decisions = [BegunAnew(), *ruled, *lines, *kept]
         return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
@@ -132,7 +130,6 @@ def _kept_by_callers(
     persona: Persona,
     archived: Iterable[Fact],
     past: Iterable[Fact],
-    conflicts: Iterable[Conflict],
     rulings: Rulings,
     no: int,
 ) -> list[Decision]:
@@ -166,12 +163,8 @@ def _kept_by_callers(
             made.append(FactPinned(fact_id=ids[fact.id], pinned=True))
         if fact.archived:
             made.append(FactArchived(fact_id=ids[fact.id]))
-    made += [
-        FactsConflict(fact_id=ids[one.older.id], other_id=ids[one.newer.id], reason=one.reason)
-        for one in conflicts
-        if {one.older.id, one.newer.id} <= ids.keys()
-    ]
-    return made
+    settled = sorted(sorted(pair) for pair in rulings.settled if pair <= ids.keys())
+    return [*made, *(ConflictSettled(fact_id=ids[one], other_id=ids[other]) for one, other in settled)]
 
 
 def picture(store: MemoryReads, owner: Owner, short: int) -> Picture:

@@ -54,6 +54,7 @@ from embermem.index.tokens import counter
 from embermem.index.vectors import TextVectors, embedded
 from embermem.languages import readable
 from embermem.languages.questions import asks_for_advice
+from embermem.memoryos.conflicts import known_people
 from embermem.memoryos.ingest.claim import Parts, pause
 from embermem.memoryos.ingest.heat_sample import HeatSample
 from embermem.memoryos.ingest.leases import Leases
@@ -390,7 +391,7 @@ class MemoryOS:
         settings = self._settings if preset is None else replace(self._settings, preset=preset)
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, shown_threads, moment, settings)
         asked = replace(asked, min_score=min_score, outdated=outdated)
-        people = self._people_of(owner, snapshot.persona)
+        people = self._people_of(owner, snapshot.persona, moment)
         summaries_of = partial(of_pages, self._store, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
         known = context.persona
@@ -415,7 +416,7 @@ class MemoryOS:
         """What is known of a person (None: everybody), on these days, and talked about in these segments; at a moment,
         as it was known or true then. Raises NotFound for a person nobody knows. Reads only."""
         snapshot = self._seen(owner, scope, moment)
-        people = self._people_of(owner, snapshot.persona)
+        people = self._people_of(owner, snapshot.persona, moment)
         found = None if person is None else people.find(person)
         if person is not None and found is None:
             raise NotFound(f"there is no person {person!r} in this memory; `people` lists everybody")
@@ -429,7 +430,7 @@ class MemoryOS:
         whole = self._residents.snapshot(owner.id, moment)
         whole = whole.unexpired(self._parts.clock(), facts=moment.is_now)
         before = whole.times_narrowed
-        snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona))
+        snapshot = in_scope(whole, scope, self._settings, lambda: self._people_of(owner, whole.persona, moment))
         if whole.times_narrowed != before:
             self._residents.weigh(owner.id)
         return snapshot
@@ -447,13 +448,14 @@ class MemoryOS:
         Reads only."""
         if query is None:
             snapshot = self._seen(owner, scope, moment)
-            people, told = self._people_of(owner, snapshot.persona), None
+            people, told = self._people_of(owner, snapshot.persona, moment), None
             persona = snapshot.persona if tells(scope, Kind.FACT) else Persona()
         else:
             snapshot, asked, _ = self._ask(owner, query, at, None, None, scope, (), moment, self._settings)
             if tells(scope, Kind.FACT):  # they may rest on what is not told itself
                 asked = replace(asked, scope=None)
-            people, ranking = self._people_of(owner, snapshot.persona), retrieval.rank(snapshot, asked, self._settings)
+            people = self._people_of(owner, snapshot.persona, moment)
+            ranking = retrieval.rank(snapshot, asked, self._settings)
             persona, told = ranking.persona, [fact for fact, _ in ranking.facts(people)]
 
         def said_at(source: Source) -> datetime | None:
@@ -462,7 +464,7 @@ class MemoryOS:
 
         return known_of_user(persona, people, said_at, told)
 
-    def _people_of(self, owner: Owner, persona: Persona) -> People:
+    def _people_of(self, owner: Owner, persona: Persona, moment: Moment) -> People:
         """Whom a persona knows: worked out once for each that is read."""
         key = owner.id, id(persona)
         with self._people_lock:
@@ -470,7 +472,8 @@ class MemoryOS:
             if known is not None:
                 self._people.move_to_end(key)
         if known is None:
-            known = persona, People(owner, persona)  # the persona is held, so that its id stays its own
+            people = known_people(self._store, owner, persona, self._settings.attributes, moment)
+            known = persona, people  # the persona is held, so that its id stays its own
             with self._people_lock:
                 self._people[key] = known
                 while len(self._people) > _PEOPLE:
@@ -517,7 +520,7 @@ class MemoryOS:
             shown=frozenset(map(ThreadId, shown_threads)),
             valid_at=moment.valid_at,
         )
-        asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona))
+        asked = read_in_thread(asked, snapshot, self._people_of(owner, snapshot.persona, moment))
         vector, tokens, facts, notes = None, None, None, []
         parts: Mapping[str, tuple[Vector, TokenVectors | None]] = {}
         try:

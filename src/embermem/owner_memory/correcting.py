@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from embermem import telemetry
@@ -181,7 +180,7 @@ class Correcting(Reading):
         def decided(no: int, seq: int) -> Sequence[Decision]:
             first, *rest = self._each([keep, *ids])
             persona, settings = self.persona(), self._parts.settings
-            return merging(first, rest, self.conflicts(), persona, no=no, seq=seq, settings=settings)
+            return merging(first, rest, persona, no=no, seq=seq, settings=settings)
 
         no = self._changing(Cause.CORRECTION, decided, once=self._once(key, "merge_facts", keep, ids))
         return self.fact(f"f{no}-000")
@@ -191,14 +190,12 @@ class Correcting(Reading):
         return [self.fact(one) for one in ids]
 
     def conflicts(self, as_of: At = None) -> tuple[Conflict, ...]:
-        """Return pairs of current facts that cannot both be true, in the order of detection; also as of a time.
+        """Return pairs of current facts that give one person different values of an attribute with one value at a time,
+        the last known last; also as of a time.
 
         A conflict ends when one of its facts is corrected, retired or superseded, or by `settle_conflict`.
         """
-        found = self._store.conflicts(self.owner.id, self._moment(as_of))
-        both = [fact for one in found for fact in (one.older, one.newer)]
-        named = {fact.id: fact for fact in self._of_person(both, None, as_of)}
-        return tuple(replace(one, older=named[one.older.id], newer=named[one.newer.id]) for one in found)
+        return self._conflicts(as_of)
 
     def settle_conflict(self, fact_id: str, other_id: str, *, wrong: str | None = None, key: str | None = None) -> int:
         """Say that both facts of a conflict may stay: the pair is not reported again. Or say which of them is `wrong`:
@@ -206,10 +203,9 @@ class Correcting(Reading):
         `undo` takes back. Raises NotFound for unknown facts, InputError if they are not in conflict."""
         from embermem.core.changes import Cause, ConflictSettled
         from embermem.memoryos.correct.corrections import refuting
-        from embermem.memoryos.ingest.long_term import known_first
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
-            pair = sorted((self.fact(fact_id), self.fact(other_id)), key=known_first)
+            pair = self.fact(fact_id), self.fact(other_id)
             if pair[1].id not in pair[0].conflicts:
                 raise InputError(
                     f"facts {fact_id} and {other_id} are not in conflict; `conflicts()` lists the open conflicts"

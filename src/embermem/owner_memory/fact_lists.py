@@ -81,10 +81,9 @@ class FactLists(Reading):
             recorded=_span(inbox, recorded_since, recorded_until, "recorded"),
             true=_span(inbox, held_since, held_until, "held"),
         )
-        if status is FactStatus.CONFLICT:
-            found = self._store.conflicts(self.owner.id)
-            selection = replace(selection, ids=frozenset(id for one in found for id in (one.older.id, one.newer.id)))
         people = self._people()
+        if status is FactStatus.CONFLICT:
+            selection = replace(selection, ids=frozenset(fact.id for pair in people.conflicts for fact in pair))
         wanted = None if person is None else self._found_person(people, person)
         ids = self._ids_of(selection, _Wanted(people, wanted, words) if wanted or words else None)
         rest = ids if start is None else [one for one in ids if made_order(one) < start]

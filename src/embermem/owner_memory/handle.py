@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -175,6 +176,8 @@ class Handle:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
         again. What is decided may name the change's number, and the seq of the newest utterance. What was done `once`
         is not done again: the number is that of its change then."""
+        from embermem.core.user_overrides import kept_settled
+        from embermem.memoryos.conflicts import settled
 
         def change() -> int:
             if (before := self._done_before(once)) is not None:
@@ -182,6 +185,7 @@ class Handle:
             state = self._store.owner_state(self.owner.id)
             revision, seq = (0, 0) if state is None else (state.revision, state.seq)
             decisions = decided(revision + 1, seq)
+            decisions = [*decisions, *kept_settled(decisions, partial(settled, self._store, self.owner.id))]
             now = self._parts.clock()
             if not decisions:
                 if once is not None:

@@ -20,6 +20,7 @@ from embermem.core.messages import At
 from embermem.core.types import (
     About,
     Chain,
+    Conflict,
     Context,
     Diff,
     Fact,
@@ -385,10 +386,10 @@ class Reading(Handle):
             now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
             found = replace(found, profile=tuple(lines))
-        from embermem.memoryos.people import People, shown
+        from embermem.memoryos.people import shown
 
         known = self._hidden(as_of, valid_at).shown(found)
-        people = People(self.owner, known)
+        people = self._people_of(known, moment)
         return replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
 
     def _without_facts(self, as_of: At, valid_at: At) -> Persona:
@@ -424,8 +425,8 @@ class Reading(Handle):
         selection = replace(ARCHIVED if archived else HELD, about=of)
         moment = self._moment(as_of, valid_at)
         found = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, selection, moment))
-        seen = self._in_scope(scope, moment)
-        return self._of_person(found if seen is None else seen.facts(found), person, as_of)
+        seen, told = self._in_scope(scope, moment), self._of_person(found, person, as_of)
+        return told if seen is None else seen.facts(told)
 
     def instructions(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Fact, ...]:
         """Return the user's standing instructions that hold, oldest first: facts of the attributes `instruction` and
@@ -437,7 +438,7 @@ class Reading(Handle):
         told = self._store.facts(self.owner.id, replace(HELD, instructing=True), moment)
         held = self._hidden(as_of, valid_at).shown_facts(told)
         seen, people = self._in_scope(scope, moment), self._people(as_of)
-        found = shown(held if seen is None else seen.facts(held), people)
+        found = shown(held, people) if seen is None else seen.facts(shown(held, people))
         return tuple(one for one in found if people.is_user(one.subject))
 
     def past_facts(
@@ -568,8 +569,11 @@ class Reading(Handle):
         if since > until:
             raise InputError(f"earlier = {since.isoformat()} is after later = {until.isoformat()}")
         found = diff.diff(self._store, self.owner.id, since, until)
+        were, are = ({(one.older.id, one.newer.id): one for one in self._conflicts(at)} for at in (since, until))
         return replace(
             found,
+            conflicts_added=tuple(one for pair, one in are.items() if pair not in were),
+            conflicts_ended=tuple(one for pair, one in were.items() if pair not in are),
             facts_added=self._of_person(found.facts_added, None, later),
             facts_ended=self._of_person(found.facts_ended, None, later),
         )
@@ -608,15 +612,13 @@ class Reading(Handle):
     def _people(self, as_of: At = None) -> People:
         """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. It is worked
         out once for each state of the memory, and of now not all facts are read for it."""
-        from embermem.memoryos.people import People
-
         moment = self._moment(as_of)
         state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
         at = "" if state is None else self._parts.store.delta(self.owner.id, state.seq, state.revision, "", 0).mark
         known = kept.pop(key, None)
         if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
-            persona = None if moment.is_now else self._store.persona(self.owner.id, moment)
-            known = (state, at), self._people_now() if persona is None else People(self.owner, persona)
+            people = self._people_now() if moment.is_now else self._people_of(self._persona_then(as_of), moment)
+            known = (state, at), people
         kept[key] = known
         for old in list(kept)[:-PEOPLE_KEPT]:
             kept.pop(old, None)
@@ -637,10 +639,17 @@ class Reading(Handle):
         return people
 
     def _people_told_of(self, facts: Iterable[FactId], subjects: Mapping[str, int]) -> People:
-        from embermem.memoryos.people import People
-
         persona = self._store.persona(self.owner.id, NOW, replace(HELD, ids=frozenset(facts)))
-        return People(self.owner, persona, subjects)
+        return self._people_of(persona, NOW, subjects)
+
+    def _people_of(self, persona: Persona, moment: Moment, subjects: Mapping[str, int] | None = None) -> People:
+        from embermem.memoryos.conflicts import known_people
+
+        return known_people(self._store, self.owner, persona, self._parts.settings.attributes, moment, subjects)
+
+    def _conflicts(self, as_of: At) -> tuple[Conflict, ...]:
+        people = self._people(as_of)
+        return tuple(Conflict(older=people.shown(one), newer=people.shown(other)) for one, other in people.conflicts)
 
     def _persona_then(self, as_of: At = None) -> Persona:
         return self._store.persona(self.owner.id, self._moment(as_of))

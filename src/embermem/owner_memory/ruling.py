@@ -166,11 +166,10 @@ class Ruling(Reading):
     def undo(self, change_no: int, *, key: str | None = None) -> int:
         """Undo what a change taught; returns the number of the change that does so.
 
-        Facts that it added are retired; facts that it retired, superseded or archived are current again; traits,
-        profile lines and conflicts get their earlier values; what it ruled out may be learnt again. Items on which a
-        later change rests are left alone: a fact said again or superseded since, a trait or line set since. Pages,
-        chains and segments stay, and forgotten content stays forgotten. Undoing the returned change restores what was
-        undone.
+        Facts that it added are retired; facts that it retired, superseded or archived are current again; traits and
+        profile lines get their earlier values; what it ruled out may be learnt again. Items on which a later change
+        rests are left alone: a fact said again or superseded since, a trait or line set since. Pages, chains and
+        segments stay, and forgotten content stays forgotten. Undoing the returned change restores what was undone.
 
         Raises NotFound for an unknown change, and InputError with the reasons if nothing can be undone, as for a second
         undo. `undo_plan` returns what it would do and refuse.

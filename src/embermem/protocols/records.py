@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from enum import StrEnum
@@ -213,7 +213,8 @@ class FactSelection:
     since or not. `resting_on`: facts with one of these seqs among their sources; `superseded_by`: those of which
     one of these took the place; `expired_by`: those that expired by then; `recorded` and `true`: those that were
     recorded, or true at some time, from a time on and before another; `expiring`: those that end at a set time;
-    `instructing`: standing instructions.
+    `instructing`: standing instructions; `rivals`: those with another value than others of their group, which it
+    tells by subject and attribute (None: of no group).
     """
 
     states: frozenset[FactState] | None = None
@@ -230,6 +231,7 @@ class FactSelection:
     pinned: bool | None = None
     expiring: bool | None = None
     instructing: bool = False
+    rivals: Callable[[str, str], Hashable | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -296,11 +298,10 @@ class SegmentTimeline:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PersonaTimeline:
     """The same of the persona. Facts come whole in each version: their `order` is the change that confirmed them last,
-    and those that ended, or were archived, say so; which of them conflict is said apart."""
+    and those that ended, or were archived, say so."""
 
     revision: int
     facts: tuple[Version[Fact], ...]
-    conflicts: tuple[Version[tuple[FactId, FactId]], ...]
     profile: tuple[Version[ProfileField], ...]
     traits: tuple[Version[Trait], ...]
     relations: tuple[Version[PersonRelation], ...] = ()

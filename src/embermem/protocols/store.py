@@ -13,7 +13,6 @@ from embermem.core.types import (
     Chain,
     ChainId,
     ChainTail,
-    Conflict,
     Fact,
     FactId,
     Forgotten,
@@ -228,9 +227,6 @@ class MemoryReads(Protocol):
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         """Facts, the most recently confirmed last."""
-
-    def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
-        """The open conflicts: both facts are held, and nobody has settled it. Of a moment its revision counts."""
 
     def expired(self, owner_id: OwnerId, now: datetime) -> tuple[frozenset[PageId], frozenset[int]]:
         """Pages that have expired and are still there, and the seqs of their utterances. One indexed read where there

@@ -28,7 +28,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
-from embermem.core.changes import Cause, ChainSummarised
+from embermem.core.changes import Cause, ChainSummarised, ConflictSettled
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text
@@ -44,7 +44,7 @@ VERSION_TABLE = "ember_version"
 NEW_STORE = f"INSERT INTO {schema.store.name} (key, value) VALUES ('{SCRUBBED}', 'new')"
 """What a store holds that was just made: nothing was ever deleted there."""
 
-_ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved")
+_ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved", "FactsConflict")
 """Kinds of decisions that end with schema 0013."""
 _PERSONA_TABLES = ("fact", "fact_state", "conflict", "trait", "profile", "person")
 _RECORD_TABLES = ("record", "record_value", "record_state")
@@ -141,14 +141,18 @@ def _added(element: _AddColumn, compiler: DDLCompiler, **options: Any) -> str:
 
 
 def _drop_what_ended(connection: Connection) -> None:
-    """Cases, links between memories, and what links made of segments leave the log. A change of nothing else keeps its
-    number; of a caller's link it is a correction. A scrub is due then."""
+    """Cases, links between memories, what links made of segments, and conflicts leave the log. So do settlements that
+    an undo wrote: a settlement is a ruling, which the word that its change is undone takes back. A change of nothing
+    else keeps its number; of a caller's link it is a correction. A scrub is due then."""
     change = schema.change
-    named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in _ENDED))
-    rows = connection.execute(select(change.c.owner_id, change.c.no, change.c.decisions).where(named)).all()
+    tags = (*_ENDED, ConflictSettled.tag)
+    named = or_(*(holds(connection, Plain(change.c.decisions), f'"{tag}"') for tag in tags))
+    columns = change.c.owner_id, change.c.no, change.c.cause, change.c.decisions
+    rows = connection.execute(select(*columns).where(named)).all()
     for row in rows:
         decisions = from_json(row.decisions, list[tuple[str, msgspec.Raw]])
-        kept = [(tag, fields) for tag, fields in decisions if tag not in _ENDED]
+        ended = (*_ENDED, ConflictSettled.tag) if row.cause == Cause.UNDO else _ENDED
+        kept = [(tag, fields) for tag, fields in decisions if tag not in ended]
         update_rows(connection, change, row.owner_id, ("no",), [{"no": row.no, "decisions": json_text(kept)}])
     linked = update(change).where(change.c.cause == "linking")
     connection.execute(linked.values(cause=Cause.CORRECTION.value))

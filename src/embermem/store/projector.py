@@ -118,8 +118,14 @@ class Projector:
                 forget_derived(self._connection, self._owner_id)
                 visit = schema.fact_visit
                 self._connection.execute(delete(visit).where(visit.c.owner_id == self._owner_id))
-            case changes.FactAffirmed() | changes.FactDenied() | changes.FactBarred() | changes.Erased():
-                pass  # read from the log where facts are learnt (core/user_overrides.py); no table holds it
+            case (
+                changes.FactAffirmed()
+                | changes.FactDenied()
+                | changes.FactBarred()
+                | changes.ConflictSettled()
+                | changes.Erased()
+            ):
+                pass  # read from the log where it counts (core/user_overrides.py); no table holds it
             case _:
                 if type(d) not in PERSONA_KINDS:  # of the persona no table holds anything (store/states.py)
                     self._set_or_end(d)

@@ -43,7 +43,7 @@ def _counted() -> Any:
     """A segment with what it counts now: its pages, when the newest was recorded, and the first and the last change
     that wrote its text."""
     segment, page, text = schema.segment, schema.page.c, schema.segment_text.c
-    owner = bindparam("owner", type_=segment.c.owner_id.type)
+    owner: Any = bindparam("owner", type_=segment.c.owner_id.type)
     one: Any = bindparam("segment")
 
     def of(columns: Any, what: Any) -> Any:

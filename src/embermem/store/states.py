@@ -6,7 +6,6 @@ the last change, and of the last one that readers must begin anew after.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,9 +26,10 @@ from embermem.store.transactions import Transactions
 __all__ = ["Held", "Known", "States", "counted", "counted_after", "folded"]
 
 _MOST = 200_000
-"""Facts of all states that are held, at most; the states that were asked for longest ago leave first."""
+"""Facts, and changes that say something of the persona, of all states that are held, at most (some 600 bytes each); the
+states that were asked for longest ago leave first."""
 _ALONE = 20
-"""What a state without a fact counts as."""
+"""What a state with none counts as."""
 _AT_ONCE = 500
 """Changes that are read at once."""
 _RECENT = 64
@@ -110,7 +110,9 @@ class States(Transactions):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._states: OrderedDict[OwnerId, Held] = OrderedDict()
+        self._states: dict[OwnerId, Held] = {}
+        self._held = 0
+        """What all states count as."""
         self._states_lock = threading.Lock()
 
     def _known(self, c: Connection, owner_id: OwnerId, *, locked: bool = False) -> Known:
@@ -142,23 +144,28 @@ class States(Transactions):
     def _let_go(self, owner_id: OwnerId) -> None:
         """Hold nothing of an owner: the next who asks reads it."""
         with self._states_lock:
-            self._states.pop(owner_id, None)
+            self._drop(owner_id)
 
     def _hold(self, owner_id: OwnerId, before: Held, now: Held | None) -> None:
         """Keep an owner's state in place of the one before, unless another has put its own there meanwhile."""
         with self._states_lock:
             if self._states.get(owner_id, before) is not before:
                 return
-            if now is None or now.state is not before.state:
-                self._states.pop(owner_id, None)
+            self._drop(owner_id)
             if now is None:
                 return
             self._states[owner_id] = now
-            self._states.move_to_end(owner_id)
-            count = sum(_ALONE + len(one.state.facts) for one in self._states.values()) if now is not before else 0
-            while count > _MOST and len(self._states) > 1:
-                _, gone = self._states.popitem(last=False)
-                count -= _ALONE + len(gone.state.facts)
+            self._held += _count(now)
+            while self._held > _MOST and len(self._states) > 1:
+                self._drop(next(iter(self._states)))
+
+    def _drop(self, owner_id: OwnerId) -> None:
+        if (held := self._states.pop(owner_id, None)) is not None:
+            self._held -= _count(held)
+
+
+def _count(held: Held) -> int:
+    return _ALONE + len(held.state.facts) + len(held.state.recorded)
 
 
 def folded(c: Connection, owner_id: OwnerId) -> Known:

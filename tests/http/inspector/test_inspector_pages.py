@@ -466,7 +466,7 @@ def test_a_change_says_what_it_did_to_what_in_words_and_is_undone_as_it_said(
     full.expire(fact_id=one.id, at=timedelta(days=9))
     kinds = {type(decision).__name__ for change in full.changes() for decision in change.decisions}
     assert {"FactPinned", "FactDenied", "Erased", "TextsBarred", "FactExpires"} <= kinds
-    assert {"FactsConflict", "ConflictSettled"} <= kinds
+    assert "ConflictSettled" in kinds
     for change in full.changes():
         text = Read(get(browser, f"/audit/{change.no}").text).text
         assert not [kind for kind in kinds if re.search(rf"\b{kind}\b", text) and kind not in ("Embedded", "Undone")]

@@ -16,7 +16,6 @@ from embermem.core.changes import (
     BegunAnew,
     Cause,
     Change,
-    ConflictSettled,
     Decision,
     Erased,
     Evicted,
@@ -26,7 +25,6 @@ from embermem.core.changes import (
     FactExpires,
     FactRestored,
     FactRetired,
-    FactsConflict,
     FactStrengthened,
     ProfileSet,
     TextsBarred,
@@ -375,20 +373,6 @@ def test_what_a_fact_ended_holds_again_only_when_the_fact_goes() -> None:
         FactRestored(fact_id=lyon.fact_id),
         FactRetired(fact_id=nantes.fact_id, superseded_by=None, valid_to=NOW),
     )
-
-
-def test_conflicts_are_taken_back_and_brought_again() -> None:
-    conflict = FactsConflict(fact_id=FactId("tea"), other_id=FactId("figs"), reason="of one day")
-    settled = ConflictSettled(fact_id=conflict.fact_id, other_id=conflict.other_id)
-    done = made((conflict,), Cause.PROMOTION, log((fact("tea"), fact("figs"))))
-    back = undone(done, 2)
-    assert back[-1].decisions == (Undone(no=2), settled)
-    assert undone(back, 3)[-1].decisions == (Undone(no=3), conflict)
-
-    done = made((settled,), Cause.CORRECTION, made((conflict,), Cause.PROMOTION, log()))
-    assert undoing(done, 2, SETTINGS) == [Undone(no=2), conflict]
-    with pytest.raises(InputError, match="it has been ended since"):
-        undoing(done, 1, SETTINGS)
 
 
 def test_when_a_fact_expires_is_set_back_to_what_it_was() -> None:

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from embermem import Memory, OwnerMemory
 from embermem.analysts import ExtractiveAnalyst
 from embermem.analysts.guards import span_of
-from embermem.core.changes import Cause, FactRetired, FactsConflict
+from embermem.core.changes import Cause, FactRetired
 from embermem.core.errors import NotFound
 from embermem.core.types import Chain, Fact, Owner, OwnerId, Quote, Role, Segment, Utterance, UtteranceId, Why
 from embermem.languages.words import sentences
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
-from lives import store_of
 from proofs import bounded
 from scripted import NOW, Clock, Opener, page
 
@@ -119,11 +118,8 @@ def test_everything_that_is_known_leads_to_the_words_said_and_to_what_it_replace
             assert all(text in item.summary for text in words(why))
         assert why.changes
 
-    one, other = by_text(alice, "hiking"), by_text(alice, "Rex")
-    state = alice.state()
-    assert state is not None
-    decisions = [FactsConflict(fact_id=one.id, other_id=other.id, reason="they cannot both be so")]
-    store_of(alice).apply(alice.owner, Cause.IMPORT, "", decisions, now=NOW, revision=state.revision, lease=None)
+    born = {"attribute": "born_in", "valid_from": "1994-05-03"}
+    one, other = alice.learn([{"text": f"was born in {city}", "value": city, **born} for city in ("Rome", "Oslo")])
     assert [it.item_id for it in alice.why(one.id).conflicts] == [other.id]
     assert [it.item_id for it in alice.why(other.id).conflicts] == [one.id]
     assert "in conflict with" in str(alice.why(one.id))

@@ -1,4 +1,4 @@
-"""A new fact ends an old one only if both speak of the same; where that cannot be decided both stay, in conflict."""
+"""A new fact ends an old one only if both speak of the same; two values of one attribute may be in conflict."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 from bench_of import ALICE, Bench
 from embermem import Memory, OwnerMemory
 from embermem.core import messages
+from embermem.core.attributes import BUILT_IN
 from embermem.core.changes import (
     Cause,
     ConflictSettled,
     Decision,
     FactAdded,
     FactRetired,
-    FactsConflict,
     FactStrengthened,
 )
 from embermem.core.config import load
 from embermem.core.errors import InputError, NotFound
 from embermem.core.types import About, Fact, FactId, FactProposal, Persona, PersonaChange, Source, UtteranceId
 from embermem.core.user_overrides import Rulings
+from embermem.memoryos.conflicts import in_conflict
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ProfileRequest
 from scripted import NOW, SMALL, Clock, Opener, Place, ScriptedAnalyst
@@ -75,22 +76,22 @@ class Learner:
     def held(self) -> list[str]:
         return [fact.value for fact in self.knowledge.current()]
 
-
-def pairs(decisions: list[Decision]) -> list[tuple[str, str]]:
-    return [(d.fact_id, d.other_id) for d in decisions if isinstance(d, FactsConflict)]
+    def conflicts(self) -> list[tuple[str, str]]:
+        found = in_conflict(self.knowledge.current(), BUILT_IN, frozenset, self.knowledge.people)
+        return [(one.id, other.id) for one, other in found]
 
 
 # ------------------------------------------------------------------------------------- what an analyst says it ends
 
 
-def test_a_fact_said_to_end_one_of_another_matter_leaves_it_and_both_are_in_conflict_once() -> None:
+def test_a_fact_said_to_end_one_of_another_matter_leaves_it() -> None:
     for more in ({"attribute": "works_at"}, {"subject": "sister Ana"}):
         learner = Learner()
         learner.learn(proposal("Lyon", 1))
         decisions = learner.learn(proposal("Nantes", 2, **more, replaces=FactId("f1-000")))
-        assert [type(d) for d in decisions] == [FactAdded, FactsConflict]
-        assert pairs(decisions) == [("f1-000", "f2-000")]
+        assert [type(d) for d in decisions] == [FactAdded]
         assert learner.held() == ["Lyon", "Nantes"]
+        assert learner.conflicts() == []
 
     learner = Learner()
     learner.learn(proposal("Lyon", 1))
@@ -99,11 +100,6 @@ def test_a_fact_said_to_end_one_of_another_matter_leaves_it_and_both_are_in_conf
     assert learner.learn(told) == []
     again = learner.learn(proposal("Nantes", 3, "works_at", replaces=FactId("f1-000")))
     assert [type(d) for d in again] == [FactStrengthened]
-
-    settled = Rulings(settled=frozenset({frozenset((FactId("f1-000"), FactId("f2-000")))}))
-    learner = Learner(rulings=settled)
-    learner.learn(proposal("Lyon", 1))
-    assert pairs(learner.learn(proposal("Nantes", 2, "works_at", replaces=FactId("f1-000")))) == []
 
     learner = Learner()
     learner.learn(proposal("Lyon", 1))
@@ -119,8 +115,8 @@ def test_who_says_that_he_dislikes_a_thing_takes_back_that_he_likes_it() -> None
     assert isinstance(added, FactAdded)
     assert isinstance(retired, FactRetired)
     assert (retired.fact_id, retired.superseded_by, retired.valid_to) == ("f1-000", None, learner.said[2])
-    other = learner.learn(proposal("milk", 3, "dislikes", replaces=FactId("f1-001")))
-    assert pairs(other) == [("f1-001", "f3-000")]  # of another thing: neither ends
+    (other,) = learner.learn(proposal("milk", 3, "dislikes", replaces=FactId("f1-001")))
+    assert isinstance(other, FactAdded)  # of another thing: neither ends
 
 
 # ------------------------------------------------------------------------------------------ told of the same day
@@ -129,17 +125,18 @@ def test_who_says_that_he_dislikes_a_thing_takes_back_that_he_likes_it() -> None
 def test_two_values_told_at_once_of_the_same_day_are_in_conflict_and_a_later_word_ends_both() -> None:
     learner = Learner(said={1: NOW, 2: NOW})
     learner.learn(proposal("Lyon", 1, valid_from=MAY))
-    decisions = learner.learn(proposal("Nantes", 2, valid_from=MAY + timedelta(hours=5)))
-    assert pairs(decisions) == [("f1-000", "f2-000")]
+    learner.learn(proposal("Nantes", 2, valid_from=MAY + timedelta(hours=5)))
+    assert learner.conflicts() == [("f1-000", "f2-000")]
     assert learner.held() == ["Lyon", "Nantes"]
 
     learner = Learner(said={1: NOW, 2: NOW})
-    assert len(pairs(learner.learn(proposal("Nantes", 2, valid_from=MAY), proposal("Lyon", 1, valid_from=MAY)))) == 1
+    learner.learn(proposal("Nantes", 2, valid_from=MAY), proposal("Lyon", 1, valid_from=MAY))
+    assert len(learner.conflicts()) == 1
 
     for said, day in (({1: NOW, 2: NOW + timedelta(minutes=1)}, MAY), ({1: NOW, 2: NOW}, MAY + timedelta(days=1))):
         learner = Learner(said=said)
         learner.learn(proposal("Lyon", 1, valid_from=MAY))
-        assert pairs(learner.learn(proposal("Nantes", 2, valid_from=day))) == []
+        learner.learn(proposal("Nantes", 2, valid_from=day))
         assert learner.held() == ["Nantes"]
 
     learner = Learner()
@@ -175,7 +172,6 @@ def test_whatever_is_proposed_no_fact_ends_another_of_another_subject_or_attribu
     learner = Learner()
     added: dict[str, FactAdded] = {}
     held: set[str] = set()
-    marked: set[frozenset[str]] = set()
     for facts in lives:
         for d in learner.learn(*facts):
             match d:
@@ -189,10 +185,6 @@ def test_whatever_is_proposed_no_fact_ends_another_of_another_subject_or_attribu
                         assert (one.subject.lower(), one.attribute) == (other.subject.lower(), other.attribute)
                 case FactStrengthened():
                     assert d.fact_id in held
-                case FactsConflict():
-                    assert {d.fact_id, d.other_id} <= added.keys()
-                    assert frozenset((d.fact_id, d.other_id)) not in marked
-                    marked.add(frozenset((d.fact_id, d.other_id)))
                 case _:
                     held.discard(getattr(d, "fact_id", ""))
         assert {fact.id for fact in learner.knowledge.current()} == held
@@ -237,12 +229,7 @@ def test_a_model_that_confuses_work_and_home_ends_neither(place: Place, clock: C
         bench.system.settle(ALICE)
         alice = memory.of("alice")
         assert {fact.value for fact in alice.facts()} == {"Lyon", "Nantes"}
-        (conflict,) = alice.conflicts()
-        assert (conflict.older.value, conflict.newer.value) == ("Lyon", "Nantes")
-        assert "attribute" in conflict.reason
-        (change,) = (c for c in alice.changes() if c.no == conflict.change_no)
-        assert change.cause is Cause.PROMOTION
-        assert [fact.conflicts for fact in alice.facts()] == [(conflict.newer.id,), (conflict.older.id,)]
+        assert alice.conflicts() == ()
         (found,) = memory.rebuild()
         assert found.same
     assert_sound(place())
@@ -257,7 +244,7 @@ def learnt(alice: OwnerMemory) -> tuple[Fact, Fact]:
 
 def test_a_conflict_that_was_settled_is_one_no_more_and_undoing_that_opens_it_again(alice: OwnerMemory) -> None:
     one, other = learnt(alice)
-    alice.settle_conflict(other.id, one.id)
+    alice.settle_conflict(one.id, other.id)
     assert alice.conflicts() == ()
     assert [fact.conflicts for fact in alice.facts()] == [(), ()]
     change = alice.changes()[-1]
@@ -268,6 +255,9 @@ def test_a_conflict_that_was_settled_is_one_no_more_and_undoing_that_opens_it_ag
     undone = alice.undo(change.no)
     assert len(alice.conflicts()) == 1
     alice.undo(undone)
+    assert alice.conflicts() == ()
+    alice.update(one.id, metadata={"from": "a form"})
+    one = next(fact for fact in alice.facts() if fact.value == "Lyon")
     assert alice.conflicts() == ()
     with pytest.raises(InputError, match="not in conflict"):
         alice.settle_conflict(one.id, other.id)
@@ -304,7 +294,10 @@ def test_a_conflict_of_a_moment_is_one_that_was_open_then_and_of_its_owner(
     alice.retire(one.id)
     at = [len(alice.conflicts(as_of=NOW + timedelta(seconds=s))) for s in (30, 90, 150, 210)]
     assert at == [0, 1, 0, 0]
-    assert alice.conflicts(as_of=NOW + timedelta(seconds=90))[0].older.conflicts == (other.id,)
+    then = NOW + timedelta(seconds=90)
+    assert alice.conflicts(as_of=then)[0].older.conflicts == (other.id,)
+    recalled = (alice.recall("Where do I live?", as_of=at).persona.facts for at in (then, None))
+    assert [[fact.conflicts for fact in facts] for facts in recalled] == [[(other.id,), (one.id,)], [()]]
 
     alice = memory.of("alice", "2")
     learnt(memory.of("alice"))

@@ -9,7 +9,7 @@ import pytest
 from embermem import Context, OwnerMemory
 from embermem.core.config import Preset
 from embermem.core.errors import InputError
-from lives import live, store_of, ties
+from lives import live
 from scripted import NOW, Clock, Opener
 
 BOTH: tuple[Preset, ...] = ("default", "paper")
@@ -92,7 +92,8 @@ def test_the_persona_of_a_recall_is_the_one_that_is_read(opened: Opener, clock: 
     mine = memory.of("alice")
     live(mine, clock)
     clock.go(60)
-    ties(store_of(memory), mine)
+    born = {"attribute": "born_in", "valid_from": "1994-05-03"}
+    mine.learn([{"text": f"was born in {city}", "value": city, **born} for city in ("Rome", "Oslo")])
     clock.go(60)
     mine.retire(mine.facts()[0].id)
     spent = (clock.now - NOW).total_seconds()

@@ -68,8 +68,10 @@ def test_an_empty_database_is_refused_with_the_command_and_left_as_it_is(empty: 
 
 def test_tables_that_are_not_spread_are_refused_with_the_statements_that_spread_them(empty: str) -> None:
     citus.with_store(empty)
-    meddle(empty, "SELECT undistribute_table('link')")
-    with pytest.raises(StoreError, match=r"not spread over Citus' nodes: link\. Run: SELECT create_distributed_table"):
+    meddle(empty, "SELECT undistribute_table('fact_visit')")
+    with pytest.raises(
+        StoreError, match=r"not spread over Citus' nodes: fact_visit\. Run: SELECT create_distributed_table"
+    ):
         Memory(empty, **SMALL)
 
 
@@ -181,9 +183,11 @@ def test_reads_over_all_owners_give_those_of_the_other_nodes_and_say_what_is_mis
         one, other, node = on_both(memory, url)
         store = store_of(memory)
         for mine in (one, other):
+            mine.learn([{"text": "likes figs", "expires_at": clock() + timedelta(hours=1)}])
             call = a_call(mine.owner)
             store.begin_call(mine.owner, call, Limits(calls=None, tokens=None, owner_calls=5, owner_tokens=None))
             store.end_call(call)
+        clock.go(7_200)
         whole = seen(memory, clock)
         assert whole["owners"] == {one.owner, other.owner}
         with citus.down(node):
@@ -215,6 +219,7 @@ def seen(memory: Memory, clock: Clock) -> dict[str, object]:
         "pages": stats.pages,
         "said": sum(count for _, count in census.said),
         "census": census.owners,
+        "expired": memory.leaving().expired_facts,
         "ledger": sum(one.calls for one in store.call_sums(NOW - timedelta(days=1), [])),
     }
 

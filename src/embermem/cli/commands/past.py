@@ -73,10 +73,9 @@ def conflicts(
             owner.settle_conflict(*both)
         found = owner.conflicts(as_of=at)
     rows = (
-        (one.older.id, render.cut(one.older.text, 60), one.newer.id, render.cut(one.newer.text, 60), one.reason)
-        for one in found
+        (one.older.id, render.cut(one.older.text, 80), one.newer.id, render.cut(one.newer.text, 80)) for one in found
     )
-    render.listed(as_json, found, "in conflict", ("older", "says", "newer", "says", "why"), rows)
+    render.listed(as_json, found, "in conflict", ("older", "says", "newer", "says"), rows)
 
 
 def learn(

@@ -57,7 +57,6 @@ __all__ = [
     "FactRestored",
     "FactRetired",
     "FactStrengthened",
-    "FactsConflict",
     "Item",
     "KeywordCount",
     "Noted",
@@ -112,7 +111,6 @@ class Item(StrEnum):
     CHAIN = "chain"
     SEGMENT_TEXT = "segment_text"
     FACT = "fact"
-    CONFLICT = "conflict"
     TRAIT = "trait"
     PROFILE = "profile"
     PERSON = "person"
@@ -317,18 +315,8 @@ class FactExpires(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactsConflict(Record):
-    """Two facts that cannot both be true, neither of which may end the other: both stay, and callers are told."""
-
-    tag: ClassVar[str] = "FactsConflict"
-    fact_id: FactId
-    other_id: FactId
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ConflictSettled(Record):
-    """Set by the caller: both facts of a conflict may stay."""
+    """Set by the caller: these two facts may both stay; they are in conflict no more."""
 
     tag: ClassVar[str] = "ConflictSettled"
     fact_id: FactId
@@ -502,7 +490,6 @@ Decision = (
     | FactRestored
     | FactPinned
     | FactExpires
-    | FactsConflict
     | ConflictSettled
     | FactAffirmed
     | FactDenied

@@ -16,7 +16,7 @@ from embermem.core.changes import decisions as d
 from embermem.core.changes.decisions import Decision, Item
 from embermem.core.changes.kinds import ByRule, Falls, Heading, Kind, Moves, Rests, Say, Sort, Stays, Undoing
 from embermem.core.metadata import texts as metadata_texts
-from embermem.core.types import About, FactId, Relation, Source
+from embermem.core.types import About, Relation, Source
 
 __all__ = [
     "BY_API_KIND",
@@ -70,10 +70,6 @@ def _noted(one: d.Noted, say: Say) -> str:
 
 def _grew(one: d.SegmentGrew) -> str:
     return " ".join(part.text for part in one.parts) or ", ".join(count.word for count in one.keywords[:8])
-
-
-def _pair(one: d.FactsConflict | d.ConflictSettled, say: Say) -> str:
-    return f"{say(one.fact_id)} / {say(one.other_id)}"
 
 
 def _until(at: datetime | None) -> str:
@@ -320,30 +316,15 @@ _FACTS: tuple[Kind[Any], ...] = (
         ),
     ),
     Kind(
-        of=d.FactsConflict,
-        heading=Heading.LEARNT,
-        ids={"fact_id": _FACT, "other_id": _FACT},
-        labels=("reason",),
-        forgotten=Falls(("fact_id", "other_id")),
-        undone=Undoing.RESTORED,
-        moves=Moves.PERSONA,
-        sets=(Item.CONFLICT, ("fact_id", "other_id")),
-        unset=lambda names, now: d.ConflictSettled(fact_id=FactId(names[0]), other_id=FactId(names[1])),
-        told=lambda one, say: ("in conflict", _pair(one, say)),
-        about="fact_id",
-        taught=lambda one, say: f"in conflict: {_pair(one, say)}",
-    ),
-    Kind(
         of=d.ConflictSettled,
         heading=Heading.CORRECTED,
         ids={"fact_id": _FACT, "other_id": _FACT},
         forgotten=Falls(("fact_id", "other_id")),
-        undone=Undoing.RESTORED,
+        undone=Undoing.LIFTED,
         moves=Moves.PERSONA,
-        ends=(Item.CONFLICT, ("fact_id", "other_id")),
-        told=lambda one, say: ("both stand", _pair(one, say)),
+        told=lambda one, say: ("both stand", f"{say(one.fact_id)} / {say(one.other_id)}"),
         about="fact_id",
-        taught=lambda one, say: f"both stand: {_pair(one, say)}",
+        taught=lambda one, say: f"both stand: {say(one.fact_id)} / {say(one.other_id)}",
     ),
     Kind(
         of=d.FactAffirmed,

@@ -6,7 +6,7 @@ ended it, so that the newest state and one of the past are the same read: `state
 """
 
 from embermem.core.state.facts import FactHistory, FactState, sorted_sources
-from embermem.core.state.persona import PERSONA_KINDS, PersonaMoment, PersonaState, pair_of
+from embermem.core.state.persona import PERSONA_KINDS, PersonaMoment, PersonaState
 from embermem.core.state.state import Moment, State
 from embermem.core.state.versions import Version, Versions
 
@@ -20,6 +20,5 @@ __all__ = [
     "State",
     "Version",
     "Versions",
-    "pair_of",
     "sorted_sources",
 ]

@@ -1,27 +1,26 @@
-"""The persona of a state: facts with their conflicts, traits, profile lines, and what is known of names."""
+"""The persona of a state: facts, traits, profile lines, and what is known of names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
 from embermem.core import changes as c
-from embermem.core.changes import KINDS, BegunAnew, Change, Decision, FactAdded, FactsConflict, Item, Moves
+from embermem.core.changes import KINDS, BegunAnew, Change, Decision, FactAdded, Item, Moves
 from embermem.core.state.facts import FactHistory, FactMove, Facts, FactState
 from embermem.core.state.versions import Version, Versions
 from embermem.core.types import FactId
 
-__all__ = ["PERSONA", "PERSONA_KINDS", "Key", "PersonaMoment", "PersonaState", "pair_of"]
+__all__ = ["PERSONA", "PERSONA_KINDS", "Key", "PersonaMoment", "PersonaState"]
 
 Key = tuple[str, ...]
 """What an item is known by: the fields that the table of decisions names."""
 
-PERSONA = (Item.CONFLICT, Item.TRAIT, Item.PROFILE, Item.PERSON)
-"""The items of the persona that decisions set whole; facts are the fifth kind."""
+PERSONA = (Item.TRAIT, Item.PROFILE, Item.PERSON)
+"""The items of the persona that decisions set whole; facts are the fourth kind."""
 PERSONA_KINDS: frozenset[type[Decision]] = frozenset(
-    {kind.of for kind in KINDS.values() if kind.moves is Moves.PERSONA} | {BegunAnew}
+    {kind.of for kind in KINDS.values() if kind.moves is Moves.PERSONA and (kind.sets or kind.ends)} | {BegunAnew}
 )
 """The kinds of decisions that a persona is made of; a fold passes over all others."""
 _FactDecision = FactAdded | FactMove
@@ -190,19 +189,3 @@ class PersonaMoment:
         history = self.state.facts.get(fact_id)
         state = None if history is None else history.state_at(self.no)
         return None if history is None or state is None else (history, state)
-
-    def conflicts(self) -> list[Version[FactsConflict]]:
-        """The open conflicts, in the order in which they were found: both facts are current, and nobody settled it."""
-
-        def is_current(fact_id: str) -> bool:
-            found = self.fact(fact_id)
-            return found is not None and found[1].is_current
-
-        found = [cast("Version[FactsConflict]", one) for one in self.all(Item.CONFLICT)]
-        found = [one for one in found if all(map(is_current, pair_of(one.value)))]
-        return sorted(found, key=lambda one: (one.began, *pair_of(one.value)))
-
-
-def pair_of(conflict: FactsConflict) -> tuple[FactId, FactId]:
-    """The two facts of a conflict."""
-    return conflict.fact_id, conflict.other_id

@@ -91,8 +91,6 @@ class State:
                 | c.FactRestored()
                 | c.FactPinned()
                 | c.FactExpires()
-                | c.FactsConflict()
-                | c.ConflictSettled()
                 | c.TraitSet()
                 | c.TraitCleared()
                 | c.ProfileSet()
@@ -101,7 +99,15 @@ class State:
                 pass  # folded by `persona`
             case c.BegunAnew():
                 self._begin_anew()
-            case c.FactAffirmed() | c.FactDenied() | c.FactBarred() | c.TextsBarred() | c.Undone() | c.Erased():
+            case (
+                c.FactAffirmed()
+                | c.FactDenied()
+                | c.FactBarred()
+                | c.TextsBarred()
+                | c.ConflictSettled()
+                | c.Undone()
+                | c.Erased()
+            ):
                 pass  # rulings and marks of the log (core/user_overrides.py)
             case _:
                 assert_never(d)

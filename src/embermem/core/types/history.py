@@ -77,7 +77,7 @@ class Diff(Record):
         lines += [f"+ segment {one.id}: {_line(one.summary)}" for one in self.segments_opened]
         lines += [f"~ segment {new.id}: {_line(new.summary)}" for _, new in self.segments_rewritten]
         lines += [f"- segment {one.id}: archived" for one in self.segments_archived]
-        lines += [f"+ conflict {one.older.id} {one.newer.id}: {_line(one.reason)}" for one in self.conflicts_added]
+        lines += [f"+ conflict {one.older.id} {one.newer.id}" for one in self.conflicts_added]
         lines += [f"- conflict {one.older.id} {one.newer.id}" for one in self.conflicts_ended]
         return "\n".join(lines)
 

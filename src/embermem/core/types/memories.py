@@ -185,9 +185,6 @@ class Conflict(Record):
 
     older: Fact
     newer: Fact
-    reason: str
-    recorded_at: datetime
-    change_no: int
 
 
 class WaitsFor(StrEnum):

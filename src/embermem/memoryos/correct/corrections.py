@@ -8,6 +8,7 @@ from datetime import datetime
 
 from embermem.core.changes import (
     CALLER,
+    ConflictSettled,
     Decision,
     FactAdded,
     FactAffirmed,
@@ -15,13 +16,12 @@ from embermem.core.changes import (
     FactPinned,
     FactRestored,
     FactRetired,
-    FactsConflict,
     ProfileSet,
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
-from embermem.core.types import Conflict, Fact, FactId, Persona, Source
+from embermem.core.types import Fact, FactId, Persona, Source
 from embermem.core.user_overrides import plain, speaks_of
 from embermem.memoryos.ingest.knowledge_cap import over_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -43,8 +43,9 @@ def correcting(
     """The decisions of change `no` by which a new fact takes the place of one that was wrong.
 
     The old one then held for no time; the new one rests on the same utterances. What was said up to `seq` neither ends
-    it nor teaches the old value again. A fact that already says the same becomes part of it. Raises InputError for a
-    fact that no longer holds, for one that says just this, and for times that end before they begin.
+    it nor teaches the old value again, and what the old one contradicted may stay. A fact that already says the same
+    becomes part of it. Raises InputError for a fact that no longer holds, for one that says just this, and for times
+    that end before they begin.
     """
     _must_hold(fact)
     since, until = times.valid_from, times.valid_to
@@ -77,6 +78,9 @@ def correcting(
     decisions.append(FactAffirmed(fact_id=new, upto_seq=seq))
     if not same_value(fact.value, value, fact.attribute):
         decisions.append(_denied(fact, seq))
+    decisions += [
+        ConflictSettled(fact_id=one, other_id=new) for one in fact.conflicts if one not in {f.id for f in same}
+    ]
     decisions += _lines(fact, value, persona)
     if until is not None:
         ended_one = replace(fact, id=new, value=value, text=text)
@@ -130,7 +134,6 @@ def pinning(facts: Sequence[Fact], pinned: bool, persona: Persona, settings: Set
 def merging(
     keep: Fact,
     others: Sequence[Fact],
-    conflicts: Sequence[Conflict],
     persona: Persona,
     *,
     no: int,
@@ -138,9 +141,9 @@ def merging(
     settings: Settings,
 ) -> list[Decision]:
     """The decisions of change `no` by which facts that say the same become one: it has the words of `keep`, what all of
-    them rest on, and is true since the first of them was. `conflicts` are all that are open: those of the facts with
-    others go on. What was said up to `seq` neither ends it nor teaches again what the others said otherwise. Raises
-    InputError for a fact that no longer holds, and for facts about several persons.
+    them rest on, and is true since the first of them was. What was said up to `seq` neither ends it nor teaches again
+    what the others said otherwise. Raises InputError for a fact that no longer holds, and for facts about several
+    persons.
     """
     new, ended = FactId(f"f{no}-000"), [keep, *others]
     for one in ended:
@@ -168,13 +171,6 @@ def merging(
         if not same_value(one.value, keep.value, keep.attribute) or one.attribute != keep.attribute:
             decisions += [_denied(one, seq), *_lines(one, keep.value, persona)]
     gone = {one.id for one in ended}
-    against = {
-        one.id: pair.reason
-        for pair in conflicts
-        for one, other in ((pair.older, pair.newer), (pair.newer, pair.older))
-        if other.id in gone and one.id not in gone
-    }
-    decisions += [FactsConflict(fact_id=one, other_id=new, reason=reason) for one, reason in against.items()]
     after = [one for one in _held(persona) if one.id not in gone]
     return [*decisions, *over_cap([*after, whole], settings)]
 

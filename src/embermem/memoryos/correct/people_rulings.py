@@ -13,7 +13,6 @@ from embermem.core.changes import (
     FactArchived,
     FactRestored,
     FactRetired,
-    FactsConflict,
     PersonRelated,
 )
 from embermem.core.errors import InputError, NotFound
@@ -23,8 +22,6 @@ from embermem.memoryos.ingest.profile_lines import mirrors
 from embermem.memoryos.ingest.user_profile import follows, moved
 from embermem.memoryos.ingest.value_equality import same_value
 from embermem.memoryos.people import People
-
-_AT_ONCE = "both are of one person and told of the same time, and only one can be so"
 
 
 def ruling(
@@ -88,8 +85,7 @@ def _settled(
         ]
         for made in _of_one_value(values):
             decisions.append(made)
-            if isinstance(made, FactRetired):
-                gone[made.fact_id] = held[made.fact_id]
+            gone[made.fact_id] = held[made.fact_id]
     left = [fact for fact in held.values() if fact.id not in gone]
     lines = (
         line
@@ -104,16 +100,12 @@ def _settled(
     )
 
 
-def _of_one_value(values: Iterable[Fact]) -> Iterable[FactRetired | FactsConflict]:
+def _of_one_value(values: Iterable[Fact]) -> Iterable[FactRetired]:
     """Of facts that cannot all be true at a time, each is superseded by the next with another value; those that begin
-    at one time are in conflict."""
+    at one time both stay, in conflict."""
     known = sorted(values, key=lambda fact: (fact.valid_from or fact.recorded_at, fact.change_no, fact.id))
     for place, fact in enumerate(known):
         others = (one for one in known[place + 1 :] if not same_value(fact.value, one.value, fact.attribute))
         by = next(others, None)
-        if by is None:
-            continue
-        if by.valid_from == fact.valid_from:
-            yield FactsConflict(fact_id=fact.id, other_id=by.id, reason=_AT_ONCE)
-        else:
+        if by is not None and by.valid_from != fact.valid_from:
             yield FactRetired(fact_id=fact.id, superseded_by=by.id, valid_to=by.valid_from)

@@ -1,4 +1,4 @@
-"""Taking back what a change taught: facts, traits, profile lines, conflicts, rulings.
+"""Taking back what a change taught: facts, traits, profile lines, rulings.
 
 Decided from the log alone, so that doing it again gives the same.
 """
@@ -53,7 +53,7 @@ _State = Decision | bool | None
 
 class _Key(NamedTuple):
     """What was set, and the names by which it is known: a fact, or an aspect of one, by its id; a trait by its
-    dimension; a line by whose it is and its name; a conflict by both facts."""
+    dimension; a line by whose it is and its name."""
 
     what: Item | _Aspect
     names: tuple[str, ...]
@@ -78,7 +78,7 @@ def undo_plan(log: Sequence[Change], no: int, settings: Settings) -> UndoPlan:
     change of `log` holds at least its decisions of the kinds in `TEACHING`.
 
     Facts that it added are retired, as if they never held; those that it retired, superseded or moved to the archive
-    hold again; traits, profile lines and conflicts get what stood there before; what it ruled is lifted. What a later
+    hold again; traits and profile lines get what stood there before; what it ruled is lifted. What a later
     change built on is refused: a fact that was said again or superseded since, a trait or line that was set since; so
     is what stands or falls with it. What forgetting erased is gone. Where more facts would hold than the cap allows,
     the oldest go to the archive. Undoing what undid a change restores it, and then it can be undone again.
@@ -240,8 +240,6 @@ class _PersonaLog:
                 reason = _since_then(last.state)
             case "archived":
                 reason = "it has left or entered the archive since"
-            case Item.CONFLICT if last.state is None:
-                reason = "it has been ended since"
             case _:
                 reason = "it has been set again since"
         return Refused(item=_name(key), reason=f"{reason} (change {last.no})", change_no=last.no)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from embermem.core.types import Conflict, Diff, Fact, OwnerId, PageId, Persona, Segment
+from embermem.core.types import Diff, Fact, OwnerId, PageId, Persona, Segment
 from embermem.protocols import ARCHIVED, ENDED, History, Moment
 
 __all__ = ["diff", "pairs"]
@@ -24,17 +24,15 @@ class _Known:
     persona: Persona
     facts: Mapping[str, Fact]
     segments: Mapping[str, Segment]
-    conflicts: tuple[Conflict, ...]
 
 
 def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
-    """What was known at the second time and not at the first, and the other way round. Raises InputError for times of
-    which nothing derived is kept."""
+    """What was known at the second time and not at the first, and the other way round, without conflicts. Raises
+    InputError for times of which nothing derived is kept."""
     before, after = (_known(store, owner_id, store.moment(owner_id, at)) for at in (since, until))
     both = [(before.facts[name], fact) for name, fact in after.facts.items() if name in before.facts]
     segments = [(before.segments[name], one) for name, one in after.segments.items() if name in before.segments]
     was, now = before.persona, after.persona
-    conflicts_were, conflicts_are = _marked(before), _marked(after)
     return Diff(
         earlier=since,
         later=until,
@@ -47,7 +45,7 @@ def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) ->
             if fact.retired_at is not None
             and (name not in before.facts or before.facts[name].retired_at != fact.retired_at)
         ),
-        facts_changed=tuple((old, new) for old, new in both if new.retired_at is None and _plain(old) != _plain(new)),
+        facts_changed=tuple((old, new) for old, new in both if new.retired_at is None and old != new),
         traits=pairs(*({t.dimension: (t, (t.level, t.confidence)) for t in one.traits} for one in (was, now))),
         profile=pairs(
             *(
@@ -58,8 +56,6 @@ def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) ->
         segments_opened=tuple(one for name, one in after.segments.items() if name not in before.segments),
         segments_rewritten=tuple((old, new) for old, new in segments if _shown(old) != _shown(new)),
         segments_archived=tuple(new for old, new in segments if new.archived and not old.archived),
-        conflicts_added=tuple(one for name, one in conflicts_are.items() if name not in conflicts_were),
-        conflicts_ended=tuple(one for name, one in conflicts_were.items() if name not in conflicts_are),
     )
 
 
@@ -88,7 +84,6 @@ def _known(store: History, owner_id: OwnerId, moment: Moment) -> _Known:
         persona=persona,
         facts={fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.change_no, fact.id))},
         segments={segment.id: segment for segment in store.segments(owner_id, moment=moment)},
-        conflicts=store.conflicts(owner_id, moment),
     )
 
 
@@ -98,14 +93,5 @@ def _pages_added(store: History, owner_id: OwnerId, before: Moment, after: Momen
     return tuple(page.id for page in store.pages(owner_id, 0, moment=after, after=newest[0].no if newest else 0))
 
 
-def _plain(fact: Fact) -> Fact:
-    """A fact without its conflicts, which are told by themselves."""
-    return replace(fact, conflicts=())
-
-
 def _shown(segment: Segment) -> Sequence[object]:
     return segment.title, segment.summary, segment.keywords
-
-
-def _marked(known: _Known) -> Mapping[tuple[str, str], Conflict]:
-    return {(one.older.id, one.newer.id): one for one in known.conflicts}

@@ -75,7 +75,7 @@ class _ProvenanceQuery:
             self._sourced(fact, self._making("fact", fact.id)),
             replaced=tuple(self._sourced(one) for one in self._before(fact)),
             replaced_by=tuple(self._sourced(one) for one in self._after(fact)),
-            conflicts=tuple(self._sourced(one) for one in self._facts(fact.conflicts)),
+            conflicts=tuple(self._sourced(one) for one in self._facts(self._people.shown(fact).conflicts)),
         )
 
     def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:

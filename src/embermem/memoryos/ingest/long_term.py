@@ -2,7 +2,7 @@
 
 An analyst proposes; here it is decided. A fact supersedes another only if both speak of the same subject and
 attribute, whatever an analyst says, and the attribute holds one value at a time, or the analyst names the fact that
-ends. Where that cannot be decided both stay, marked as in conflict. Nothing is overwritten: what no longer holds is
+ends. Where that cannot be decided both stay (memoryos/conflicts.py). Nothing is overwritten: what no longer holds is
 retired. A value said again, also in other words, makes the known fact stronger.
 """
 
@@ -23,7 +23,6 @@ from embermem.core.changes import (
     FactExpires,
     FactPinned,
     FactRetired,
-    FactsConflict,
     FactStrengthened,
     PersonRelated,
     ProfileSet,
@@ -34,7 +33,6 @@ from embermem.core.config import Settings
 from embermem.core.equations import evidence_confidence, evidence_level
 from embermem.core.errors import InputError
 from embermem.core.metadata import Metadata
-from embermem.core.text import fold
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
@@ -73,7 +71,7 @@ from embermem.memoryos.ingest.value_equality import names, same_value
 from embermem.memoryos.namesakes import NAMES, RELATIVES, ambiguous
 from embermem.memoryos.people import People, speaker_of
 
-_Made = FactAdded | FactStrengthened | FactExpires | FactRetired | FactsConflict
+_Made = FactAdded | FactStrengthened | FactExpires | FactRetired
 
 _TRAIT_SOURCES = 20
 """The newest sources that a trait names; older ones stand in its older versions."""
@@ -108,9 +106,6 @@ class Knowledge:
         self._refused: list[FactProposal] = []
         self._held: dict[FactId, Fact] = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
         self._others: dict[FactId, Fact] = {}
-        self._marked: set[frozenset[FactId]] = {
-            frozenset((fact.id, other)) for fact in self._held.values() for other in fact.conflicts
-        }
         self._traits: dict[str, Trait] = {trait.dimension: trait for trait in persona.traits}
         self._profile: dict[str, ProfileField] = {field.name: field for field in persona.profile}
 
@@ -305,9 +300,7 @@ class Knowledge:
         if not proposal.single:
             return decisions
         for fact in alike:
-            if not newer and self._of_one_day(fact, proposal, told, no):
-                decisions += self._conflict(fact, self._held[added.fact_id], _told_of(fact))
-            elif fact not in newer:
+            if fact not in newer and (newer or not self._of_one_day(fact, proposal, told, no)):
                 decisions.append(self._supersede(fact, added.fact_id, when, at))
         for fact in put_away:  # what the cap moved out ends too
             if not later(fact.valid_from, as_of) and not self._rulings.keeps(fact.id, newest(proposal)):
@@ -320,7 +313,7 @@ class Knowledge:
     def _replacing(self, proposal: FactProposal, said: Mapping[int, datetime], no: int, at: datetime) -> list[_Made]:
         """A proposal that names the fact it ends or supersedes: one that is held, of the same knowledge base; where it
         is not, nothing of the proposal is believed. The older of two values is the one that is retired. Where the one
-        named speaks of another subject or attribute, neither ends the other: both stay, in conflict."""
+        named speaks of another subject or attribute, neither ends the other: both stay."""
         old = self._held.get(proposal.replaces) if proposal.replaces is not None else None
         if old is None or old.about is not proposal.about or self._rulings.keeps(old.id, newest(proposal)):
             return []
@@ -329,8 +322,7 @@ class Knowledge:
             if made and self._takes_back(proposal, old):
                 since = proposal.valid_from or first_said(proposal.sources, said)
                 return made if said_after(old, proposal, since) else [*made, self._retire(old, None, since, at)]
-            new = None if not made else self._held.get(made[0].fact_id)
-            return made if new is None else [*made, *self._conflict(old, new, _other_matter(old, new))]
+            return made
         told = first_said(proposal.sources, said)
         when = proposal.valid_from or told
         if proposal.retracts:
@@ -344,8 +336,7 @@ class Knowledge:
         return [*decisions, self._supersede(old, new.id, when, at)]
 
     def _structural(self, made: list[_Made]) -> list[_Made]:
-        """The last check: a fact that would be superseded by one of another subject or attribute stays, in conflict
-        with it."""
+        """The last check: a fact that would be superseded by one of another subject or attribute stays."""
         checked: list[_Made] = []
         for d in made:
             by = None
@@ -356,19 +347,8 @@ class Knowledge:
                 checked.append(d)
             else:
                 del self._others[old.id]
-                held = replace(old, retired_at=None, superseded_by=None, valid_to=None)
-                self._held[old.id] = held
-                checked += self._conflict(held, by, _other_matter(held, by))
+                self._held[old.id] = replace(old, retired_at=None, superseded_by=None, valid_to=None)
         return checked
-
-    def _conflict(self, fact: Fact, other: Fact, reason: str) -> list[FactsConflict]:
-        """The mark on two facts that are held, once, and not where the caller has said that both may stand."""
-        pair = frozenset((fact.id, other.id))
-        if len(pair) < 2 or pair in self._marked or pair in self._rulings.settled or not pair <= self._held.keys():
-            return []
-        self._marked.add(pair)
-        older, newer = sorted((fact, other), key=known_first)
-        return [FactsConflict(fact_id=older.id, other_id=newer.id, reason=reason)]
 
     def _of_one_day(self, fact: Fact, proposal: FactProposal, told: datetime | None, no: int) -> bool:
         """Whether both are told of the same day, by different utterances at the same time: neither is the newer word.
@@ -547,11 +527,6 @@ class Knowledge:
         return tuple(self._held.values())
 
 
-def known_first(fact: Fact) -> tuple[int, str]:
-    """By which of two facts the one that was known first is told."""
-    return fact.change_no, fact.id
-
-
 def _is_put_away(fact: Fact) -> bool:
     """Whether a fact that is not held is in the archive, and true by what is known."""
     return fact.archived and fact.retired_at is None
@@ -565,14 +540,3 @@ def _says(fact: Fact, proposal: FactProposal) -> bool:
 def _names(one: Fact | FactProposal, other: Fact | FactProposal) -> bool:
     """Whether one of two of the same attribute names what the other leaves unnamed."""
     return one.attribute in _NAMED and names(one.value, other.value)
-
-
-def _other_matter(old: Fact, new: Fact) -> str:
-    """Why neither ends the other. No name or value stands in it: a reason is kept where those are forgotten."""
-    what = "attribute" if fold(old.subject) == fold(new.subject) and old.about is new.about else "subject"
-    return f"one was said to take the place of the other, but they speak of another {what}"
-
-
-def _told_of(fact: Fact) -> str:
-    day = "" if fact.valid_from is None else f" ({fact.valid_from.date().isoformat()})"
-    return f"both are told of the same day{day}, at the same time, and only one can be so"

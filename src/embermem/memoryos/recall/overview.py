@@ -16,6 +16,7 @@ ACL 2011).
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -251,18 +252,26 @@ def _after(beginning: str, text: str) -> str:
 
 
 def _within(told: Sequence[_Told], view: View, counter: TokenCounter, budget: int) -> list[_Told]:
-    """The statements to tell, the best first: those that cover most, while they fit."""
+    """The statements to tell, the best first: those that cover most, while they fit.
+
+    What a statement would cover only shrinks, so that of a heap of older gains, the first that still holds is the best.
+    """
     held = [frozenset(terms(one.said)) for one in told]
     weights = {term: _weight(term, view) for some in held for term in some}
     costs = [counter.count(f"{one.said}; ") for one in told]
-    left, covered, chosen, heads = list(range(len(told))), set[str](), list[_Told](), set[object]()
+    covered, chosen, heads = set[str](), list[_Told](), set[object]()
 
     def gain(i: int) -> float:
         return told[i].worth * math.fsum(weights[term] for term in held[i] if term not in covered) / costs[i]
 
+    left = [(-gain(i), i) for i in range(len(told))]
+    heapq.heapify(left)
     while left:
-        best = max(left, key=gain)
-        left.remove(best)
+        before, best = left[0]
+        if (now := -gain(best)) != before:
+            heapq.heapreplace(left, (now, best))
+            continue
+        heapq.heappop(left)
         one = told[best]
         cost = costs[best] + (0 if (one.person, one.month) in heads else _head_cost(one, counter))
         if cost <= budget:

@@ -16,7 +16,6 @@ import numpy as np
 from embermem.core.config import Settings
 from embermem.core.types import (
     Fact,
-    FactId,
     Kind,
     Persona,
     PersonRelation,
@@ -193,7 +192,7 @@ def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: Wan
     ended = tuple(
         one for one in ended if one.superseded_by in known or (one.expires_at and one.valid_to == one.expires_at)
     )
-    rows = [_without_others(table.rows[place], ids) for place in kept]
+    rows = [table.rows[place] for place in kept]
     facts = {one.id: one for one in rows}
     here = Persona(
         profile=lines(persona.profile),
@@ -216,13 +215,6 @@ def _with_what_stands(whole: Snapshot, part: Snapshot, scope: Scope, wanted: Wan
 
 def _stands(part: Snapshot, sources: Sequence[Source]) -> bool:
     return all(part.row(one.seq) is not None for one in sources)
-
-
-def _without_others(fact: Fact, ids: set[FactId]) -> Fact:
-    """A fact without those that it contradicts and that are not in scope."""
-    if not fact.conflicts or ids.issuperset(fact.conflicts):
-        return fact
-    return replace(fact, conflicts=tuple(one for one in fact.conflicts if one in ids))
 
 
 def _relations(

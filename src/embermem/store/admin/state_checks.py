@@ -34,12 +34,9 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     row = c.execute(select(owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)).first()
     told = counted(state)
     visited = {*c.scalars(select(visit.c.fact_id).where(visit.c.owner_id == owner_id))}
-    found = (
-        ("facts superseded by a missing fact, or superseded and still current", _superseded(then, known)),
-        ("conflicts of missing facts", sum(not known.issuperset(key) for key in state.items[Item.CONFLICT])),
-    )
-    made = [_broken(DERIVED, what, count, Mending.DERIVE) for what, count in found]
-    made += [
+    wrongly = "facts superseded by a missing fact, or superseded and still current"
+    made = [
+        _broken(DERIVED, wrongly, _superseded(then, known), Mending.DERIVE),
         _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
         _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id), Mending.DERIVE),
         _broken(DERIVED, "changes that the index of sources has otherwise", _index(c, owner_id), Mending.DERIVE),
@@ -75,6 +72,8 @@ def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
     if no is None:
         return 0
     loaded, told = checkpoints.load(c, owner_id, no)
+    if loaded != no:
+        return 1
     kept, since = iter(told), 0
     while since < no:
         some = changes(c, owner_id, since, min(_AT_ONCE, no - since))
@@ -84,7 +83,7 @@ def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
         for change in map(checkpoints.persona_only, some):
             if change.decisions and next(kept, None) != change:
                 return 1
-    return int(loaded != no or next(kept, None) is not None)
+    return int(next(kept, None) is not None)
 
 
 def _index(c: Connection, owner_id: OwnerId) -> int:

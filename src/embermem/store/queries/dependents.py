@@ -392,14 +392,10 @@ class _Following:
         return {version.text.segment_id: version.text for version in versions}
 
     def _ties(self) -> None:
-        """Conflicts of what goes, and what else was noted of pages."""
+        """What else was noted of pages."""
         for table in schema.OF_PAGES:
             if table not in (schema.note, schema.membership):
                 self._ends(select(table.c.change_no, table.c.retired_no), table.c.page_id, self._pages)
-        conflicts = self._state.items[Item.CONFLICT]
-        for key in conflicts:
-            if not self._facts.isdisjoint(key):
-                self._numbers |= {no for one in conflicts.of(key) for no in (one.began, one.ended) if no is not None}
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""

@@ -1,4 +1,4 @@
-"""What is read of an owner's persona: facts, their conflicts, traits and profiles, now and at any moment, from the
+"""What is read of an owner's persona: facts, traits and profiles, now and at any moment, from the
 state that its changes fold to.
 
 What stood at a revision is the same read as what stands now. With `valid_at`, traits and lines are chosen among all
@@ -17,13 +17,12 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from embermem.core.attributes import INSTRUCTION, INSTRUCTION_PREFIX
-from embermem.core.changes import Decision, FactsConflict, Item, PersonRelated, ProfileSet, TraitSet
+from embermem.core.changes import Decision, Item, PersonRelated, ProfileSet, TraitSet
 from embermem.core.metadata import Metadata, inherited
-from embermem.core.state import FactHistory, FactState, Version, pair_of, sorted_sources
+from embermem.core.state import FactHistory, FactState, Version, sorted_sources
 from embermem.core.traits import dimensions_by_name
 from embermem.core.types import (
     About,
-    Conflict,
     Fact,
     FactId,
     Origin,
@@ -44,11 +43,11 @@ from embermem.store.states import Known, States
 
 _Known = tuple[FactHistory, FactState]
 """A fact, and how it stands."""
-_Set = TypeVar("_Set", TraitSet, ProfileSet, PersonRelated, FactsConflict)
+_Set = TypeVar("_Set", TraitSet, ProfileSet, PersonRelated)
 
 
 class Personas(States):
-    """Readers of facts, conflicts, traits and profiles."""
+    """Readers of facts, traits and profiles."""
 
     def facts(self, owner_id: OwnerId, selection: FactSelection = HELD, moment: Moment = NOW) -> tuple[Fact, ...]:
         with self._read() as c:
@@ -57,24 +56,6 @@ class Personas(States):
     def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
         with self._read() as c:
             return persona(c, self._known(c, owner_id), moment, selection)
-
-    def conflicts(self, owner_id: OwnerId, moment: Moment = NOW) -> tuple[Conflict, ...]:
-        """The open conflicts, in the order in which they were found."""
-        with self._read() as c:
-            known = self._known(c, owner_id)
-            found = known.at(moment.revision).conflicts()
-            both = replace(HELD, ids=frozenset(one for version in found for one in pair_of(version.value)))
-            held = {one.id: one for one in facts(c, known, both, replace(moment, valid_at=None))} if found else {}
-        return tuple(
-            Conflict(
-                older=held[version.value.fact_id],
-                newer=held[version.value.other_id],
-                reason=version.value.reason,
-                recorded_at=known.held.state.recorded[version.began],
-                change_no=version.began,
-            )
-            for version in found
-        )
 
     def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
         with self._read() as c:
@@ -116,6 +97,12 @@ def chosen(c: Connection, known: Known, selection: FactSelection, moment: Moment
     else:
         every = (one for fact_id in selection.ids if (one := then.fact(fact_id)) is not None)
     found = [one for one in every if _is_chosen(one, selection, recorded, moment.valid_at)]
+    if (group_of := selection.rivals) is not None:
+        groups: dict[object, list[_Known]] = {}
+        for one in found:
+            groups.setdefault(group_of(one[0].added.subject, one[0].added.attribute), []).append(one)
+        groups.pop(None, None)
+        found = [one for some in groups.values() if len({fact.added.value for fact, _ in some}) > 1 for one in some]
     if selection.resting_on is not None:
         seqs = selection.resting_on
         found = [one for one in found if any(source.seq in seqs for source in one[0].rests_on(then.no))]
@@ -211,22 +198,13 @@ def _in_documents(c: Connection, known: Known, seqs: Collection[int]) -> set[int
 
 
 def facts_from(c: Connection, known: Known, found: Sequence[_Known], upto: int | None = None) -> tuple[Fact, ...]:
-    """Facts with their sources and conflicts, as they were at change `upto`."""
+    """Facts with their sources, as they were at change `upto`."""
     if not found:
         return ()
     then, recorded = known.at(upto), known.held.state.recorded
-    against: dict[FactId, list[FactId]] = {}
-    for version in then.conflicts():
-        one, other = pair_of(version.value)
-        against.setdefault(one, []).append(other)
-        against.setdefault(other, []).append(one)
     sources = {fact.added.fact_id: fact.rests_on(then.no) for fact, _ in found}
     told = said_with(c, known, (source.seq for some in sources.values() for source in some))
-    return tuple(
-        fact_from(one, sources[fact_id], told, recorded, against.get(fact_id, ()))
-        for one in found
-        for fact_id in (one[0].added.fact_id,)
-    )
+    return tuple(fact_from(one, sources[one[0].added.fact_id], told, recorded) for one in found)
 
 
 def fact_from(
@@ -234,9 +212,8 @@ def fact_from(
     sources: tuple[Source, ...],
     told: Mapping[int, Metadata],
     recorded: Mapping[int, datetime],
-    against: Sequence[FactId] = (),
 ) -> Fact:
-    """A fact with its sources, of which `told` are the metadata, and with those that it is in conflict with."""
+    """A fact with its sources, of which `told` are the metadata."""
     (fact, state), added = one, one[0].added
     own = {**added.metadata}
     return Fact(
@@ -256,7 +233,6 @@ def fact_from(
         pinned=state.pinned,
         change_no=fact.no,
         expires_at=state.expires_at,
-        conflicts=tuple(against),
         metadata={**inherited(told[source.seq] for source in sources if source.seq in told), **own},
         own_metadata=own,
     )
@@ -345,7 +321,7 @@ def _true_of(versions: Iterable[Version[_Set]], at: datetime) -> Version[_Set] |
     return next((one for one in reversed(standing) if (since := _since(one.value)) is None or since <= at), None)
 
 
-def _since(value: TraitSet | ProfileSet | PersonRelated | FactsConflict) -> datetime | None:
+def _since(value: TraitSet | ProfileSet | PersonRelated) -> datetime | None:
     return value.valid_from if isinstance(value, TraitSet | ProfileSet) else None
 
 
@@ -417,10 +393,6 @@ def timeline(c: Connection, known: Known) -> PersonaTimeline:
     return PersonaTimeline(
         revision=known.no,
         facts=tuple(facts),
-        conflicts=tuple(
-            Dated(item=pair_of(one.value), no=one.began, until=one.ended)
-            for one in _every(known, Item.CONFLICT, FactsConflict)
-        ),
         profile=tuple(
             Dated(item=line_from(one, recorded), no=one.began, until=one.ended, gone=one.value.value is None)
             for one in _every(known, Item.PROFILE, ProfileSet)

@@ -1,0 +1,195 @@
+"""States that stores hold of one log: each is the fold of it, whoever wrote it, and whatever became of checkpoints."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from embermem import Memory, OwnerMemory
+from embermem.core.errors import InputError, NotFound
+from embermem.core.state import PersonaState
+from embermem.store import checkpoints
+from embermem.store.engines.packed_text import PLAIN
+from forgotten import holds
+from lives import store_of
+from persona_rows import everything, log_of
+from proofs import bounded
+from scripted import SMALL, Clock, Opener, Place
+from soundness import looking, meddle, rows
+
+LINES = (
+    "I live in Lyon.",
+    "I live in Laon. I like figs.",
+    "I like figs. My sister Ana is a nurse.",
+    "My sister Ana lives in Lyon.",
+    "I work as a baker. Always answer in metric units.",
+    "It rained all day.",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _edges_come_soon() -> Iterator[None]:
+    """Checkpoints are written after few changes, into small parts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoints, "EVERY", 3)
+        patch.setattr(checkpoints, "_PART", 8)
+        yield
+
+
+def newest(found: tuple[object, ...], n: int) -> str:
+    """The id of one of some items."""
+    if not found:
+        raise NotFound("none")
+    return str(found[n % len(found)].id)  # type: ignore[attr-defined]
+
+
+def undo(mine: OwnerMemory, n: int) -> None:
+    mine.undo(mine.changes()[-1 - n].no if n < len(mine.changes()) else 1)
+
+
+def gone(mine: OwnerMemory, n: int) -> None:
+    """Forgotten whole, and back under the name."""
+    if n == 1:
+        mine.forget_owner()
+        mine.readmit()
+
+
+def anew(mine: OwnerMemory, n: int) -> None:
+    if n == 1:
+        mine.understand_anew()
+
+
+DONE: dict[str, Callable[[OwnerMemory, int], object]] = {
+    "add": lambda mine, n: mine.add(LINES[n % len(LINES)], "I see.", thread=f"t{n % 2}"),
+    "settle": lambda mine, n: mine.settle(),
+    "learn": lambda mine, n: mine.learn([{"text": f"Likes {n}", "attribute": "likes", "value": f"fruit {n}"}]),
+    "profile": lambda mine, n: mine.set_profile(name=f"Zoë {n}", birth_year=None if n % 2 else 1990 + n),
+    "correct": lambda mine, n: mine.correct(newest(mine.facts(), n), f"likes dates {n}", value=f"dates {n}"),
+    "retire": lambda mine, n: mine.retire(newest(mine.facts(), n)),
+    "pin": lambda mine, n: mine.pin(newest(mine.facts(), n), pinned=n % 2 == 0),
+    "undo": undo,
+    "forget a fact": lambda mine, n: mine.forget(fact=newest(mine.facts(), n)),
+    "forget a past fact": lambda mine, n: mine.forget(fact=newest(mine.past_facts(), n)),
+    "forget a page": lambda mine, n: mine.forget(page=newest(mine.pages(), n)),
+    "anew": anew,
+    "forget all": gone,
+}
+
+
+def assert_folded(memory: Memory, file: Path) -> None:
+    """What is held, and what is loaded anew, is what the log folds to."""
+    store = store_of(memory)
+    with looking(file) as look:
+        owners = [row["owner_id"] for row in look("SELECT owner_id FROM owner")]
+        logs = {one: everything(PersonaState(log_of(look, one))) for one in owners}
+    for owner_id, folded in logs.items():
+        for _ in range(2):
+            with store._read() as c:
+                assert everything(store._known(c, owner_id).held.state) == folded
+            store._let_go(owner_id)
+
+
+@settings(
+    max_examples=bounded(8, proofs=250), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([*DONE, "add", "settle", "learn"]), st.integers(0, 5), st.integers(0, 2)),
+        min_size=4,
+        max_size=24,
+    )
+)
+def test_what_a_store_holds_and_loads_is_the_fold_of_the_log(done: list[tuple[str, int, int]]) -> None:
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "memory.db"
+        with Memory(file, clock=clock, **SMALL) as one, Memory(file, clock=clock, **SMALL) as other:
+            for what, n, who in done:
+                clock.go(60)
+                mine = (one, other)[who % 2].of("alice")
+                with suppress(NotFound, InputError):
+                    DONE[what](mine, n)
+                if who == 2:  # else the one holds what the other has moved on from
+                    assert_folded(other, file)
+            for memory in (one, other):
+                assert_folded(memory, file)
+            wrong = [finding for finding in one.check(deep=True) if finding.level == "error"]
+            assert not wrong
+
+
+def told(mine: OwnerMemory, clock: Clock) -> str:
+    """All that reads say of now, and as of the first change and the last."""
+    moments = {change.recorded_at for change in mine.changes()[:: len(mine.changes()) - 1]}
+    found: list[object] = [mine.changes(), mine.stats(), mine.timeline()]
+    for at in (None, *sorted(moments)):
+        then = {"as_of": at}
+        found += [mine.facts(**then), mine.past_facts(**then), mine.facts(archived=True, **then)]
+        found += [mine.persona(**then), mine.people(**then), mine.profile(**then), mine.conflicts(**then)]
+        context = mine.recall("Where do I live, and what do I like?", budget=4000, **then)
+        found += [context.text, context.facts, context.persona, mine.segments(**then), mine.pages(**then)]
+    found += [mine.overview(budget=4000).text, mine.find_facts(), mine.persona(valid_at=clock()), mine.instructions()]
+    return repr(found)
+
+
+@pytest.mark.engines
+def test_what_one_process_forgot_another_that_held_it_never_returns(opened: Opener, place: Place, clock: Clock) -> None:
+    one, other = opened(), opened()
+    alice, held = one.of("alice"), other.of("alice")
+    page = alice.add("My sister Ana lives in Quuxville. I like zyxglorp.", "I see.", thread="a")
+    alice.add("I live in Lyon. I like figs.", "I see.", thread="b")
+    clock.go(60)
+    alice.settle()
+    clock.go(60)
+    (fact,) = alice.learn([{"text": "Alice works in Wrenfield", "attribute": "occupation", "value": "Wrenfield"}])
+    clock.go(60)
+    alice.correct(fact.id, "Alice works in Wrenfield Hall", value="Wrenfield Hall")
+    clock.go(60)
+    words = ("Quuxville", "zyxglorp", "Wrenfield", "Lyon")
+    assert [word for word in words if word not in told(held, clock)] == []
+    ended = [fact.id for fact in alice.facts() if "Wrenfield" in fact.text]
+    for id_ in (*ended, fact.id):
+        with suppress(NotFound):
+            alice.forget(fact=id_)
+    assert [word for word in words if word in told(held, clock)] == ["Quuxville", "zyxglorp", "Lyon"]
+    held.forget(page=page)  # the other way round, by the one that learnt of it from the log
+    for mine in (alice, held, opened().of("alice")):
+        assert [word for word in words if word in told(mine, clock)] == ["Lyon"]
+    one.scrub()
+    assert holds(place(), *words[:3]) == []
+
+
+DAMAGE = (
+    f"UPDATE checkpoint_part SET changes = replace({PLAIN}(changes), 'Quuxville', 'Elsewhere')",
+    "UPDATE checkpoint_part SET changes = CAST(x'ff5b5d' AS TEXT)",
+    "DELETE FROM checkpoint_part",
+    "UPDATE checkpoint SET no = no + 1",
+    "UPDATE checkpoint SET digests = '{}'",
+    "UPDATE checkpoint SET digests = CAST(x'ff5b5d' AS TEXT)",
+    "DELETE FROM checkpoint",
+)
+
+
+def test_a_damaged_checkpoint_is_not_signed_anew_and_keeps_nothing_that_is_forgotten(
+    tmp_path: Path, clock: Clock
+) -> None:
+    for n, damage in enumerate(DAMAGE):
+        file = tmp_path / f"{n}.db"
+        with Memory(file, clock=clock, **SMALL) as memory:
+            alice, bob = memory.of("alice"), memory.of("bob")
+            for mine in (alice, bob):
+                mine.learn([{"text": "Lives in Quuxville", "attribute": "location", "value": "Quuxville"}])
+                for day in range(4):
+                    mine.set_profile(day=day)
+            meddle(file, damage)
+            for day in range(4):  # it would be brought up to date
+                alice.set_profile(day=day)
+            bob.forget(fact=bob.facts()[0].id)
+            assert_folded(memory, file)
+            kept = rows(file, "SELECT * FROM checkpoint_part WHERE owner_id = ?", bob.owner.id)
+            assert "Quuxville" not in repr(kept), damage
