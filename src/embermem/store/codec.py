@@ -151,6 +151,21 @@ def shown_from(text: str, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
     return tuple(counted[one].word if isinstance(one, int) else one for one in told)
 
 
+class _Word(msgspec.Struct):
+    word: str
+
+
+_WORDS = msgspec.json.Decoder(list[_Word])
+
+
+def counted_words(text: str) -> tuple[str, ...]:
+    """The words of the keywords that a segment is counted with, and nothing else of them. Raises StoreCorrupt."""
+    try:
+        return tuple(one.word for one in _WORDS.decode(text))
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"the keywords of a segment cannot be read ({type(error).__name__})") from None
+
+
 def json_text(record: object) -> str:
     """A frozen record as JSON."""
     return msgspec.json.encode(record).decode()

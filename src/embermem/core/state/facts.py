@@ -73,6 +73,14 @@ class FactHistory:
         version = stood(self.states, no)
         return None if version is None else version.value
 
+    @property
+    def sources(self) -> Iterator[Source]:
+        """What was ever said of it, in no order."""
+        yield from self.added.sources
+        for _, one in self.moves:
+            if isinstance(one, FactStrengthened):
+                yield from one.sources
+
     def rests_on(self, no: int) -> tuple[Source, ...]:
         """Its sources as of change `no`, each once: by the change that named them, then by their place."""
         found = dict.fromkeys(sorted_sources(self.added.sources))

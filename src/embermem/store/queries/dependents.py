@@ -314,9 +314,9 @@ class _Following:
         where their words may be told again."""
         others: set[int] = set()
         for fact in self._state.facts:
-            sources = fact.rests_on(self._state.no)
-            if self._seqs.isdisjoint(source.seq for source in sources):
+            if not any(one.seq in self._seqs for one in fact.sources):
                 continue
+            sources = fact.rests_on(self._state.no)
             self._facts.add(fact.added.fact_id)
             if not self._seqs.isdisjoint(source.seq for source in fact.added.sources):
                 seqs = sorted({source.seq for source in sources} - self._seqs)

@@ -14,11 +14,11 @@ from typing import Any
 from sqlalchemy import and_, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import KeywordCount, SegmentWritten
+from embermem.core.changes import SegmentWritten
 from embermem.core.types import Chain, ChainId, OwnerId, PageId, Segment, SegmentId, ThreadId
 from embermem.protocols import NOW, Moment
 from embermem.store import schema
-from embermem.store.codec import from_json, micros, record
+from embermem.store.codec import counted_words, micros, record
 from embermem.store.codec import moment as time_of
 from embermem.store.queries import reads
 from embermem.store.queries.pages import evicted_no, noted, select_present
@@ -45,9 +45,7 @@ class Segments(Transactions):
     def segment_words(self, owner_id: OwnerId) -> tuple[tuple[str, ...], ...]:
         query = reads.select_segments(owner_id).with_only_columns(schema.segment_text.c.keywords).order_by(None)
         with self._read() as c:
-            return tuple(
-                reads.words_of(from_json(counted, tuple[KeywordCount, ...])) for (counted,) in c.execute(query)
-            )
+            return tuple(counted_words(counted) for (counted,) in c.execute(query))
 
     def chains(
         self, owner_id: OwnerId, *, moment: Moment = NOW, ids: Collection[ChainId] | None = None
