@@ -402,6 +402,7 @@ def _check_owners(heard: Sequence[Statement]) -> None:
     asked = {one.method for one in looked}
     public = {name for name in dir(SqlStore) if not name.startswith("_")}
     none = {
+        "alone_with",  # which locks by a statement of others
         "close",
         "disk_usage",
         "explain",

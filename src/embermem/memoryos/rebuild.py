@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from embermem.core.changes import (
     CALLER,
@@ -41,9 +42,6 @@ from embermem.memoryos.system import MemoryOS
 from embermem.protocols import ARCHIVED, ENDED, MemoryReads, Store
 
 __all__ = ["Difference", "Picture", "begin_anew", "difference", "picture", "replay", "understand_anew"]
-
-_TRIES = 16
-"""How often memory is begun anew when another change came first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +107,7 @@ def understand_anew(
 
 
 def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int:
-    """The number of the change that puts away all that was derived. Raises RevisionMoved if others never leave room."""
+    """The number of the change that puts away all that was derived."""
 
     def begin() -> int:
         state = store.owner_state(owner.id)
@@ -123,7 +121,7 @@ def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int
         decisions = [BegunAnew(), *ruled, *lines, *kept]
         return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
 
-    return decided_anew(_TRIES, begin)
+    return decided_anew(begin, partial(store.alone_with, owner.id))
 
 
 def _kept_by_callers(

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,6 @@ from embermem.protocols import NewDocument, NewPassage
 if TYPE_CHECKING:
     from embermem.documents.outline import Outline
 
-_TRIES = 16
-"""How often it is tried when another call stores the same document."""
 _LONGEST = 512
 """Characters of a source, and of a title."""
 _TITLE = 80
@@ -74,7 +73,8 @@ class Documents(Forgetting):
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
         now = self._parts.clock()
         put = self._parts.admin.put_document
-        done = decided_anew(_TRIES, lambda: put(self.owner, given, now=now, key=key))
+        alone = partial(self._store.alone_with, self.owner.id)
+        done = decided_anew(lambda: put(self.owner, given, now=now, key=key), alone)
         self._parts.added()
         return done
 

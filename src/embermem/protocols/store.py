@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -363,6 +364,9 @@ class Forgetting(Protocol):
         """What the log says of pages and facts. `said` are attributes and values whose every proposal is meant,
         `probes` texts that give a page away in a summary, `verbatim` the analysts whose every text says what it was
         taken from: where another wrote of the pages, all changes since they were read are given."""
+
+    def alone_with(self, owner_id: OwnerId) -> AbstractContextManager[None]:
+        """Within it this thread reads and writes in one transaction, and nobody else writes of the owner."""
 
     def forget(
         self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None

@@ -8,6 +8,7 @@ import logging
 import re
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,6 +115,12 @@ class Erasing(States):
             remember_scrub(c)
         self._hold(owner.id, known.held, after)
         return change
+
+    @contextmanager
+    def alone_with(self, owner_id: OwnerId) -> Iterator[None]:
+        with self._holding() as c:
+            locked_owner(c, owner_id)
+            yield
 
     def forget_owner(self, owner_id: OwnerId, now: datetime) -> None:
         """Every row, in every table that names an owner; of one who never said anything, the lines of the ledger. Who

@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -185,9 +185,11 @@ def end_all(left: int) -> None:
 
 
 class _Asked(threading.local):
-    """Whether this thread asks only those parts of the database that answer."""
+    """Whether this thread asks only those parts of the database that answer; and the connection of a transaction that
+    it holds over several calls (`Transactions._holding`)."""
 
     living = False
+    held: Connection | None = None
 
 
 class Transactions:
@@ -212,17 +214,29 @@ class Transactions:
             self._engine = self._database.open()
             self._pid = os.getpid()
 
-    def _read(self) -> Transaction:
+    def _read(self) -> AbstractContextManager[Connection]:
         """A transaction that sees one state, whatever others write meanwhile."""
         return self._transaction(writes=False)
 
-    def _write(self) -> Transaction:
+    def _write(self) -> AbstractContextManager[Connection]:
         """A transaction that writes. What it decides by, it reads after it holds the owner's row (`locked_owner`)."""
         if self._database.read_only:
             raise StoreReadOnly(f"{self._database.place}: the store is open read-only")
         return self._transaction(writes=True)
 
-    def _transaction(self, *, writes: bool) -> Transaction:
+    @contextmanager
+    def _holding(self) -> Iterator[Connection]:
+        """One transaction that writes, which all calls of this thread belong to until its end."""
+        with self._write() as c:
+            self._asked.held = c
+            try:
+                yield c
+            finally:
+                self._asked.held = None
+
+    def _transaction(self, *, writes: bool) -> AbstractContextManager[Connection]:
+        if self._asked.held is not None:
+            return nullcontext(self._asked.held)
         self._after_fork()
         if self._closed:
             raise StoreClosed(f"{self._database.place}: this memory was closed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
 from embermem.core.changes import Cause, Erased, FactAdded
 from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.types import OwnerId
 from embermem.languages.text_marks import mark_of_text
+from embermem.protocols import OwnerState
 from embermem.store import schema
+from embermem.store.sql import SqlStore
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
 from lives import call, store_of
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
@@ -594,3 +598,35 @@ def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place,
         assert all(not told[chain].startswith("scripted") for chain in forgotten.rewritten if chain in told)
         assert any(summary.startswith("scripted") for summary in told.values())
         assert memory.rebuild()[0].same
+
+
+def test_who_writes_all_the_time_is_held_off_while_something_is_forgotten_or_learnt(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, other = opened().of("alice"), opened().of("alice")
+    pages = lived(alice)
+    rivals: list[threading.Thread] = []
+    owner_state = SqlStore.owner_state
+
+    def overtaken(self: SqlStore, owner_id: OwnerId) -> OwnerState | None:
+        """The state of an owner, whom another has changed by the time that something was decided."""
+        found = owner_state(self, owner_id)
+        if self is alice._parts.store and len(rivals) < 8:
+            rival = threading.Thread(target=partial(other.set_profile, town=f"Town {len(rivals)}"))
+            rivals.append(rival)
+            rival.start()
+            rival.join(0.2)  # it is done by then, or is held off until the other is
+        return found
+
+    monkeypatch.setattr(SqlStore, "owner_state", overtaken)
+    alice.forget(page=pages["secret"])
+    count = len(rivals)
+    assert 3 < count < 8
+    alice.learn([{"text": "likes quinces"}])
+    for rival in rivals:
+        rival.join()
+    assert SECRET not in found_by(alice, *ASKED)
+    assert "likes quinces" in "".join(fact.text for fact in other.facts())
+    assert [change.cause for change in alice.changes() if change.cause is Cause.PROFILE] == [Cause.PROFILE] * len(
+        rivals
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from embermem.core.attributes import Attributes, attributes
 from embermem.core.changes import (
@@ -58,7 +59,7 @@ def conform(store: Store, owner: Owner, old: Attributes, new: Attributes, clock:
         now, revision = clock(), state.revision
         return store.apply(owner, Cause.CORRECTION, BY, decisions, now=now, revision=revision, lease=None).no
 
-    return decided_anew(_TRIES, change)
+    return decided_anew(change, partial(store.alone_with, owner.id))
 
 
 def conforming(

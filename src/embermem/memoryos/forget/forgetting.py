@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from embermem.core.errors import ForgottenKeyLost, InputError, NotFound
 from embermem.core.revisions import decided_anew
@@ -15,15 +16,13 @@ from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.impact import Impact, receipt
 from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
 
-_TRIES = 16
-"""How often it is decided anew when another change came first."""
-
 
 def forget(
     impact: Impact, *, dry_run: bool, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None
 ) -> Forgotten:
     """Forget what is named, or with `dry_run` say what that would take. `receipt_of` makes the receipt of the call,
-    which is kept with the change. Raises NotFound, StoreError, and RevisionMoved if others never leave room."""
+    which is kept with the change. Where others write all the time they are held off meanwhile. Raises NotFound and
+    StoreError."""
     store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
@@ -37,7 +36,7 @@ def forget(
         store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
         return made
 
-    forgotten = decided_anew(_TRIES, erase)
+    forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))
     return forgotten if forgotten.change_no is None else done(store, forgotten)
 
 
