@@ -56,7 +56,7 @@ METRIC, BOB = "alice wants the assistant to use metric units", "alice wants the 
 def test_they_stand_in_every_context_and_are_listed_as_facts_of_the_user(alice: OwnerMemory) -> None:
     with sent() as heard:
         assert alice.instructions()
-    assert len(heard) <= 10  # to list them who is who is read once
+    assert len(heard) <= 12  # to list them who is who is read once
 
     for query in UNRELATED:
         context = alice.recall(query, budget=600)
