@@ -202,7 +202,12 @@ class Impact:
         hold again."""
         rows = {row["fact_id"]: row for row in before["fact"]}
         about = {(row["about"], row["subject"], row["attribute"]) for one, row in rows.items() if one in gone}
-        return gone | {one for one, row in rows.items() if (row["about"], row["subject"], row["attribute"]) in about}
+        replaced = {row["fact_id"] for row in before["fact_state"] if row["superseded_by"] in gone}  # by whatever name
+        return (
+            gone
+            | replaced
+            | {one for one, row in rows.items() if (row["about"], row["subject"], row["attribute"]) in about}
+        )
 
 
 def _named(resting: set[tuple[str, str]], item: str) -> set[str]:
