@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from embermem import prompts
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, ModelMissing, ModelReplyError, ModelTooLong, RevisionMoved
-from embermem.core.revisions import decided_anew
 from embermem.core.types import (
     Added,
     Context,
@@ -265,7 +265,10 @@ class RecordedSystem(ABC):
             if written.keep or written.drop:
                 records.write(owner.id, written, revision=standing.revision, read_to=standing.read_to)
 
-        decided_anew(self.tries, step)
+        for _ in range(self.tries - 1):
+            with suppress(RevisionMoved):
+                return step()
+        return step()
 
     def context(
         self,
