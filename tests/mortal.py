@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from sqlalchemy.engine import Connection
 
 from embermem.store.sql import SqlStore
-from embermem.store.transactions import Transaction
 
 
 class Struck(Exception):
@@ -25,13 +24,13 @@ class Mortal(SqlStore):
         self.after = False
         self.dead = False
 
-    def _transaction(self, *, writes: bool) -> Transaction:
+    def _transaction(self, *, writes: bool) -> AbstractContextManager[Connection]:
         if self.dead:
             raise Struck
         return super()._transaction(writes=writes)
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:  # type: ignore[override]
+    def _write(self) -> Iterator[Connection]:
         if self.left is not None:
             self.left -= 1
         struck = self.left == 0
