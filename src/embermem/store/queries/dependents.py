@@ -316,11 +316,10 @@ class _Following:
         for fact in self._state.facts:
             if not any(one.seq in self._seqs for one in fact.sources):
                 continue
-            sources = fact.rests_on(self._state.no)
             self._facts.add(fact.added.fact_id)
             if not self._seqs.isdisjoint(source.seq for source in fact.added.sources):
-                seqs = sorted({source.seq for source in sources} - self._seqs)
-                others.update(seqs[-_RETOLD:])
+                left = {source.seq for source in fact.rests_on(self._state.no)} - self._seqs
+                others.update(sorted(left)[-_RETOLD:])
         for fact in self._state.facts:
             if any(one.value.superseded_by in self._facts for one in fact.states):
                 self._facts.add(fact.added.fact_id)
@@ -345,11 +344,11 @@ class _Following:
             for key in versions:
                 of = versions.of(key)
                 resting = {one.began for one in of if any(source.seq in seqs for source in sources(one.value))}
-                ruled = item is Item.PERSON and key[0] == Relation.IS.value
-                self._numbers |= resting if item is Item.PERSON else set()
-                if ruled:
+                if item is Item.PERSON and key[0] == Relation.IS.value:
                     self._numbers |= {no for one in of for no in (one.began, one.ended) if no is not None}
-                elif resting and item is not Item.PERSON:
+                elif item is Item.PERSON:
+                    self._numbers |= resting
+                elif resting:
                     self._last(of, resting)
 
     def _last(self, versions: Sequence[Version[Decision]], resting: AbstractSet[int]) -> None:
