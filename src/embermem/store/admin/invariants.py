@@ -58,14 +58,19 @@ class Mending(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Invariant:
-    """`area` is what it belongs to, `what` says which rows break it, in the plural; `counting` counts them of an
-    owner."""
+    """`area` is what it belongs to, `what` says which rows break it, in the plural."""
 
     area: str
     what: str
-    counting: Select[Any] | Callable[[Connection, OwnerId], int]
     mending: Mending
     level: str = "error"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counting(Invariant):
+    """An invariant of rows; `counting` counts those of an owner that break it."""
+
+    counting: Select[Any] | Callable[[Connection, OwnerId], int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,14 +105,14 @@ def broken(c: Connection, asked: Mapping[str, Any]) -> list[Broken]:
     return [Broken(invariant=one, count=count) for one, count in counted if count]
 
 
-def _counted(c: Connection, one: Invariant, asked: Mapping[str, Any]) -> int:
+def _counted(c: Connection, one: Counting, asked: Mapping[str, Any]) -> int:
     if isinstance(one.counting, Select):
         return int(c.scalar(one.counting, dict(asked)) or 0)
     return one.counting(c, asked["owner"])
 
 
 @cache
-def invariants(halves: bool) -> tuple[Invariant, ...]:
+def invariants(halves: bool) -> tuple[Counting, ...]:
     """All of them; `halves` is for a database whose vectors are of pgvector's type."""
     return (
         *_logs(),
@@ -124,7 +129,7 @@ def invariants(halves: bool) -> tuple[Invariant, ...]:
 # --------------------------------------------------------------------------------------------------------- the two logs
 
 
-def _logs() -> Iterator[Invariant]:
+def _logs() -> Iterator[Counting]:
     said, page, change, receipt, barred = (
         schema.utterance,
         schema.page,
@@ -155,14 +160,14 @@ def _logs() -> Iterator[Invariant]:
     )
 
 
-def _metadata() -> Iterator[Invariant]:
+def _metadata() -> Iterator[Counting]:
     unreadable = "utterances whose metadata cannot be read"
-    yield Invariant(area=SAID, what=unreadable, counting=values.unreadable, mending=Mending.NOTHING)
+    yield Counting(area=SAID, what=unreadable, counting=values.unreadable, mending=Mending.NOTHING)
     differ = "utterances that are found by other metadata than theirs"
-    yield Invariant(area=SAID, what=differ, counting=values.disagreeing, mending=Mending.VALUES)
+    yield Counting(area=SAID, what=differ, counting=values.disagreeing, mending=Mending.VALUES)
 
 
-def _pages() -> Iterator[Invariant]:
+def _pages() -> Iterator[Counting]:
     said, page = schema.utterance, schema.page
     whole = _said_of_pages()
     began = exists().where(
@@ -196,7 +201,7 @@ def _pages() -> Iterator[Invariant]:
     )
 
 
-def _documents() -> Iterator[Invariant]:
+def _documents() -> Iterator[Counting]:
     """Each passage has its document, and a page by itself that no work is due on; each document has a passage."""
     said, page, document = schema.utterance, schema.page, schema.document
     thread = literal(thread_of(DocumentId(""))) + document.c.document_id
@@ -251,18 +256,18 @@ def _count_pages(whole: Subquery, *where: ColumnElement[bool]) -> Select[Any]:
     return select(func.count()).select_from(both).where(_mine(page), *where)
 
 
-def _originals() -> Iterator[Invariant]:
+def _originals() -> Iterator[Counting]:
     original, said, document = schema.original, schema.utterance, schema.document
     lost = _none(said, said.c.id == original.c.item_id), _none(document, document.c.document_id == original.c.item_id)
     yield _invariant(SAID, "originals of no utterance or document", _count(original, *lost))
     unreadable = "originals that cannot be read"
-    yield Invariant(area=SAID, what=unreadable, counting=originals.unreadable, mending=Mending.NOTHING)
+    yield Counting(area=SAID, what=unreadable, counting=originals.unreadable, mending=Mending.NOTHING)
 
 
 # ----------------------------------------------------------------------------------------------------- what was derived
 
 
-def _versions() -> Iterator[Invariant]:
+def _versions() -> Iterator[Counting]:
     for table, keys in schema.KEYS.items():
         key = [table.c[name] for name in keys]
         later = func.lead(table.c.change_no).over(partition_by=key, order_by=table.c.change_no).label("later")
@@ -282,7 +287,7 @@ def _versions() -> Iterator[Invariant]:
         yield _derived(f"rows of `{table.name}` with a change beyond the log", _count(table, beyond))
 
 
-def _places() -> Iterator[Invariant]:
+def _places() -> Iterator[Counting]:
     page, member, segment, text = schema.page, schema.membership, schema.segment, schema.segment_text
     stands = member.c.retired_no.is_(None)
     same = and_(member.c.page_id == page.c.page_id, member.c.segment_id == page.c.segment_id)
@@ -314,7 +319,7 @@ def _places() -> Iterator[Invariant]:
 # ---------------------------------------------------------------------------------------------------- vectors, and work
 
 
-def _vectors(halves: bool) -> Iterator[Invariant]:
+def _vectors(halves: bool) -> Iterator[Counting]:
     vector, said, segment = schema.embedding, schema.utterance, schema.segment
     dim = _told("dim")
     ours, due = vector.c.embedder == bindparam("embedder"), vector.c.seq > _owners("embedded_seq")
@@ -330,7 +335,7 @@ def _vectors(halves: bool) -> Iterator[Invariant]:
     yield _embedded("segments whose vector is damaged", _count(segment, current, wrong))
 
 
-def _work() -> Iterator[Invariant]:
+def _work() -> Iterator[Counting]:
     owner, said, page, segment = schema.owner, schema.utterance, schema.page, schema.segment
     numbers = or_(
         owner.c.persona_no > owner.c.revision,
@@ -370,19 +375,19 @@ def _above(count: ColumnElement[int], bound: str) -> ColumnElement[int]:
 
 def _invariant(
     area: str, what: str, counting: Select[Any], mending: Mending = Mending.NOTHING, level: str = "error"
-) -> Invariant:
-    return Invariant(area=area, what=what, counting=counting, mending=mending, level=level)
+) -> Counting:
+    return Counting(area=area, what=what, counting=counting, mending=mending, level=level)
 
 
-def _derived(what: str, counting: Select[Any], area: str = DERIVED) -> Invariant:
+def _derived(what: str, counting: Select[Any], area: str = DERIVED) -> Counting:
     return _invariant(area, what, counting, Mending.DERIVE)
 
 
-def _embedded(what: str, counting: Select[Any]) -> Invariant:
+def _embedded(what: str, counting: Select[Any]) -> Counting:
     return _invariant(VECTORS, what, counting, Mending.EMBED)
 
 
-def _waiting(what: str, counting: Select[Any]) -> Invariant:
+def _waiting(what: str, counting: Select[Any]) -> Counting:
     return _invariant(WORK, what, counting, Mending.LATER, "warning")
 
 

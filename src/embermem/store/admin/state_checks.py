@@ -51,11 +51,7 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
 
 
 def _broken(area: str, what: str, count: int, mending: Mending = Mending.NOTHING, level: str = "error") -> Broken:
-    def none(c: Connection, owner_id: OwnerId) -> int:
-        return 0
-
-    invariant = Invariant(area=area, what=what, counting=none, mending=mending, level=level)
-    return Broken(invariant=invariant, count=int(count))
+    return Broken(invariant=Invariant(area=area, what=what, mending=mending, level=level), count=int(count))
 
 
 def _superseded(then: PersonaMoment, known: set[Any]) -> int:
