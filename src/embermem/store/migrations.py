@@ -34,7 +34,7 @@ from embermem.store import schema
 from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
-from embermem.store.queries.changes import changes, index_again
+from embermem.store.queries.changes import index_again, parts
 from embermem.store.schema import HEAD
 from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, set_owner, update_rows
@@ -178,9 +178,10 @@ def _index_sources(connection: Connection) -> None:
     chain = schema.chain
     for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
         index_again(connection, owner_id)
-        for change in changes(connection, owner_id, kinds=(ChainSummarised,)):
+        for some in parts(connection, owner_id, kinds=(ChainSummarised,)):
             told = [
                 {"chain_id": d.chain_id, "change_no": change.no, "sources": json_text(d.sources)}
+                for change in some
                 for d in change.decisions
                 if isinstance(d, ChainSummarised)
             ]

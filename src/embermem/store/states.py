@@ -20,7 +20,7 @@ from embermem.core.types import About, OwnerId
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros
 from embermem.store.engines.database import Database
-from embermem.store.queries.changes import changes
+from embermem.store.queries.changes import changes, parts
 from embermem.store.transactions import Transactions
 
 __all__ = ["Held", "Known", "States", "counted", "counted_after", "folded", "folded_anew"]
@@ -30,8 +30,6 @@ _MOST = 200_000
 states that were asked for longest ago leave first."""
 _ALONE = 20
 """What a state with none counts as."""
-_AT_ONCE = 500
-"""Changes that are read at once."""
 _RECENT = 64
 """Changes of which it is known when they were recorded."""
 
@@ -220,16 +218,13 @@ def _caught_up(c: Connection, owner_id: OwnerId, held: Held, revision: int, *, b
     first, if that is to be believed."""
     state, checkpoint, later = held.state, held.checkpoint, [*held.later]
     if state.no == 0 and believe:
-        checkpoint, some = checkpoints.load(c, owner_id, revision)
-        state = PersonaState(some).extended((), checkpoint)
+        checkpoint, kept = checkpoints.load(c, owner_id, revision)
+        state = PersonaState(kept).extended((), checkpoint)
     fresh: list[Change] = []
-    recent, since = held.recent, state.no
-    while since < revision:
-        read = changes(c, owner_id, since, min(_AT_ONCE, revision - since), kinds=PERSONA_KINDS)
-        if not read:
-            break
-        since, recent = read[-1].no, _recent(recent, read)
-        fresh += [one for one in read if one.decisions]
+    recent = held.recent
+    for some in parts(c, owner_id, state.no, revision, kinds=PERSONA_KINDS):
+        recent = _recent(recent, some)
+        fresh += [one for one in some if one.decisions]
     if state.no == revision and not recent:  # the checkpoint was as new
         recent = _recent({}, changes(c, owner_id, revision - 1, 1, kinds=()))
     state = state.extended(fresh, revision)

@@ -8,12 +8,10 @@ from sqlalchemy.engine import Connection
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.projector import NO_WAITING, Projector, forget_derived
-from embermem.store.queries.changes import changes, index_again
+from embermem.store.queries.changes import index_again, parts
 from embermem.store.statements import set_owner, update_rows
 from embermem.store.states import counted, folded_anew
 
-_REPLAYED_AT_ONCE = 200
-"""Changes held in memory while they are applied again."""
 _KEPT = ("visits", "visited_at", "embedder", "vector_sum")
 """What a segment has that no change holds."""
 
@@ -32,13 +30,11 @@ def replay(c: Connection, owner_id: OwnerId) -> None:
     visits = c.execute(select(visit).where(visit.c.owner_id == owner_id)).mappings().all()
     forget_derived(c, owner_id)
     embedded = c.scalar(select(owner.c.embedded_seq).where(owner.c.owner_id == owner_id))
-    done = 0
-    while some := changes(c, owner_id, done, _REPLAYED_AT_ONCE):
+    for some in parts(c, owner_id):
         projector = Projector(c, owner_id)
         for change in some:
             projector.stage(change)
         projector.flush()
-        done = some[-1].no
     for table, key, rows in kept:
         update_rows(c, table, owner_id, (key,), rows)
     index_again(c, owner_id)

@@ -10,36 +10,36 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import CALLER, Item, ProfileSet, sources
-from embermem.core.state import PersonaMoment
+from embermem.core.changes import CALLER, Change, Item, ProfileSet, sources
+from embermem.core.state import PersonaMoment, PersonaState
 from embermem.core.types import About, OwnerId, Source
 from embermem.store import checkpoints, schema
 from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Broken, Invariant, Mending
 from embermem.store.codec import micros
-from embermem.store.queries.changes import changes
+from embermem.store.queries.changes import parts, rests_on
 from embermem.store.queries.reads import chunks, sources_from, sources_in, text_from
-from embermem.store.states import counted, folded
-
-_AT_ONCE = 500
-"""Changes that are read at once."""
+from embermem.store.states import counted
 
 
 def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> list[Broken]:
     """What is broken of one owner, whose log can be read; `asked` as for `invariants.broken`."""
-    state = folded(c, owner_id).held.state
+    owner, visit = schema.owner, schema.fact_visit
+    row = c.execute(
+        select(owner.c.revision, owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)
+    ).first()
+    log, unlike = _read(c, owner_id)
+    state = PersonaState(log if row is None else (one for one in log if one.no <= row.revision))
     then = state.at()
     told_of = [*_resting(then), *_summaries(c, owner_id)]
     known = {fact.added.fact_id for fact in state.facts}
-    owner, visit = schema.owner, schema.fact_visit
-    row = c.execute(select(owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)).first()
     told = counted(state)
     visited = {*c.scalars(select(visit.c.fact_id).where(visit.c.owner_id == owner_id))}
     wrongly = "facts superseded by a missing fact, or superseded and still current"
     made = [
         _broken(DERIVED, wrongly, _superseded(then, known), Mending.DERIVE),
         _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
-        _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id), Mending.DERIVE),
-        _broken(DERIVED, "changes that the index of sources has otherwise", _index(c, owner_id), Mending.DERIVE),
+        _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id, log), Mending.DERIVE),
+        _broken(DERIVED, "changes that the index of sources has otherwise", unlike, Mending.DERIVE),
         _broken(SOURCES, "sources that end beyond their utterance", _beyond(c, owner_id, told_of)),
         _broken(SOURCES, "summaries, facts, traits or lines without a source", _bare(c, owner_id, told_of)),
     ]
@@ -61,40 +61,33 @@ def _superseded(then: PersonaMoment, known: set[Any]) -> int:
     )
 
 
-def _checkpoint(c: Connection, owner_id: OwnerId) -> int:
+def _checkpoint(c: Connection, owner_id: OwnerId, log: Sequence[Change]) -> int:
     """1 where there is a checkpoint that is damaged, or holds something else than the log."""
     head = schema.checkpoint.c
     no = c.scalar(select(head.no).where(head.owner_id == owner_id))
     if no is None:
         return 0
-    loaded, told = checkpoints.load(c, owner_id, no)
-    if loaded != no:
-        return 1
-    kept, since = iter(told), 0
-    while since < no:
-        some = changes(c, owner_id, since, min(_AT_ONCE, no - since))
-        if not some:
-            return 1
-        since = some[-1].no
-        for change in map(checkpoints.persona_only, some):
-            if change.decisions and next(kept, None) != change:
-                return 1
-    return int(next(kept, None) is not None)
+    loaded, told = checkpoints.load(c, owner_id, log[-1].no if log else 0)
+    kept = [one for one in log if one.no <= no and one.decisions]
+    return int(loaded != no or told != kept)
 
 
-def _index(c: Connection, owner_id: OwnerId) -> int:
-    """How many changes rest on other utterances than the index says."""
-    table, found, since = schema.change_source.c, 0, 0
-    while some := changes(c, owner_id, since, _AT_ONCE):
-        told = {one.no: {source.seq for d in one.decisions for source in sources(d)} for one in some}
-        query = select(table.no, table.seq).where(table.owner_id == owner_id, table.no > since)
-        since = some[-1].no
+def _read(c: Connection, owner_id: OwnerId) -> tuple[list[Change], int]:
+    """The log, of which only what it says of the persona is held, and how many of its changes rest on other utterances
+    than the index says."""
+    table, log, unlike = schema.change_source.c, list[Change](), 0
+    for some in parts(c, owner_id):
+        told = {one.no: rests_on(one) for one in some}
+        since, upto = log[-1].no if log else 0, some[-1].no
+        query = select(table.no, table.seq).where(table.owner_id == owner_id, table.no > since, table.no <= upto)
         kept: dict[int, set[int]] = {}
-        for no, seq in c.execute(query.where(table.no <= since)):
+        for no, seq in c.execute(query):
             kept.setdefault(no, set()).add(seq)
-        found += sum(kept.pop(no, set()) != seqs for no, seqs in told.items()) + len(kept)
-    beyond = select(func.count(func.distinct(table.no))).where(table.owner_id == owner_id, table.no > since)
-    return found + (c.scalar(beyond) or 0)
+        unlike += sum(kept.pop(no, set()) != seqs for no, seqs in told.items()) + len(kept)
+        log += map(checkpoints.persona_only, some)
+    last = log[-1].no if log else 0
+    beyond = select(func.count(func.distinct(table.no))).where(table.owner_id == owner_id, table.no > last)
+    return log, unlike + (c.scalar(beyond) or 0)
 
 
 _Resting = tuple[int, tuple[Source, ...], bool]

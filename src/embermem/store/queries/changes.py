@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -90,6 +90,24 @@ def changes(
     return tuple(change_from(row, kinds) for row in rows)
 
 
+def parts(
+    c: Connection,
+    owner_id: OwnerId,
+    since: int = 0,
+    upto: int | None = None,
+    *,
+    kinds: Collection[type[Decision]] | None = None,
+) -> Iterator[tuple[Change, ...]]:
+    """All changes after `since`, up to `upto` where it is given, some at a time: a long log is never held whole."""
+    while upto is None or since < upto:
+        limit = _AT_ONCE if upto is None else min(_AT_ONCE, upto - since)
+        some = changes(c, owner_id, since, limit, kinds=kinds)
+        if not some:
+            return
+        yield some
+        since = some[-1].no
+
+
 def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) -> Change:
     """A change, with its decisions of some kinds."""
     return record(Change, row, decisions=decisions_from(row.decisions, kinds))
@@ -103,17 +121,15 @@ def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
 
 def index(c: Connection, owner_id: OwnerId, some: Iterable[Change]) -> None:
     """Note which utterances changes rest on."""
-    _note(c, owner_id, {(seq, one.no) for one in some for seq in _seqs(one)})
+    _note(c, owner_id, {(seq, one.no) for one in some for seq in rests_on(one)})
 
 
 def index_again(c: Connection, owner_id: OwnerId) -> None:
     """Note it anew of all changes."""
     table = schema.change_source
     c.execute(delete(table).where(table.c.owner_id == owner_id))
-    done = 0
-    while read := changes(c, owner_id, done, _AT_ONCE):
-        index(c, owner_id, read)
-        done = read[-1].no
+    for some in parts(c, owner_id):
+        index(c, owner_id, some)
 
 
 def index_rewritten(
@@ -122,7 +138,7 @@ def index_rewritten(
     """Note it of changes that read otherwise now, each as it was and as it is. What was left `apart` of them stays."""
     table, gone, more = schema.change_source, list[dict[str, int]](), set[tuple[int, int]]()
     for was, now in pairs:
-        before, after = _seqs(was), _seqs(now)
+        before, after = rests_on(was), rests_on(now)
         kept = [fields for one in apart.get(now.no, ()) if one is not None for fields in one[1:]]
         gone += [
             {"k_seq": seq, "k_no": now.no}
@@ -136,12 +152,13 @@ def index_rewritten(
     _note(c, owner_id, more)
 
 
-def _seqs(change: Change) -> set[int]:
+def rests_on(change: Change) -> set[int]:
+    """The numbers of the utterances that a change rests on."""
     return {source.seq for d in change.decisions for source in sources(d)}
 
 
-def _note(c: Connection, owner_id: OwnerId, rests_on: Collection[tuple[int, int]]) -> None:
-    rows = [{"owner_id": owner_id, "seq": seq, "no": no} for seq, no in sorted(rests_on)]
+def _note(c: Connection, owner_id: OwnerId, pairs: Collection[tuple[int, int]]) -> None:
+    rows = [{"owner_id": owner_id, "seq": seq, "no": no} for seq, no in sorted(pairs)]
     if rows:
         c.execute(upsert(c, schema.change_source).on_conflict_do_nothing(), rows)
 
