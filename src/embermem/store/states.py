@@ -20,7 +20,7 @@ from embermem.core.types import About, OwnerId
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros
 from embermem.store.engines.database import Database
-from embermem.store.queries.changes import changes, parts
+from embermem.store.queries.changes import parts
 from embermem.store.transactions import Transactions
 
 __all__ = ["Held", "Known", "States", "counted", "counted_after", "folded", "folded_anew"]
@@ -134,7 +134,7 @@ class States(Transactions):
         if not same or (locked and row.revision < no):
             held = Held(born=row.created_at, reset=row.reset_no)
         if row.revision > held.state.no:
-            held = _caught_up(c, owner_id, held, row.revision)
+            held = _caught_up(c, owner_id, held, row.revision, row.last)
         if locked or row.revision >= no:  # else others see more than this transaction
             self._hold(owner_id, before, held)
         return Known(owner_id=owner_id, held=held, no=row.revision)
@@ -171,7 +171,7 @@ def folded(c: Connection, owner_id: OwnerId) -> Known:
     row = c.execute(_HOW_FAR, {"owner": owner_id, "no": 0}).first()
     if row is None:
         return Known(owner_id=owner_id, held=Held(), no=0)
-    held = _caught_up(c, owner_id, Held(born=row.created_at, reset=row.reset_no), row.revision, believe=False)
+    held = _caught_up(c, owner_id, Held(born=row.created_at, reset=row.reset_no), row.revision, row.last, believe=False)
     return Known(owner_id=owner_id, held=held, no=row.revision)
 
 
@@ -213,9 +213,11 @@ def _expiry(one: tuple[FactHistory, FactState] | None) -> datetime | None:
     return None if one is None or one[1].ended_no is not None else one[1].expires_at
 
 
-def _caught_up(c: Connection, owner_id: OwnerId, held: Held, revision: int, *, believe: bool = True) -> Held:
-    """A state with the changes up to `revision`, read from the log; one that holds nothing is read from the checkpoint
-    first, if that is to be believed."""
+def _caught_up(
+    c: Connection, owner_id: OwnerId, held: Held, revision: int, last: int | None, *, believe: bool = True
+) -> Held:
+    """A state with the changes up to `revision`, which was recorded at `last`, read from the log; one that holds
+    nothing is read from the checkpoint first, if that is to be believed."""
     state, checkpoint, later = held.state, held.checkpoint, [*held.later]
     if state.no == 0 and believe:
         checkpoint, kept = checkpoints.load(c, owner_id, revision)
@@ -225,8 +227,8 @@ def _caught_up(c: Connection, owner_id: OwnerId, held: Held, revision: int, *, b
     for some in parts(c, owner_id, state.no, revision, kinds=PERSONA_KINDS):
         recent = _recent(recent, some)
         fresh += [one for one in some if one.decisions]
-    if state.no == revision and not recent:  # the checkpoint was as new
-        recent = _recent({}, changes(c, owner_id, revision - 1, 1, kinds=()))
+    if not recent and last is not None:  # the checkpoint was as new
+        recent = {revision: last}
     state = state.extended(fresh, revision)
     return replace(held, state=state, recent=recent, checkpoint=checkpoint, later=(*later, *fresh))
 

@@ -27,7 +27,7 @@ from embermem.core.types import (
     Utterance,
     UtteranceOrigin,
 )
-from embermem.core.vectors import of_summaries
+from embermem.core.vectors import of_summaries, page_vector
 from embermem.protocols import NotedPage, OwnerState, SegmentState
 from embermem.store import schema
 from embermem.store.codec import from_json, moment, record, shown_from, sum_from, vector_from
@@ -151,8 +151,6 @@ def page_views(
     connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
 ) -> tuple[PageView, ...]:
     """Pages with their vectors: the normalised mean of their utterances' vectors."""
-    from embermem.core.vectors import page_vector
-
     pages = pages_from(connection, owner_id, rows, short)
     vectors: dict[int, Vector] = {}
     for seqs in chunks([u.seq for page in pages for u in page.utterances]):
@@ -174,8 +172,6 @@ def segment_page_vectors(
     connection: Connection, owner_id: OwnerId, segment_id: str, embedder: str
 ) -> list[Vector | None]:
     """The vectors of a segment's pages, as `page_views` gives them, in order; None of a page that has none."""
-    from embermem.core.vectors import page_vector
-
     page, said, table = schema.page, schema.utterance, schema.embedding
     made = and_(same(table, said, "seq"), table.c.embedder == embedder)
     rows = connection.execute(
@@ -321,8 +317,7 @@ def summary_of(parts: Sequence[SummaryPart]) -> str:
 
 def sources_in(parts: Sequence[SummaryPart]) -> tuple[Source, ...]:
     """What a segment's text rests on, in order of arrival, each once."""
-    found = {source for part in parts for source in part.sources}
-    return tuple(sorted(found, key=lambda one: (one.seq, one.start or 0, one.end or 0)))
+    return sorted_sources([source for part in parts for source in part.sources])
 
 
 # ------------------------------------------------------------------------------------------------- sources, versions
