@@ -381,12 +381,12 @@ _PERSONA = (
 
 _FORGETTING = (
     Fault(
-        name="notes-kept",
-        breaks="keywords and proposals of a forgotten page stay in the store",
-        file="store/rewriting.py",
-        old="for table in schema.OF_PAGES:",
-        new="for table in (schema.membership,):",
-        tests=("test_forgetting.py", "test_forgetting_alone.py"),
+        name="topics-kept",
+        breaks="where a forgotten page was is still told to readers of the past",
+        file="store/states.py",
+        old="topics=None if self.topics is None else self.topics.redacted(pairs),",
+        new="topics=self.topics,",
+        tests=("test_states.py", "test_forgetting.py"),
     ),
     Fault(
         name="vectors-kept",

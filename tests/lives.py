@@ -15,8 +15,8 @@ from embermem.core.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
-from persona_rows import falsify
 from scripted import NOW, Clock
+from state_rows import falsify
 
 TALK = (
     ("I live in Lyon.", "home"),

@@ -11,17 +11,15 @@ from typing import Any
 import pytest
 
 from embermem import Context, Memory, OwnerMemory, Tier
-from embermem.core.changes import Change, Item, SegmentGrew, SegmentTexts, SegmentWritten
+from embermem.core.changes import Change, SegmentGrew, SegmentTexts, SegmentWritten
 from embermem.core.config import Preset
-from embermem.core.state import State
-from embermem.core.types import Page, Segment, SegmentId
-from embermem.store import schema
-from embermem.store.codec import row_of
-from persona_rows import everything, persona_rows
+from embermem.core.state import PersonaState, TopicState
+from embermem.core.types import Page, Segment
 from soundness import looking
+from state_rows import all_topics, everything, state_rows, topic_rows
 
-KEPT = ("utterance", "page", "embedding", "change", "barred", "receipt", "fact_visit")
-"""Tables that are compared beside the derived ones."""
+KEPT = ("utterance", "page", "segment", "embedding", "change", "barred", "receipt", "fact_visit")
+"""Tables that are compared beside what the log folds to."""
 
 
 def stored(place: str | Path, *, without: str | None = None) -> dict[str, list[tuple[Any, ...]]]:
@@ -30,9 +28,9 @@ def stored(place: str | Path, *, without: str | None = None) -> dict[str, list[t
     anew after a forgetting."""
     told: dict[str, list[tuple[Any, ...]]] = {}
     with looking(place) as look:
-        found = {table: look(f"SELECT * FROM {table}") for table in (*(one.name for one in schema.DERIVED), *KEPT)}
-        personas = persona_rows(look)
-    for table, rows in {**personas, **found}.items():
+        found = {table: look(f"SELECT * FROM {table}") for table in KEPT}
+        states = state_rows(look)
+    for table, rows in {**states, **found}.items():
         told[table] = sorted(
             tuple((name, repr(value)) for name, value in row.items() if name != "touched_no")
             for row in rows
@@ -57,43 +55,40 @@ def assert_as_applied_again(memory: Memory, place: str | Path) -> None:
 
 
 def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
-    """The state that the owner's log folds to has the versions that stand in the tables, and the persona that the store
-    holds."""
+    """The state that the owner's log folds to, at once and change by change, is what the store holds."""
     log = mine.changes()
-    state = State(log)
-    parts = State()
+    state, topics = PersonaState(log), TopicState().extended(log)
+    parts, some = PersonaState(), TopicState()
     for change in log:
         parts.fold([change])
-    assert everything(state.persona) == everything(parts.persona)
+        some = some.extended([change])
+    assert (everything(state), all_topics(topics)) == (everything(parts), all_topics(some))
     store: Any = mine._parts.store
     with store._read() as c:
-        assert everything(state.persona) == everything(store._known(c, mine.owner.id).held.state)
+        known = store._known(c, mine.owner.id, topics=True)
+        assert (everything(state), all_topics(topics)) == (everything(known.held.state), all_topics(known.topics))
+    assert_topics_of(topics, list(log))
+    opened, then = topics.opened(), topics.at()
     with looking(place) as look:
-        for table in schema.KEYS:
-            found = look(f"SELECT * FROM {table.name} WHERE owner_id = ?", mine.owner.id)
-            keys = schema.KEYS[table]
-            told = sorted(
-                ((tuple(str(row[key]) for key in keys), row["change_no"], row["retired_no"], row) for row in found),
-                key=lambda one: one[:2],
-            )
-            versions = state.items[Item(table.name)]
-            folded = sorted((key, one.began, one.ended) for key in versions for one in versions.of(key))
-            assert [one[:3] for one in told] == folded, table.name
-            for key, no, until, row in told:
-                if table is schema.segment_text:
-                    assert row_of_text(state, SegmentId(key[0]), no, until) == {
-                        name: row[name] for name in ("parts", "keywords", "title", "said_from", "said_to")
-                    }, (key, no)
-                    continue
-                (decision,) = [one.value for one in versions.of(key) if one.began == no]
-                said = {name: value for name, value in row_of(decision, table).items() if name not in NOT_SAID}
-                assert said == {name: row[name] for name in said}, (table.name, key, no)
         for row in look("SELECT * FROM segment WHERE owner_id = ?", mine.owner.id):
-            gone = state.evicted.get(row["segment_id"], [])
-            assert (state.opened[row["segment_id"]], [*gone[-1:]]) == (
-                row["opened_no"],
-                [one for one in (row["evicted_no"],) if one is not None],
-            )
+            segment_id = row["segment_id"]
+            assert (opened[segment_id], then.left(segment_id)) == (row["opened_no"], row["evicted_no"])
+
+
+def assert_topics_of(topics: TopicState, log: list[Change]) -> None:
+    """Topics are what the log says of notes, places, summaries and texts, at every moment."""
+    told = topic_rows(log)
+    for no in {0, *(row["change_no"] for rows in told.values() for row in rows), topics.no}:
+        then = topics.at(no)
+
+        def stood(name: str, no: int = no) -> list[dict[str, Any]]:
+            rows = (row for row in told[name] if row["change_no"] <= no)
+            return [row for row in rows if row["retired_no"] is None or row["retired_no"] > no]
+
+        assert then.places() == {row["page_id"]: row["segment_id"] for row in stood("membership")}
+        assert then.notes() == {row["page_id"]: (row["chain_id"], row["change_no"]) for row in stood("note")}
+        assert then.summaries() == {row["chain_id"]: row["change_no"] for row in stood("chain")}
+        assert then.texts() == {row["segment_id"]: row["change_no"] for row in stood("segment_text")}
 
 
 def texts_written(changes: Iterable[Change]) -> Iterator[tuple[int, SegmentWritten]]:
@@ -105,20 +100,6 @@ def texts_written(changes: Iterable[Change]) -> Iterator[tuple[int, SegmentWritt
             text = texts.get(d.segment_id) if isinstance(d, SegmentWritten | SegmentGrew) else None
             if text is not None:
                 yield change.no, text
-
-
-def row_of_text(state: State, segment_id: SegmentId, no: int, until: int | None) -> dict[str, object]:
-    """Columns of `segment_text`: the row of the text that stands holds it."""
-    text = state.text(segment_id, no)
-    assert text is not None
-    row = row_of(text, schema.segment_text)
-    names = ("parts", "keywords", "title", "said_from", "said_to")
-    return {**{name: row[name] for name in names}, **({} if until is None else ENDED)}
-
-
-ENDED = {"parts": "[]", "keywords": "[]", "title": None}
-NOT_SAID = ("analyst", "shown", "proposals")
-"""Columns that hold a decision's field in another form."""
 
 
 def all_read(mine: OwnerMemory, **at: Any) -> dict[str, object]:

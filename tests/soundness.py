@@ -17,13 +17,13 @@ from embermem.core.vector_codes import vector_of
 from embermem.store import schema
 from embermem.store.engines.owner_alias import KEYS
 from embermem.store.engines.packed_text import PLAIN, packed_columns, plain_text
-from persona_rows import persona_rows
+from embermem.store.engines.short_names import _SHORT
+from state_rows import log_of, state_rows, topic_rows
 
 Rows = list[dict[str, Any]]
 Look = Callable[..., Rows]
 """Rows of a query with `?` for its values, on whichever engine."""
 
-DERIVED = ("note", "membership", "chain", "segment_text")
 RESTING = ("chain", "segment", "fact", "trait", "profile", "person")
 """Kinds of items that name their sources; a profile line set by the caller rests on the caller alone."""
 
@@ -183,18 +183,33 @@ def assert_passages_are_of_documents(look: Look, mine: str, pages: Rows) -> None
 
 
 def assert_single_membership(look: Look, mine: str, pages: list[dict[str, Any]]) -> None:
-    current = look("SELECT * FROM membership WHERE owner_id = ? AND retired_no IS NULL", mine)
-    assert len({m["page_id"] for m in current}) == len(current)
+    told = topic_rows(log_of(look, mine))
+    current = [row for row in told["membership"] if row["retired_no"] is None]
+    notes = {row["page_id"]: row for row in told["note"] if row["retired_no"] is None}
     assert {m["page_id"]: m["segment_id"] for m in current} == {
         p["page_id"]: p["segment_id"] for p in pages if p["segment_id"] is not None
     }
+    for page in pages:
+        note = notes.pop(page["page_id"], {})
+        names = {"noted_no": "change_no", "read_by": "analyst", "keywords": "keywords", "chain_id": "chain_id"}
+        there = {**page, "read_by": _SHORT_NAMES.get(page["read_by"], page["read_by"])}
+        assert {one: there[one] for one in names} == {one: note.get(of) for one, of in names.items()}
+    assert not notes
     counted = Counter(m["segment_id"] for m in current)
-    segments = look("SELECT segment_id, pages, evicted_no FROM segment WHERE owner_id = ?", mine)
-    assert {s["segment_id"]: s["pages"] for s in segments if s["pages"]} == dict(counted)
-    ended = {s["segment_id"] for s in segments if not s["pages"]}
-    assert all(s["evicted_no"] is not None for s in segments if not s["pages"])
-    told = look("SELECT segment_id FROM segment_text WHERE owner_id = ? AND retired_no IS NULL", mine)
-    assert not ended & {row["segment_id"] for row in told}
+    segments = {s["segment_id"]: s for s in look("SELECT * FROM segment WHERE owner_id = ?", mine)}
+    assert {one: s["pages"] for one, s in segments.items() if s["pages"]} == dict(counted)
+    assert all(s["evicted_no"] is not None for s in segments.values() if not s["pages"])
+    texts = {row["segment_id"]: row for row in told["segment_text"] if row["retired_no"] is None}
+    assert texts.keys() == {one for one, s in segments.items() if s["parts"] is not None}
+    for segment_id, text in texts.items():
+        row = segments[segment_id]
+        assert row["pages"]
+        assert row["said_from"] <= row["said_to"]
+        names = ("parts", "keywords", "title", "change_no")
+        assert {one: row[one] for one in names} == {one: text[one] for one in names}
+
+
+_SHORT_NAMES = {short: name for name, short in _SHORT.items()}
 
 
 def assert_vectors_are_whole(look: Look, mine: str, seqs: list[int]) -> None:
@@ -212,51 +227,47 @@ def length(vector: bytes | str) -> int:
 
 
 def assert_every_derived_row_says_where_it_comes_from(look: Look, mine: str, changes: dict[int, int]) -> None:
-    for table in DERIVED:
-        for row in look(f"SELECT * FROM {table} WHERE owner_id = ?", mine):
-            assert changes[row["change_no"]] == row["recorded_at"], table
-            assert (row["retired_no"] is None) == (row["retired_at"] is None), table
-            assert row["retired_no"] is None or changes[row["retired_no"]] == row["retired_at"], table
     for row in look("SELECT * FROM segment WHERE owner_id = ?", mine):
         assert row["opened_no"] in changes
         assert row["evicted_no"] is None or row["evicted_no"] in changes
-    for row in look("SELECT * FROM segment_text WHERE owner_id = ?", mine):
-        assert row["said_from"] <= row["said_to"]
-        assert bool(json.loads(row["parts"])) == (row["retired_no"] is None)
+        assert row["change_no"] is None or changes[row["change_no"]] == row["recorded_at"]
     assert_sources(look, mine)
 
 
 def assert_sources(look: Look, mine: str) -> None:
-    keys = {
-        "chain": "SELECT chain_id AS id, change_no FROM chain WHERE owner_id = ? AND summary != ''",
-        "segment": """SELECT segment_id AS id, change_no FROM segment_text
-                      WHERE owner_id = ? AND ember_plain(parts) LIKE '%"text":"_%'""",
-    }
     told_by = {row["no"]: row["cause"] for row in look("SELECT no, cause FROM change WHERE owner_id = ?", mine)}
-    persona = {name: [r for r in some if r["owner_id"] == mine] for name, some in persona_rows(look).items()}
+    told_of_all = {name: [r for r in some if r["owner_id"] == mine] for name, some in state_rows(look).items()}
     brought = ("import", "correction", "anew")  # what callers bring rests on nothing said
     bare = [
-        *(("fact", r["fact_id"], r["change_no"]) for r in persona["fact"] if told_by[r["change_no"]] not in brought),
-        *(("trait", r["dimension"], r["change_no"]) for r in persona["trait"]),
+        *(
+            ("fact", r["fact_id"], r["change_no"])
+            for r in told_of_all["fact"]
+            if told_by[r["change_no"]] not in brought
+        ),
+        *(("trait", r["dimension"], r["change_no"]) for r in told_of_all["trait"]),
         *(
             ("profile", f"{r['whose']}.{r['name']}", r["change_no"])
-            for r in persona["profile"]
+            for r in told_of_all["profile"]
             if r["set_by"] != "caller" and r["value"] is not None
         ),
         *(
             ("person", f"{r['relation']}.{r['one']}.{r['other']}", r["change_no"])
-            for r in persona["person"]
+            for r in told_of_all["person"]
             if r["relation"] == "speaks" and r["holds"] is not None
+        ),
+        *(("chain", r["chain_id"], r["change_no"]) for r in told_of_all["chain"] if r["summary"]),
+        *(
+            ("segment", r["segment_id"], r["change_no"])
+            for r in told_of_all["segment_text"]
+            if any(part["text"] for part in json.loads(r["parts"]))
         ),
     ]
     known = {r["seq"] for r in look("SELECT seq FROM utterance WHERE owner_id = ?", mine)}
-    told = persona["source"]
+    told = told_of_all["source"]
     assert {row["seq"] for row in told} <= known
     assert {row["item"] for row in told} <= set(RESTING)
     named = {(row["item"], row["item_id"], row["change_no"]) for row in told}
     told_of = {row["item_id"] for row in told if row["item"] == "segment"}  # a text rests on what those before it said
-    for item, query in keys.items():
-        bare += [(item, row["id"], row["change_no"]) for row in look(query, mine)]
     for one in bare:
         assert one in named or (one[0] == "segment" and one[1] in told_of), one
 

@@ -17,6 +17,8 @@ from attack.outcome import Outcome
 from attack.plan import Plan, made, said_by
 from attack.run import Lives, lives
 from embermem import Memory
+from embermem.bootstrap import on_a_server
+from embermem.store.engines.packed_text import PLAIN
 from proofs import bounded
 from scripted import SMALL
 from soundness import meddle
@@ -98,7 +100,9 @@ def test_what_a_forgetting_may_not_change_is_told_by_its_table_and_row(ready: Li
             done = alice.forget(page=alice.pages()[0].id)
             mine = [row for row in before["chain"] if row["owner_id"] == alice.owner.id]
             stays = next(row for row in mine if row["chain_id"] not in done.chains)
-            meddle(place, f"UPDATE chain SET summary = '' WHERE chain_id = '{stays['chain_id']}'")
+            plain = "decisions" if on_a_server(place) else f"{PLAIN}(decisions)"
+            told = f"replace({plain}, '{stays['summary']}', 'Zqz')"
+            meddle(place, f"UPDATE change SET decisions = {told} WHERE no = {stays['change_no']}")
             meddle(place, f"UPDATE page SET no = no + 100 WHERE owner_id = '{bob.owner.id}' AND no = 8")
             told = "\n".join(compared.differences(before, compared.taken(place), alice.owner.id, done))
     assert "page: 1 rows of others went or changed, 1 came" in told

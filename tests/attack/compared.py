@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import persona_rows
+import state_rows
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
 from embermem.store import schema
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
 _KEYS = {
-    **persona_rows.KEYS,
+    **state_rows.KEYS,
     **{table.name: tuple(column.name for column in table.primary_key) for table in schema.metadata.sorted_tables},
     "source": ("item", "item_id", "change_no", "seq", "start", "end"),
 }
@@ -30,14 +30,15 @@ _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
 def taken(place: str | Path) -> Rows:
-    """Every row of every table, and of what the log says of personas; not the checkpoints, which say that again."""
+    """Every row of every table, and of what the log says of personas and topics; not the checkpoints, which say that
+    again."""
     with looking(place) as look:
         found = {
             table.name: look(f'SELECT * FROM "{table.name}"')
             for table in schema.metadata.sorted_tables
             if table not in (schema.checkpoint, schema.checkpoint_part)
         }
-        told = persona_rows.persona_rows(look)
+        told = state_rows.state_rows(look)
     return {**found, **told}
 
 
@@ -144,7 +145,7 @@ class Impact:
             case "document":
                 return thread_of(row["document_id"]) in self._threads
             case "note":
-                return row["page_id"] in self._pages or self._told(row["proposals"] or "")
+                return row["page_id"] in self._pages or self._told(json.dumps(row))
             case "receipt":
                 return not self._seqs.isdisjoint(range(row["first_seq"], row["last_seq"] + 1))
             case "chain":

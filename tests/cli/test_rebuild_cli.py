@@ -21,8 +21,8 @@ from embermem.core.changes import Cause, Change, Decision
 from embermem.reports import show
 from embermem.testing import answers
 from embermem.testing.model_server import ModelServer
-from persona_rows import falsify
 from soundness import assert_sound
+from state_rows import falsify
 
 NOW = datetime(2026, 5, 2, 12, tzinfo=UTC)
 TALK = (

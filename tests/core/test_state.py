@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from embermem.core import changes as c
 from embermem.core.changes import Cause, Change, Decision, Item
-from embermem.core.state import PersonaState, State
-from embermem.core.types import About, ChainId, FactId, SegmentId, Source, UtteranceId
-from persona_rows import everything
+from embermem.core.state import PersonaState, TopicRows, TopicState
+from embermem.core.types import About, ChainId, FactId, PageId, SegmentId, Source, ThreadId, UtteranceId
+from state_rows import all_topics, everything
 
 AT = datetime(2026, 5, 2, 10, tzinfo=UTC)
 FIGS, DATES = FactId("f1-00"), FactId("f2-00")
@@ -40,8 +40,8 @@ def source(seq: int) -> Source:
     return Source(seq=seq, utterance_id=UtteranceId(f"u{seq}"))
 
 
-def current(state: State, no: int) -> dict[str, int]:
-    return {fact.added.value: len(fact.rests_on(no)) for fact, held in state.at(no).persona.facts() if held.is_current}
+def current(state: PersonaState, no: int) -> dict[str, int]:
+    return {fact.added.value: len(fact.rests_on(no)) for fact, held in state.at(no).facts() if held.is_current}
 
 
 def test_the_newest_and_a_past_moment_are_read_alike() -> None:
@@ -55,7 +55,7 @@ def test_the_newest_and_a_past_moment_are_read_alike() -> None:
         change(5, c.FactRestored(fact_id=FIGS)),
         change(6, c.BegunAnew(), added(DATES, "dates", 3)),
     ]
-    state = State(log[:5])
+    state = PersonaState(log[:5])
     assert [current(state, no) for no in range(6)] == [
         {},
         {"figs": 1},
@@ -64,25 +64,48 @@ def test_the_newest_and_a_past_moment_are_read_alike() -> None:
         {"dates": 1},
         {"figs": 2, "dates": 1},
     ]
-    assert [state.at(no).persona.get(Item.TRAIT, "openness") for no in (0, 1, 3, 4, 5)] == [
+    assert [state.at(no).get(Item.TRAIT, "openness") for no in (0, 1, 3, 4, 5)] == [
         None,
         trait,
         trait,
         None,
         None,
     ]
-    assert [one.value for one in state.at(3).persona.all(Item.TRAIT)] == [trait]
+    assert [one.value for one in state.at(3).all(Item.TRAIT)] == [trait]
     state.fold(log[5:])
     assert (state.no, current(state, 6)) == (6, {"dates": 1})
     with pytest.raises(ValueError, match="change 6 comes after 6"):
         state.fold(log[5:])
 
 
-def test_a_segment_is_in_mid_term_memory_from_its_opening_to_its_eviction() -> None:
-    written = c.SegmentWritten(segment_id=SegmentId("s1"), parts=(), keywords=(), said_from=AT, said_to=AT)
-    state = State([change(2, written), change(4, c.Evicted(segment_id=SegmentId("s1")))])
-    assert [state.at(no).in_mid_term(SegmentId("s1")) for no in range(1, 6)] == [False, True, True, False, False]
-    assert not state.at().in_mid_term(SegmentId("s2"))
+def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
+    page, one, other, chain = PageId("p1"), SegmentId("s1"), SegmentId("s2"), ChainId("c1")
+    written = c.SegmentWritten(segment_id=one, parts=(), keywords=(), said_from=AT, said_to=AT)
+    log = [
+        change(2, noted(page, chain), written, c.Placed(page_id=page, segment_id=one, f_score=None)),
+        change(4, c.SegmentGrew(segment_id=one)),
+        change(5, c.Placed(page_id=page, segment_id=other, f_score=0.7), c.SegmentEnded(segment_id=one)),
+        change(7, c.Evicted(segment_id=other)),
+    ]
+    topics = TopicState().extended(log)
+    assert [topics.at(no).places().get(page) for no in (1, 2, 4, 5, 9)] == [None, one, one, other, other]
+    assert [topics.at(no).texts().get(one) for no in (1, 2, 3, 4, 5)] == [None, 2, 2, 4, None]
+    assert [topics.at(no).left(one) for no in (4, 5)] == [None, 5]
+    assert [topics.at(no).left(other) for no in (6, 7)] == [None, 7]
+    assert (topics.at().note(page), topics.places_of(page)) == ((chain, 2), [(one, 2), (other, 5)])
+    assert list(topics.texts_of()) == [(2, one, 4), (4, one, 5)]
+    assert (topics.segments(), topics.opened()) == ([one, other], {one: 2, other: 5})
+    with pytest.raises(ValueError, match="change 7 comes after 7"):
+        topics.extended(log[3:])
+    anew = topics.extended([change(8, c.BegunAnew(), noted(page, chain))])
+    assert (anew.begun, anew.at().places(), anew.at().note(page)) == (8, {}, (chain, 8))
+    for wrong in ({"places": [1, 5, 0]}, {"places": [1]}, {"else": [1, 0, 0]}):
+        with pytest.raises(ValueError, match="damaged|reshape"):
+            TopicState.of_rows([TopicRows(names=["p1"], spans=wrong)], 1)
+
+
+def noted(page: PageId, chain: ChainId) -> c.Noted:
+    return c.Noted(page_id=page, upto_seq=1, chain_id=chain, continues=False, keywords=("figs",), analyst="rules")
 
 
 def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
@@ -105,20 +128,17 @@ def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
     assert ([one.text for one in grew.parts], grew.places, grew.left) == (["plums", "nuts"], (0, 2), (1,))
     assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], ("dates",))
     assert log[6].decisions == (c.SegmentGrew(segment_id=first.segment_id),)
-    state = State(log)
-    assert state.at().get(Item.SEGMENT_TEXT, "s1") == reordered
-    state.fold([change(8, log[0].decisions[0], grew), change(9, c.SegmentEnded(segment_id=first.segment_id))])
-    every = [None, *texts, second, None]
-    assert [state.at(no).get(Item.SEGMENT_TEXT, "s1") for no in (*range(10), *range(9, -1, -1))] == [
-        *every,
-        *every[::-1],
-    ]
-    assert list(state.at(8).all(Item.SEGMENT_TEXT)) == [second]
+    texts_held = c.SegmentTexts()
+    for one, whole in zip(log, texts, strict=True):
+        texts_held.take(one.decisions[0])
+        assert texts_held.get(first.segment_id) == whole
     for wrong in (replace(grew, left=(2,)), replace(grew, places=(0,)), replace(grew, dropped=("kiwis",))):
+        held = c.SegmentTexts()
+        held.set(first)
         with pytest.raises(ValueError, match="a growth of segment s1 is not of the text before it"):
-            State([log[0], change(2, wrong)]).at().get(Item.SEGMENT_TEXT, "s1")
+            held.take(wrong)
     with pytest.raises(ValueError, match="segment s1 has no text before it"):
-        State([change(1, grew)])
+        c.SegmentTexts().take(grew)
 
 
 def said(words: str, seq: int) -> c.SummaryPart:
@@ -133,6 +153,9 @@ def text(*parts: c.SummaryPart, words: dict[str, int]) -> c.SegmentWritten:
 RATIOS = st.sampled_from([0.1, 0.5])
 NAMES = st.sampled_from([FIGS, DATES, FactId("f3-00")])
 TRAITS = st.sampled_from(["openness", "warmth"])
+PAGES = st.sampled_from([PageId("p1"), PageId("p2")])
+CHAINS = st.sampled_from([ChainId("c1"), ChainId("c2")])
+SEGMENTS = st.sampled_from([SegmentId("s1"), SegmentId("s2")])
 DECISIONS = st.one_of(
     st.builds(lambda one, seq: c.FactStrengthened(fact_id=one, sources=(source(seq),)), NAMES, st.integers(1, 3)),
     st.builds(lambda one, by: c.FactRetired(fact_id=one, superseded_by=by, valid_to=None), NAMES, NAMES),
@@ -142,6 +165,13 @@ DECISIONS = st.one_of(
     st.builds(lambda one, level: c.TraitSet(dimension=one, level=level, confidence=0.5, sources=()), TRAITS, RATIOS),
     st.builds(lambda one: c.TraitCleared(dimension=one), TRAITS),
     st.builds(c.BegunAnew),
+    st.builds(noted, PAGES, CHAINS),
+    st.builds(lambda one, into: c.Placed(page_id=one, segment_id=into, f_score=None), PAGES, SEGMENTS),
+    st.builds(lambda one: c.ChainSummarised(chain_id=one, thread=ThreadId("t"), summary="figs", sources=()), CHAINS),
+    st.builds(lambda one: replace(text(words={}), segment_id=one), SEGMENTS),
+    st.builds(lambda one: c.SegmentGrew(segment_id=one), SEGMENTS),
+    st.builds(lambda one: c.SegmentEnded(segment_id=one), SEGMENTS),
+    st.builds(lambda one: c.Evicted(segment_id=one), SEGMENTS),
     st.builds(c.FactBarred, mark=st.just("m"), upto_seq=st.just(1)),
 )
 
@@ -167,3 +197,9 @@ def test_a_redacted_state_is_the_fold_of_the_redacted_log(said: list[list[Decisi
     told = everything(first)
     assert everything(first.extended(log[place:])) == before
     assert everything(first) == told, "and so is one that was extended"
+    topics, whole = TopicState().extended(log), TopicState().extended(kept)
+    assert all_topics(topics.redacted(zip(log, kept, strict=True))) == all_topics(whole)
+    cut = TopicState().extended(log[:place]).extended(log[place:])
+    assert all_topics(cut) == all_topics(topics)
+    parts = [topics.rows(0, place), topics.rows(place)]
+    assert all_topics(TopicState.of_rows(parts, topics.no)) == all_topics(topics)

@@ -22,14 +22,14 @@ from embermem.core.types import Annotation
 from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
 from embermem.protocols import ModelReply, ModelRequest
 from embermem.store import schema
-from persona_rows import falsify
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import looking, rows
+from state_rows import falsify
 
 MORE = ("I moved to Nantes.", "I like figs. I like jazz. I like tea.", "Call me Sam. I was born in 1990.")
 SHORT = int(SMALL["short_term_pages"])
-DERIVED = (*schema.DERIVED, schema.page, schema.embedding, schema.change, schema.utterance)
+DERIVED = (schema.segment, schema.page, schema.embedding, schema.change, schema.utterance)
 
 
 def dump(place: str | Path) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from embermem.bootstrap import migrate_store, on_a_server, restore_store
 from embermem.core.changes import Decision, SegmentGrew, SegmentTexts
 from embermem.core.config import load
 from embermem.core.errors import SchemaMismatch, StoreError
-from embermem.core.state import State
+from embermem.core.state import PersonaState
 from embermem.store import migrations, schema
 from embermem.store.codec import decisions_from
 from embermem.store.engines.packed_text import unpacked_within
@@ -30,8 +30,10 @@ from forked import script
 from net import stores
 from net.outputs import owners_of
 from older import BEFORE, SAID, STEPPED, VERSION, content, older, step
+from readings import assert_folded_alike
 from scripted import NOW, SMALL, Place
-from soundness import assert_sound, meddle, rows, written
+from soundness import assert_sound, looking, meddle, rows, written
+from state_rows import state_rows
 
 Shape = list[tuple[str, ...]]
 OF_A_SERVER = (
@@ -195,7 +197,8 @@ ENDED = {"CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved", "Fa
 ENDED_ITEMS = ("recall_case", "link", "evolution", "fact", "trait", "profile", "person")
 """Items of whom rows of `source` told."""
 RECORD_TABLES = ("record", "record_value", "record_state")
-ENDED_TABLES = ("source", *ENDED_ITEMS, "fact_state", "conflict", *RECORD_TABLES)
+TOPIC_TABLES = ("note", "membership", "chain", "segment_text")
+ENDED_TABLES = ("source", *ENDED_ITEMS, "fact_state", "conflict", *TOPIC_TABLES, *RECORD_TABLES)
 LOG = "SELECT no, cause, decisions FROM change WHERE owner_id = (SELECT max(owner_id) FROM change) ORDER BY no"
 
 
@@ -266,11 +269,18 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     before = {
         table.name: rows(of_0013, f"SELECT * FROM {table.name}")
         for table in schema.metadata.sorted_tables
-        if table.name in there and table.name not in ("change", "source", "store", "segment_text")
+        if table.name in there and table.name not in ("change", "source", "store")
     }
-    texts = rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no")
-    of_chains = "SELECT item_id, change_no, seq, start, \"end\" FROM source WHERE item = 'chain'"
-    sources = {tuple(row.values()) for row in rows(of_0013, of_chains)}
+    standing = {
+        table: rows(of_0013, f"SELECT * FROM {table} WHERE retired_no IS NULL") for table in ("note", "segment_text")
+    }
+    versions = {
+        table: {
+            (row[key], row["change_no"], row["retired_no"])
+            for row in rows(of_0013, f"SELECT {key}, change_no, retired_no FROM {table}")
+        }
+        for table, key in zip(TOPIC_TABLES, ("page_id", "page_id", "chain_id", "segment_id"), strict=True)
+    }
     current = "SELECT count(*) AS n FROM fact WHERE retired_no IS NULL AND archived_no IS NULL AND about = 'user'"
     (facts,) = rows(of_0013, current)
     visited = rows(of_0013, "SELECT owner_id, fact_id, visits, visited_at FROM fact WHERE visits IS NOT NULL")
@@ -279,14 +289,20 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
     after = rows(of_0013, "SELECT * FROM change ORDER BY owner_id, no")
     assert [*resolved(after)] == [decisions_from(json.dumps(some)) for some in kept]
     assert sum(len(row["decisions"]) for row in after) < 0.95 * sum(len(row["decisions"]) for row in log)
-    ended = schema.ENDED[schema.segment_text]
-    assert rows(of_0013, "SELECT * FROM segment_text ORDER BY owner_id, segment_id, change_no") == [
-        row if row["retired_no"] is None else {**row, **ended} for row in texts
-    ]
-    assert sources == {
-        (row["chain_id"], row["change_no"], one["seq"], one.get("start"), one.get("end"))
-        for row in rows(of_0013, "SELECT chain_id, change_no, sources FROM chain")
-        for one in json.loads(row["sources"])
+    pages = {row["page_id"]: row for row in rows(of_0013, "SELECT * FROM page WHERE noted_no IS NOT NULL")}
+    assert {row["page_id"]: (row["change_no"], row["analyst"], row["keywords"]) for row in standing["note"]} == {
+        page_id: (row["noted_no"], row["read_by"], row["keywords"]) for page_id, row in pages.items()
+    }
+    names = ("change_no", "recorded_at", "title", "said_from", "said_from_offset", "said_to", "keywords")
+    assert {row["segment_id"]: [row[one] for one in names] for row in standing["segment_text"]} == {
+        row["segment_id"]: [row[one] for one in names]
+        for row in rows(of_0013, "SELECT * FROM segment WHERE parts IS NOT NULL")
+    }
+    with looking(of_0013) as look:
+        told = state_rows(look)
+    assert versions == {
+        table: {(row[key], row["change_no"], row["retired_no"]) for row in told[table]}
+        for table, key in zip(TOPIC_TABLES, ("page_id", "page_id", "chain_id", "segment_id"), strict=True)
     }
     causes = {row["cause"]: row["cause"] for row in log} | {"linking": "correction"}
     assert [{**row, "decisions": ""} for row in after] == [
@@ -311,7 +327,8 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
         assert due in "".join(one.what for one in memory.check())
         assert sum(len(mine.changes()) for mine in owners_of(memory).values()) == len(log)
         for mine in owners_of(memory).values():
-            assert State(mine.changes()).no == len(mine.changes())
+            assert PersonaState(mine.changes()).no == len(mine.changes())
+            assert_folded_alike(mine, of_0013)
         assert memory.scrub() is (engine != "citus")  # whose nodes do not say what VACUUM left
         assert (due in "".join(one.what for one in memory.check())) is (engine == "citus")
     if not on_a_server(of_0013):
@@ -339,7 +356,13 @@ def test_a_store_without_cases_links_and_records_needs_no_scrub_after_its_migrat
     Memory(place(), **SMALL).close()
     meddle(
         place(),
-        *(f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)" for name in ENDED_TABLES if name != "fact"),
+        *(
+            f"CREATE TABLE {name} (owner_id VARCHAR(32) PRIMARY KEY)"
+            for name in ENDED_TABLES
+            if name not in ("fact", "note")
+        ),
+        "CREATE TABLE note (owner_id VARCHAR(32) PRIMARY KEY, page_id VARCHAR(40), change_no INTEGER, analyst TEXT,"
+        " keywords TEXT, retired_no INTEGER)",
         "CREATE TABLE fact (owner_id VARCHAR(32) PRIMARY KEY, fact_id VARCHAR(40), visits INTEGER, visited_at BIGINT)",
         f"UPDATE {migrations.VERSION_TABLE} SET version_num = '0013'",
     )

@@ -147,7 +147,7 @@ def derived(store: SqlStore, owner: Owner) -> dict[str, list[tuple[Any, ...]]]:
     """Every row that applying changes writes, without its owner."""
     found = {}
     with store._read() as c:
-        for table in (*schema.DERIVED, schema.page):
+        for table in (schema.segment, schema.page):
             columns = [column for column in table.c if column.name != "owner_id"]
             rows = c.execute(select(*columns).where(table.c.owner_id == owner.id))
             found[table.name] = sorted((tuple(row) for row in rows), key=repr)

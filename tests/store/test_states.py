@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 
 from embermem import Memory, OwnerMemory
 from embermem.core.errors import InputError, NotFound
-from embermem.core.state import PersonaState
+from embermem.core.state import PersonaState, TopicState
 from embermem.store import checkpoints
 from embermem.store.engines.packed_text import PLAIN
 from forgotten import holds
 from lives import store_of
-from persona_rows import everything, log_of
 from proofs import bounded
+from readings import assert_topics_of
 from scripted import SMALL, Clock, Opener, Place
 from soundness import looking, meddle, rows
+from state_rows import all_topics, everything, log_of
 
 LINES = (
     "I live in Lyon.",
@@ -88,11 +89,14 @@ def assert_folded(memory: Memory, file: Path) -> None:
     store = store_of(memory)
     with looking(file) as look:
         owners = [row["owner_id"] for row in look("SELECT owner_id FROM owner")]
-        logs = {one: everything(PersonaState(log_of(look, one))) for one in owners}
-    for owner_id, folded in logs.items():
+        logs = {one: log_of(look, one) for one in owners}
+    for owner_id, log in logs.items():
+        folded = everything(PersonaState(log)), all_topics(TopicState().extended(log))
+        assert_topics_of(TopicState().extended(log), log)
         for _ in range(2):
             with store._read() as c:
-                assert everything(store._known(c, owner_id).held.state) == folded
+                known = store._known(c, owner_id, topics=True)
+                assert (everything(known.held.state), all_topics(known.topics)) == folded
             store._let_go(owner_id)
 
 
@@ -168,6 +172,7 @@ def test_what_one_process_forgot_another_that_held_it_never_returns(opened: Open
 DAMAGE = (
     f"UPDATE checkpoint_part SET changes = replace({PLAIN}(changes), 'Quuxville', 'Elsewhere')",
     "UPDATE checkpoint_part SET changes = CAST(x'ff5b5d' AS TEXT)",
+    f"UPDATE checkpoint_part SET topics = replace({PLAIN}(topics), 'recorded', 'spans')",
     "DELETE FROM checkpoint_part",
     "UPDATE checkpoint SET no = no + 1",
     "UPDATE checkpoint SET digests = '{}'",

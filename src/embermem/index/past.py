@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from embermem.core.equations import f_score, jaccard_of_counts
+from embermem.core.state import NEVER
 from embermem.core.types import About, Fact, Persona, ProfileField, SegmentId, Trait
 from embermem.index.facts import FactTable, Sources
 from embermem.index.products import cosines, direction
@@ -24,8 +26,6 @@ from embermem.index.snapshot import Snapshot
 from embermem.languages.words import terms
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from numpy.typing import NDArray
 
     from embermem.core.types import Vector
@@ -43,7 +43,7 @@ _Line = TypeVar("_Line", ProfileField, Trait)
 
 _ARCHIVED = 2
 """The part of a table of facts that holds those which the cap moved out."""
-_NEVER = np.iinfo(np.int64).max
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _AT_ONCE = 1024
 """Pages whose vectors are added up at once: what is held meanwhile stays small."""
 _FACT_BYTES, _KEYWORD_BYTES, _LINE_BYTES, _SUMMARY_BYTES = 1500, 70, 700, 200
@@ -62,20 +62,17 @@ class SegmentHistory:
         self.revision = min(timeline.revision, snapshot.revision)
         self._vectors = vectors
         self._summaries = timeline.summaries
-        self._places = _places(timeline)
-        self._placings = _Placings(timeline, self._places, snapshot)
-        self._keywords = _Keywords(timeline, self._places)
-        self._evicted = np.full(len(self._places), _NEVER)
-        for segment_id, no in timeline.evicted.items():
-            if segment_id in self._places:
-                self._evicted[self._places[segment_id]] = no
+        self._places = {segment_id: place for place, segment_id in enumerate(timeline.segments)}
+        self._placings = _Placings(timeline, snapshot)
+        self._keywords = _Keywords(timeline)
+        self._left = timeline.left
 
     def at(self, then: Snapshot) -> Snapshot:
         """A snapshot with the segments of its own revision in place of those of now."""
         segments = SegmentsThen(
             dim=then.dim,
             ids=tuple(self._places),
-            archived=self._evicted <= then.revision,
+            archived=self._left <= then.revision,
             revision=then.revision,
             row_dots=then.dots,
             placings=self._placings,
@@ -206,35 +203,27 @@ class SegmentsThen:
         return self.archived.nbytes
 
 
-def _places(timeline: SegmentTimeline) -> dict[SegmentId, int]:
-    places: dict[SegmentId, int] = {}
-    for placing in sorted(timeline.placings, key=lambda version: version.no):
-        places.setdefault(placing.item.segment_id, len(places))
-    return places
-
-
 class _Placings:
     """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
 
-    def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int], snapshot: Snapshot) -> None:
-        pages = {one.item.page_id: None for one in timeline.placings}  # each may have been placed many times
-        numbers = {page_id: number for page_id in pages if (number := snapshot.page_number(page_id)) is not None}
-        known = [
-            (places[one.item.segment_id], one.no, one, numbers[one.item.page_id])
-            for one in timeline.placings
-            if one.item.page_id in numbers
-        ]
-        known.sort(key=lambda found: found[:2])
-        self._place = np.array([place for place, *_ in known], dtype=np.int64)
-        self._no = np.array([no for _, no, _, _ in known], dtype=np.int64)
-        self._until = np.array([_until(one) for _, _, one, _ in known], dtype=np.int64)
-        self._page = np.array([page for *_, page in known], dtype=np.int64)
+    def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot) -> None:
+        numbers = [snapshot.page_number(page_id) for page_id in timeline.pages]
+        number = np.array([-1 if one is None else one for one in numbers], dtype=np.int64)
+        known = timeline.placings[number[timeline.placings[:, 0]] >= 0]
+        known = known[np.lexsort((known[:, 2], known[:, 1]))]
+        self._page, self._place = number[known[:, 0]], known[:, 1]
+        self._no, self._until = known[:, 2], known[:, 3]
         # What a page's vector is made of: what was said on it until it was placed.
         begins = {
             page: [(row, snapshot.utterances[row].recorded_at) for row in snapshot.page_begins(page)]
-            for page in numbers.values()
+            for page in numbers
+            if page is not None
         }
-        rows = [[row for row, at in begins[page] if at <= one.item.at] for _, _, one, page in known]
+        times = (_EPOCH + at * _MICROSECOND for at in known[:, 4].tolist())
+        rows = [
+            [row for row, said in begins[page] if said <= at]
+            for page, at in zip(self._page.tolist(), times, strict=True)
+        ]
         self._rows = np.array([row for some in rows for row in some], dtype=np.int64)
         self._starts = np.cumsum([0, *(len(some) for some in rows)])
         self._lengths, events = self._measured(snapshot)
@@ -275,7 +264,7 @@ class _Placings:
         """The length of each page's sum of vectors; and of each segment's after every page that came or went."""
         count, dim = len(self._no), snapshot.dim
         lengths = np.zeros(count)
-        went = np.flatnonzero(self._until != _NEVER)
+        went = np.flatnonzero(self._until != NEVER)
         which = np.concatenate([np.arange(count), went])
         sign = np.repeat([1.0, -1.0], [count, len(went)])
         place = self._place[which]
@@ -315,34 +304,30 @@ class _Placings:
 class _Keywords:
     """Segments' keywords by version."""
 
-    def __init__(self, timeline: SegmentTimeline, places: Mapping[SegmentId, int]) -> None:
-        versions = [one for one in timeline.keywords if one.item[0] in places]
-        self._segments = len(places)
-        self._place = np.array([places[one.item[0]] for one in versions], dtype=np.int64)
-        self._no = np.array([one.no for one in versions], dtype=np.int64)
-        self._until = np.array([_until(one) for one in versions], dtype=np.int64)
-        self._counts = np.array([float(len(set(one.item[1]))) for one in versions])
-        holders: dict[str, list[int]] = {}
-        for i, one in enumerate(versions):
-            for keyword in set(one.item[1]):
-                holders.setdefault(keyword, []).append(i)
-        self._holders = {keyword: np.array(held, dtype=np.int32) for keyword, held in holders.items()}
+    def __init__(self, timeline: SegmentTimeline) -> None:
+        self._segments = len(timeline.segments)
+        self._texts = timeline.texts
+        self._words = timeline.words
 
     def jaccards(self, K_q: AbstractSet[str], revision: int) -> Floats:
         """J(K_s, K_q) of every segment as it was; 0 for one that was not there."""
         found = np.zeros(self._segments)
-        shared = np.zeros(len(self._no))
+        stood = np.flatnonzero((self._texts[:, 1] <= revision) & (self._texts[:, 2] > revision))
+        row = np.full(self._segments, -1)
+        row[self._texts[stood, 0]] = stood
+        shared = np.zeros(self._segments)
         for keyword in K_q:
-            if (held := self._holders.get(keyword)) is not None:
-                shared[held] += 1.0
-        stood = (self._no <= revision) & (self._until > revision)
-        found[self._place[stood]] = jaccard_of_counts(shared, self._counts, len(K_q))[stood]
+            if (held := self._words.get(keyword)) is not None:
+                place = held[:, 0]
+                shared[place[(held[:, 1] <= row[place]) & (row[place] < held[:, 2])]] += 1.0
+        there = row >= 0
+        counts = self._texts[row[there], 3].astype(np.float64)
+        found[there] = jaccard_of_counts(shared[there], counts, len(K_q))
         return found
 
     @cached_property
     def nbytes(self) -> int:
-        held = sum(array.nbytes + _KEYWORD_BYTES for array in self._holders.values())
-        return held + sum(a.nbytes for a in (self._place, self._no, self._until, self._counts))
+        return self._texts.nbytes + sum(held.nbytes + _KEYWORD_BYTES for held in self._words.values())
 
 
 # --------------------------------------------------------------------------------------------------------------- facts
@@ -465,4 +450,4 @@ def _true_of(versions: Sequence[Version[Any]], at: datetime, revision: int) -> V
 
 
 def _until(version: Version[Any]) -> int:
-    return int(_NEVER) if version.until is None else version.until
+    return NEVER if version.until is None else version.until

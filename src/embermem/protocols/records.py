@@ -81,7 +81,6 @@ __all__ = [
     "PartBytes",
     "Pending",
     "PersonaTimeline",
-    "Placing",
     "ReadBy",
     "Receipt",
     "Remains",
@@ -273,24 +272,26 @@ class Version(Generic[_Item]):
     order: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Placing:
-    """A page in a segment; `at` is when it was recorded that it is."""
-
-    page_id: PageId
-    segment_id: SegmentId
-    at: datetime
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class SegmentTimeline:
     """Every version of what a recall looks at of segments, as the changes up to `revision` left them: what stood at any
-    of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`)."""
+    of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`).
+
+    `segments` are all that there were, in the order of their beginning, and `pages` all that were in one; the arrays
+    name both by their places there. A row of `placings` (n, 5) is a page, its segment, the changes that began and ended
+    this, and when it was recorded, in microseconds since 1970. A row of `texts` (m, 4) is a segment, the changes that
+    wrote and ended a text, and how many keywords it has; they are in the order of segments, then of changes. By
+    keyword, a row of `words` (k, 3) is a segment, and from which row of `texts` on and before which one it has the
+    keyword. `left` (len(segments),) is by which change each left mid-term memory.
+    """
 
     revision: int
-    placings: tuple[Version[Placing], ...]
-    keywords: tuple[Version[tuple[SegmentId, tuple[str, ...]]], ...]
-    evicted: Mapping[SegmentId, int]
+    segments: tuple[SegmentId, ...]
+    pages: tuple[PageId, ...]
+    placings: IntArray
+    texts: IntArray
+    words: Mapping[str, IntArray]
+    left: IntArray
     summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
     """Only where they were asked for."""
 

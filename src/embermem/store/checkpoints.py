@@ -1,5 +1,5 @@
-"""Checkpoints of a state: what an owner's changes say of the persona, apart from all else that they say, so that a
-process which reads an owner for the first time decodes that, and only the few changes after it.
+"""Checkpoints of a state: what an owner's changes say of the persona and of topics, apart from all else that they say,
+so that a process which reads an owner for the first time decodes that, and only the few changes after it.
 
 A checkpoint is a cache: it is checked against its digests and the number of the log, and where it is wrong or missing
 the log is read. A part holds the changes of a range of numbers, so that writing one stays linear in what is new. Who
@@ -16,48 +16,56 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, delete, exc, select
+from sqlalchemy import Column, Select, delete, exc, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import StoreCorrupt
-from embermem.core.state import PERSONA_KINDS
+from embermem.core.state import PERSONA_KINDS, TopicRows, TopicState
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, from_json, json_text, micros, moment
 from embermem.store.engines.words import upsert
 
-__all__ = ["EVERY", "TABLES", "drop", "load", "persona_only", "redact", "write"]
+__all__ = ["EVERY", "TABLES", "drop", "load", "load_topics", "persona_only", "redact", "write"]
 
 TABLES = (schema.checkpoint, schema.checkpoint_part)
 
 EVERY = 128
 """Changes after which the process that wrote the last of them brings the checkpoint up to date."""
-_PART = 1024
+_PART = 256
 """Numbers of changes of one part."""
+_OF = ("changes", "topics")
+"""The columns of a part: what its changes say of the persona, and of topics."""
+_Digests = tuple[str, str]
+"""Those of the two."""
 _Entry = tuple[int, str, str, int, msgspec.Raw]
 """A change: its number, cause and analyst, when it was recorded, and its decisions."""
 
 
 def load(c: Connection, owner_id: OwnerId, upto: int) -> tuple[int, list[Change]]:
-    """The number of the checkpoint and the changes that it holds, oldest first; 0 and none where there is none that can
-    be believed of a log of `upto` changes."""
-    no, digests = _head(c, owner_id)
-    if not 0 < no <= upto:
-        return 0, []
-    table = schema.checkpoint_part
+    """The number of the checkpoint and what its changes say of the persona, oldest first; 0 and none where there is no
+    checkpoint that can be believed of a log of `upto` changes."""
+    no, parts = _loaded(c, owner_id, upto, schema.checkpoint_part.c.changes)
     try:
-        rows = _rows(c, select(table).where(table.c.owner_id == owner_id).order_by(table.c.part))
-        if {row.part: _digest(row.part, row.changes) for row in rows} != digests:
-            return 0, []
-        return no, [_change(entry) for row in rows for entry in from_json(row.changes, list[_Entry])]
+        return no, [_change(entry) for text in parts for entry in from_json(text, list[_Entry])]
     except (StoreCorrupt, ValueError):
         return 0, []
 
 
-def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change], upto: int) -> bool:
-    """Bring an owner's checkpoint from change `since` to `upto`; `later` are the changes between them that say
-    something of the persona. With 0 it is made from nothing. False where it is no longer at `since`, or is damaged."""
+def load_topics(c: Connection, owner_id: OwnerId, upto: int) -> TopicState:
+    """The topics of the checkpoint; of no change where there is no checkpoint that can be believed."""
+    no, parts = _loaded(c, owner_id, upto, schema.checkpoint_part.c.topics)
+    try:
+        return TopicState.of_rows((from_json(text, TopicRows) for text in parts), no)
+    except (StoreCorrupt, ValueError):
+        return TopicState()
+
+
+def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change], upto: int, topics: TopicState) -> bool:
+    """Bring an owner's checkpoint from change `since` to `upto`; `later` is what the changes between them say of the
+    persona, `topics` what all up to `upto` say of these. With 0 it is made from nothing. False where it is no longer at
+    `since`, or is damaged."""
     no, digests = _head(c, owner_id)
     if since == 0:
         drop(c, owner_id)
@@ -65,8 +73,10 @@ def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change],
     if no != since:
         return False
     try:
-        for part, some in groupby(later, key=lambda change: _part_of(change.no)):
-            digests[part] = _put(c, owner_id, part, [*_entries(c, owner_id, part, digests), *map(_entry, some)])
+        of = {part: [*some] for part, some in groupby(later, key=lambda change: _part_of(change.no))}
+        for part in range(_part_of(since + 1), _part_of(upto) + 1):
+            entries = [*_entries(c, owner_id, part, digests), *map(_entry, of.get(part, ()))]
+            digests[part] = _put(c, owner_id, part, entries, _rows_of(topics, part, upto))
     except StoreCorrupt:
         drop(c, owner_id)
         return False
@@ -74,29 +84,27 @@ def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change],
     return True
 
 
-def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Change]]) -> None:
-    """Changes of the log read otherwise from now on: the second of each pair takes the place of the first."""
+def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Change]], topics: TopicState) -> None:
+    """Changes of the log read otherwise from now on: the second of each pair takes the place of the first. `topics` is
+    what is left of these."""
     no, digests = _head(c, owner_id)
     table = schema.checkpoint_part
     parts = {*c.scalars(select(table.c.part).where(table.c.owner_id == owner_id))}
     if not no and not parts:
         return
-    told = ((persona_only(was), persona_only(now)) for was, now in pairs if now.no <= no)
-    redacted = {now.no: now for was, now in told if was.decisions != now.decisions}
+    redacted = {now.no: now for _, now in pairs if now.no <= no}
     try:
         if not no or parts != digests.keys():
             raise StoreCorrupt("a checkpoint is damaged")
-        if not redacted:
-            return
-        for part in sorted({_part_of(one) for one in redacted} & parts):
+        for part in sorted({_part_of(one) for one in redacted}):
             kept: list[_Entry] = []
             for entry in _entries(c, owner_id, part, digests):
                 now = redacted.get(entry[0])
                 if now is None:
                     kept.append(entry)
-                elif now.decisions:
-                    kept.append(_entry(now))
-            digests[part] = _put(c, owner_id, part, kept)
+                elif (told := persona_only(now)).decisions:
+                    kept.append(_entry(told))
+            digests[part] = _put(c, owner_id, part, kept, _rows_of(topics, part, no))
     except StoreCorrupt:  # nothing of it may stay that is to be forgotten
         drop(c, owner_id)
     else:
@@ -115,13 +123,13 @@ def persona_only(change: Change) -> Change:
     return change if len(kept) == len(change.decisions) else replace(change, decisions=kept)
 
 
-def _head(c: Connection, owner_id: OwnerId) -> tuple[int, dict[int, str]]:
-    """The number up to which the checkpoint holds changes, and the digest of each part; 0 and none where there is no
+def _head(c: Connection, owner_id: OwnerId) -> tuple[int, dict[int, _Digests]]:
+    """The number up to which the checkpoint holds changes, and the digests of each part; 0 and none where there is no
     head, or one that is not what its own digest says."""
     table = schema.checkpoint
     try:
         for row in _rows(c, select(table.c.no, table.c.digests).where(table.c.owner_id == owner_id)):
-            digest, digests = from_json(row.digests, tuple[str, dict[int, str]])
+            digest, digests = from_json(row.digests, tuple[str, dict[int, _Digests]])
             if digest == _digest_of_head(owner_id, row.no, digests):
                 return row.no, digests
     except StoreCorrupt:
@@ -129,19 +137,39 @@ def _head(c: Connection, owner_id: OwnerId) -> tuple[int, dict[int, str]]:
     return 0, {}
 
 
-def _put_head(c: Connection, owner_id: OwnerId, no: int, digests: Mapping[int, str]) -> None:
+def _loaded(c: Connection, owner_id: OwnerId, upto: int, column: Column[str]) -> tuple[int, list[str]]:
+    """The number of the checkpoint, and one column of each part, in order."""
+    no, digests = _head(c, owner_id)
+    if not 0 < no <= upto:
+        return 0, []
+    table = schema.checkpoint_part.c
+    try:
+        rows: Sequence[Any] = _rows(
+            c, select(table.part, column).where(table.owner_id == owner_id).order_by(table.part)
+        )
+    except StoreCorrupt:
+        return 0, []
+    of = _OF.index(column.name)
+    texts = {row[0]: str(row[1]) for row in rows}
+    same = {part: _digest(part, text) for part, text in texts.items()} == {
+        part: told[of] for part, told in digests.items()
+    }
+    return (no, [*texts.values()]) if same else (0, [])
+
+
+def _put_head(c: Connection, owner_id: OwnerId, no: int, digests: Mapping[int, _Digests]) -> None:
     told = {"no": no, "digests": json_text((_digest_of_head(owner_id, no, digests), digests))}
     statement = upsert(c, schema.checkpoint).values(owner_id=owner_id, **told)
     c.execute(statement.on_conflict_do_update(index_elements=["owner_id"], set_=told))
 
 
-def _entries(c: Connection, owner_id: OwnerId, part: int, digests: Mapping[int, str]) -> list[_Entry]:
-    """What a part holds; nothing where it is new. Raises StoreCorrupt."""
+def _entries(c: Connection, owner_id: OwnerId, part: int, digests: Mapping[int, _Digests]) -> list[_Entry]:
+    """What a part holds of the persona; nothing where it is new. Raises StoreCorrupt."""
     if part not in digests:
         return []
     table = schema.checkpoint_part
     found = _rows(c, select(table.c.changes).where(table.c.owner_id == owner_id, table.c.part == part))
-    if [_digest(part, row.changes) for row in found] != [digests[part]]:
+    if [_digest(part, row.changes) for row in found] != [digests[part][0]]:
         raise StoreCorrupt("a checkpoint is damaged")
     return from_json(found[0].changes, list[_Entry])
 
@@ -155,12 +183,16 @@ def _rows(c: Connection, query: Select[Any]) -> Sequence[Row[Any]]:
         raise StoreCorrupt("a checkpoint is damaged") from None
 
 
-def _put(c: Connection, owner_id: OwnerId, part: int, entries: Sequence[_Entry]) -> str:
-    """Write a part; its digest."""
-    text = json_text(entries)
-    statement = upsert(c, schema.checkpoint_part).values(owner_id=owner_id, part=part, changes=text)
-    c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "part"], set_={"changes": text}))
-    return _digest(part, text)
+def _put(c: Connection, owner_id: OwnerId, part: int, entries: Sequence[_Entry], topics: TopicRows) -> _Digests:
+    """Write a part; its digests."""
+    told = dict(zip(_OF, (json_text(entries), json_text(topics)), strict=True))
+    statement = upsert(c, schema.checkpoint_part).values(owner_id=owner_id, part=part, **told)
+    c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "part"], set_=told))
+    return _digest(part, told["changes"]), _digest(part, told["topics"])
+
+
+def _rows_of(topics: TopicState, part: int, upto: int) -> TopicRows:
+    return topics.rows(part * _PART, min((part + 1) * _PART, upto))
 
 
 def _part_of(no: int) -> int:
@@ -171,8 +203,8 @@ def _digest(part: int, text: str) -> str:
     return hashlib.sha256(f"{part}\n{text}".encode()).hexdigest()[:32]
 
 
-def _digest_of_head(owner_id: OwnerId, no: int, digests: Mapping[int, str]) -> str:
-    told = "\n".join(f"{part} {digest}" for part, digest in sorted(digests.items()))
+def _digest_of_head(owner_id: OwnerId, no: int, digests: Mapping[int, _Digests]) -> str:
+    told = "\n".join(f"{part} {' '.join(both)}" for part, both in sorted(digests.items()))
     return hashlib.sha256(f"{owner_id}\n{no}\n{told}".encode()).hexdigest()[:32]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
@@ -30,7 +30,7 @@ from embermem.core.changes import (
 )
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
-from embermem.core.types import Passage
+from embermem.core.types import Passage, SegmentId
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -49,6 +49,7 @@ _ITEM_FIELDS = (b'{"page_id":"', b'{"chain_id":"', b'{"segment_id":"')
 """How the fields of these begin."""
 _NO_FACTS = b'"facts":[]'
 _Record = TypeVar("_Record")
+_Decision = TypeVar("_Decision", bound=Decision)
 
 
 def micros(moment: datetime) -> int:
@@ -166,6 +167,38 @@ def counted_words(text: str) -> tuple[str, ...]:
         raise StoreCorrupt(f"the keywords of a segment cannot be read ({type(error).__name__})") from None
 
 
+class WrittenWords(msgspec.Struct, frozen=True):
+    """The keywords that a decision on a segment's text names: all of them, or where it `grew` those that are new or
+    count anew, and those that were `dropped`."""
+
+    segment_id: SegmentId
+    keywords: tuple[_Word, ...] = ()
+    dropped: tuple[str, ...] = ()
+    grew: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Without how many pages have them."""
+        return tuple(one.word for one in self.keywords)
+
+
+_WRITTEN_WORDS = msgspec.json.Decoder(WrittenWords)
+
+
+def words_written(text: str, ids: Collection[str]) -> Iterator[WrittenWords]:
+    """What the decisions of `decisions_text` name of some segments' keywords, without decoding the rest. Raises
+    StoreCorrupt."""
+    try:
+        for tag, fields in _TAGGED.decode(text):
+            if tag not in (SegmentWritten.tag, SegmentGrew.tag):
+                continue
+            told = _WRITTEN_WORDS.decode(fields)
+            if told.segment_id in ids:
+                yield told if tag == SegmentWritten.tag else msgspec.structs.replace(told, grew=True)
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
 def json_text(record: object) -> str:
     """A frozen record as JSON."""
     return msgspec.json.encode(record).decode()
@@ -194,6 +227,24 @@ def decisions_from(text: str, kinds: Collection[type[Decision]] | None = None) -
         raise _unknown() from None
     except msgspec.DecodeError as error:
         raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
+def decisions_on(text: str, kinds: Collection[type[_Decision]], ids: Collection[str]) -> Iterator[_Decision]:
+    """The decisions of some kinds in `decisions_text` that are on some items, whose ids stand in their first fields.
+    Raises StoreCorrupt."""
+    tags = {kind.tag for kind in kinds}
+    names = {json_text(one).encode() for one in ids}
+    try:
+        for tag, fields in _TAGGED.decode(text):
+            if tag in tags and _first_value(bytes(fields)) in names:
+                yield cast("_Decision", decision_from(tag, fields))
+    except msgspec.DecodeError as error:
+        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
+
+
+def _first_value(fields: bytes) -> bytes:
+    """The value of the first field, which is an id."""
+    return fields.partition(b":")[2].partition(b",")[0].removesuffix(b"}")
 
 
 def decisions_naming(text: str, names: Collection[bytes]) -> tuple[tuple[Decision, ...], Apart]:

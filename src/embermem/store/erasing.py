@@ -27,7 +27,7 @@ from embermem.core.errors import (
     StoreReadOnly,
     StoreUnreachable,
 )
-from embermem.core.state import PersonaState
+from embermem.core.state import PersonaState, TopicState
 from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
@@ -57,7 +57,7 @@ from embermem.store.statements import (
     update_rows,
     write_receipt,
 )
-from embermem.store.states import States, counted
+from embermem.store.states import Known, States, counted
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -93,15 +93,17 @@ class Erasing(States):
         with self._write() as c:
             locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
-            known, pairs = self._known(c, owner.id, locked=True), erasure.pairs
-            after = known.held.redacted(pairs).after(change, reset=True)
-            sums = _sums_without(c, owner.id, tuple(erasure.pages), erasure.segments)
+            known, pairs = self._known(c, owner.id, topics=True, locked=True), erasure.pairs
+            left = known.held.redacted(pairs)
+            topics = left.topics or TopicState()
+            after = left.after(change, reset=True)
+            sums = _sums_without(c, known, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), key)
             drop_index_files(c, owner.id, self._database)
             _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
-            rewrite(c, owner.id, erasure)
-            checkpoints.redact(c, owner.id, pairs)
+            rewrite(c, owner.id, erasure, topics)
+            checkpoints.redact(c, owner.id, pairs, topics)
             _drop_visits(c, owner.id, known.held.state, after.state)
             at = micros(now)
             log(c, owner.id, change)
@@ -543,12 +545,12 @@ def _drop_visits(c: Connection, owner_id: OwnerId, before: PersonaState, after: 
 
 
 def _sums_without(
-    c: Connection, owner_id: OwnerId, pages: Sequence[PageId], segments: Collection[SegmentId]
+    c: Connection, known: Known, pages: Sequence[PageId], segments: Collection[SegmentId]
 ) -> Mapping[SegmentId, Vector]:
     """The sums of segments' vectors without pages that are still there: for segments that lose few of many pages, each
     with the vector that it was added with."""
-    page, placed, segment, vector = schema.page, schema.membership, schema.segment, schema.embedding
-    embedder = setting(c, "embedder")
+    page, segment, vector, owner_id = schema.page, schema.segment, schema.embedding, known.owner_id
+    embedder, topics = setting(c, "embedder"), known.topics_at()
     many = {
         SegmentId(row.segment_id): row
         for some in reads.chunks(sorted(segments))
@@ -566,30 +568,20 @@ def _sums_without(
     going: dict[SegmentId, list[Vector]] = {}
     whole: set[SegmentId] = set()
     for ids in reads.chunks(pages):
-        rows = c.execute(
-            select(page.c.page_id, page.c.segment_id, page.c.last_seq, placed.c.change_no)
-            .join(placed, reads.same(placed, page, "page_id"))
-            .where(page.c.owner_id == owner_id, page.c.page_id.in_(ids), placed.c.retired_no.is_(None))
-        ).all()
-        views = reads.page_views(
-            c,
-            owner_id,
-            c.execute(reads.select_pages(owner_id).where(page.c.page_id.in_(ids))).all(),
-            0,
-            embedder,
-        )
-        vectors = {view.page.id: view for view in views}
-        for row in rows:
-            view = vectors[PageId(row.page_id)]
+        rows = c.execute(reads.select_pages(owner_id).where(page.c.page_id.in_(ids))).all()
+        for view in reads.page_views(c, owner_id, rows, 0, embedder):
+            place = topics.place(view.page.id)
+            if place is None:
+                continue
             made = c.execute(
                 select(func.count(), func.max(vector.c.change_no)).where(
                     vector.c.owner_id == owner_id, vector.c.seq.in_([u.seq for u in view.page.utterances])
                 )
             ).one()
-            if view.vector is None or made[0] != len(view.page.utterances) or made[1] >= row.change_no:
-                whole.add(SegmentId(row.segment_id))
+            if view.vector is None or made[0] != len(view.page.utterances) or made[1] >= place[1]:
+                whole.add(place[0])
             else:
-                going.setdefault(SegmentId(row.segment_id), []).append(view.vector)
+                going.setdefault(place[0], []).append(view.vector)
     return {
         segment_id: sum_from(many[segment_id].vector_sum) - np.sum(gone, axis=0)
         for segment_id, gone in going.items()

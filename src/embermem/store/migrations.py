@@ -28,13 +28,13 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlalchemy.sql.compiler import DDLCompiler
 
-from embermem.core.changes import Cause, ChainSummarised, ConflictSettled
+from embermem.core.changes import Cause, ConflictSettled
 from embermem.core.errors import SchemaMismatch, StoreCorrupt
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
-from embermem.store.queries.changes import index_again, parts
+from embermem.store.queries.changes import index_again
 from embermem.store.schema import HEAD
 from embermem.store.segment_growth import write_what_is_new
 from embermem.store.statements import SCRUBBED, set_owner, update_rows
@@ -48,8 +48,9 @@ _ENDED = ("CaseAdded", "CaseDropped", "Linked", "Unlinked", "SegmentEvolved", "F
 """Kinds of decisions that end with schema 0013."""
 _PERSONA_TABLES = ("fact", "fact_state", "conflict", "trait", "profile", "person")
 _RECORD_TABLES = ("record", "record_value", "record_state")
-_ENDED_TABLES = ("recall_case", "link", "evolution", "source", *_PERSONA_TABLES, *_RECORD_TABLES)
-"""Tables that end with it; of what they held, each has the sources under its name."""
+_TOPIC_TABLES = ("note", "membership", "chain", "segment_text")
+_ENDED_TABLES = ("recall_case", "link", "evolution", "source", *_PERSONA_TABLES, *_TOPIC_TABLES, *_RECORD_TABLES)
+"""Tables that end with it."""
 
 
 def refuse_unknown(found: str, place: str) -> None:
@@ -160,9 +161,9 @@ def _drop_what_ended(connection: Connection) -> None:
         connection.execute(delete(schema.store).where(schema.store.c.key == SCRUBBED))
 
 
-def _fold_personas(connection: Connection) -> None:
-    """The persona is folded from the log. What no change holds of facts, their visits, is kept; the owner's row counts
-    the facts."""
+def _fold_states(connection: Connection) -> None:
+    """Persona and topics are folded from the log. What no change holds of facts, their visits, is kept; the owner's row
+    counts the facts."""
     connection.execute(
         text(
             f"INSERT INTO {schema.fact_visit.name} (owner_id, fact_id, visits, visited_at) "
@@ -173,19 +174,21 @@ def _fold_personas(connection: Connection) -> None:
         set_owner(connection, owner_id, **counted(folded_anew(connection, owner_id)))
 
 
+def _notes_to_pages(connection: Connection) -> None:
+    """What stands of a page's note is in the page's row, but for what it proposes: that is in the log."""
+    set_to = ", ".join(f"{name} = n.{of}" for name, of in (("noted_no", "change_no"), ("read_by", "analyst")))
+    connection.execute(
+        text(
+            f"UPDATE page SET {set_to}, keywords = n.keywords FROM note AS n "
+            "WHERE n.owner_id = page.owner_id AND n.page_id = page.page_id AND n.retired_no IS NULL"
+        )
+    )
+
+
 def _index_sources(connection: Connection) -> None:
-    """What changes rest on is found by an index of the log; summaries of chains say it themselves."""
-    chain = schema.chain
+    """What changes rest on is found by an index of the log."""
     for owner_id in connection.scalars(select(schema.owner.c.owner_id)).all():
         index_again(connection, owner_id)
-        for some in parts(connection, owner_id, kinds=(ChainSummarised,)):
-            told = [
-                {"chain_id": d.chain_id, "change_no": change.no, "sources": json_text(d.sources)}
-                for change in some
-                for d in change.decisions
-                if isinstance(d, ChainSummarised)
-            ]
-            update_rows(connection, chain, owner_id, ("chain_id", "change_no"), told)
 
 
 def _drop_records(connection: Connection) -> None:
@@ -204,7 +207,8 @@ def _drop_tables(connection: Connection) -> None:
 def _to_0014(connection: Connection) -> None:
     _drop_what_ended(connection)
     write_what_is_new(connection)
-    _fold_personas(connection)
+    _notes_to_pages(connection)
+    _fold_states(connection)
     _index_sources(connection)
     _drop_records(connection)
     _drop_tables(connection)

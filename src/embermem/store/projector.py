@@ -1,28 +1,28 @@
-"""Changes into tables: each decision becomes rows, and the rows they replace are retired."""
+"""Changes into rows: where the work on pages stands, and the segments as they stand. All else that changes say is
+folded from the log (store/states.py)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
-from sqlalchemy import Table, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import StoreCorrupt
-from embermem.core.state import PERSONA_KINDS
-from embermem.core.types import OwnerId, PersonaChange
+from embermem.core.types import OwnerId, SegmentId
 from embermem.core.vector_sums import sum_bytes
 from embermem.protocols import SegmentVectors
 from embermem.store import schema
-from embermem.store.codec import json_text, micros, row_of, shown_text
+from embermem.store.codec import json_text, micros
 from embermem.store.engines.words import upsert
 from embermem.store.queries.changes import changes as logged
 from embermem.store.queries.reads import chunks
-from embermem.store.queries.segment_texts import standing_text
+from embermem.store.queries.segment_texts import NO_TEXT, standing_text, text_row
 from embermem.store.statements import set_owner, update_rows
 
 Row = dict[str, Any]
@@ -60,7 +60,6 @@ class Projector:
         self._owner_id = owner_id
         self._no = 0
         self._at = 0
-        self._analyst = ""
         self._embedded_seq: int | None = None
         self._barred: dict[tuple[str, int], Row] = {}
         self._undid = False
@@ -68,14 +67,13 @@ class Projector:
 
     def stage(self, change: Change) -> None:
         """Take in the next change."""
-        self._no, self._at, self._analyst = change.no, micros(change.recorded_at), change.analyst
+        self._no, self._at = change.no, micros(change.recorded_at)
         for decision in change.decisions:
             self._take(decision)
         self._end_of_change()
 
     def flush(self, segment_vectors: SegmentVectors | None = None) -> None:
         """Write all that was staged, once, with the vectors of segments that were written."""
-        self._write_versions()
         places = self._places()
         self._write_pages()
         self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), places)
@@ -88,11 +86,14 @@ class Projector:
     def _take(self, d: changes.Decision) -> None:
         match d:
             case changes.Noted():
-                proposals = PersonaChange(facts=d.facts, traits=d.traits, profile=d.profile)
-                self._set(d, proposals=json_text(proposals) if d.facts or d.traits or d.profile else None)
-                self._page(d.page_id).update(annotated_seq=d.upto_seq, chain_id=d.chain_id)
+                self._page(d.page_id).update(
+                    annotated_seq=d.upto_seq,
+                    noted_no=self._no,
+                    read_by=d.analyst,
+                    keywords=json_text(d.keywords),
+                    chain_id=d.chain_id,
+                )
             case changes.Placed():
-                self._set(d)
                 self._page(d.page_id)["segment_id"] = d.segment_id
                 self._placed[d.page_id] = d.segment_id
                 self._segment(d.segment_id).touched.append(self._no)
@@ -104,7 +105,7 @@ class Projector:
             case changes.Evicted():
                 self._segment(d.segment_id).evicted.append(self._no)
             case changes.SegmentEnded():
-                self._set_or_end(d)
+                self._ended.append(d.segment_id)
                 self._segment(d.segment_id).evicted.append(self._no)
                 self._segment(d.segment_id).ended = True
             case changes.Embedded():
@@ -119,16 +120,27 @@ class Projector:
                 visit = schema.fact_visit
                 self._connection.execute(delete(visit).where(visit.c.owner_id == self._owner_id))
             case (
-                changes.FactAffirmed()
+                changes.ChainSummarised()
+                | changes.FactAdded()
+                | changes.FactStrengthened()
+                | changes.FactRetired()
+                | changes.FactArchived()
+                | changes.FactRestored()
+                | changes.FactPinned()
+                | changes.FactExpires()
+                | changes.TraitSet()
+                | changes.TraitCleared()
+                | changes.ProfileSet()
+                | changes.PersonRelated()
+                | changes.FactAffirmed()
                 | changes.FactDenied()
                 | changes.FactBarred()
                 | changes.ConflictSettled()
                 | changes.Erased()
             ):
-                pass  # read from the log where it counts (core/user_overrides.py); no table holds it
+                pass  # folded from the log, or read there: no row holds it
             case _:
-                if type(d) not in PERSONA_KINDS:  # of the persona no table holds anything (store/states.py)
-                    self._set_or_end(d)
+                assert_never(d)
 
     def _write_text(self, d: changes.SegmentTold) -> None:
         """The whole text that stands now."""
@@ -142,66 +154,27 @@ class Projector:
             raise StoreCorrupt(f"change {self._no} of the log is damaged: {error}; run `embermem doctor`") from None
         text = self._texts.get(d.segment_id)
         assert text is not None  # it was taken
-        table = schema.segment_text
-        self._version(table, **row_of(text, table, shown=shown_text(text.shown, text.keywords)))
-
-    def _set_or_end(self, d: changes.Decision) -> None:
-        """What the table of decisions says of a kind, when its version, or the end of one, is all that it writes."""
-        if changes.set_by(d) is not None:
-            self._set(d)
-        elif (ended := changes.ended_by(d)) is not None:
-            self._cleared.append(_table_and_key(ended))
-        else:
-            raise TypeError(f"no row says what a decision of kind {d.tag} does")
-
-    def _set(self, d: changes.Decision, **more: object) -> None:
-        """A version of what the decision sets."""
-        which = changes.set_by(d)
-        assert which is not None  # as the table of decisions says
-        table = _table_and_key(which)[0]
-        analyst = {"analyst": self._analyst} if "analyst" in table.c else {}
-        self._version(table, **{**analyst, **row_of(d, table), **more})
+        self._told[d.segment_id] = {**text_row(text), "change_no": self._no, "recorded_at": self._at}
 
     # ------------------------------------------------------------------------------------------------- gathering
 
     def _stage_anew(self) -> None:
-        self._versions: dict[Table, dict[tuple[object, ...], list[Row]]] = {}
         self._texts = changes.SegmentTexts()
+        self._told: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._placed: dict[str, str] = {}
-        self._cleared: list[tuple[Table, tuple[str, ...]]] = []
-        self._known_cleared: dict[Table, dict[tuple[str, ...], Row]] = {}
+        self._ended: list[SegmentId] = []
 
     def _end_of_change(self) -> None:
         """What counts once a change is whole: what is no more."""
-        for table, key in self._cleared:
-            self._clear(table, key)
-        self._cleared = []
-
-    def _clear(self, table: Table, key: tuple[str, ...]) -> None:
-        versions = self._versions.get(table, {}).get(key)
-        if versions is None:
-            names = dict(zip(schema.KEYS[table], key, strict=True))
-            self._known_cleared.setdefault(table, {}).setdefault(key, {**names, **self._retired()})
-        elif versions[-1]["retired_no"] is None:
-            versions[-1].update(self._retired(), **schema.ENDED.get(table, {}))
+        for segment_id in self._ended:
+            self._texts.take(changes.SegmentEnded(segment_id=segment_id))
+            self._told[segment_id] = dict(NO_TEXT)
+        self._ended = []
 
     def _row(self, **values: object) -> Row:
         return {"owner_id": self._owner_id, **values}
-
-    def _retired(self) -> Row:
-        return {"retired_no": self._no, "retired_at": self._at}
-
-    def _version(self, table: Table, **values: object) -> None:
-        """One version a change: the last decision on a key holds, and retires the version of an earlier change."""
-        row = self._row(change_no=self._no, recorded_at=self._at, retired_no=None, retired_at=None, **values)
-        versions = self._versions.setdefault(table, {}).setdefault(tuple(row[key] for key in schema.KEYS[table]), [])
-        if versions and versions[-1]["change_no"] == self._no:
-            versions.pop()
-        elif versions and versions[-1]["retired_no"] is None:
-            versions[-1].update(self._retired(), **schema.ENDED.get(table, {}))
-        versions.append(row)
 
     def _page(self, page_id: str) -> Row:
         row = self._pages.setdefault(page_id, {})
@@ -216,29 +189,6 @@ class Projector:
     def _many(self, statement: Any, rows: Sequence[Row]) -> None:
         if rows:
             self._connection.execute(statement, rows)
-
-    def _write_versions(self) -> None:
-        for table, cleared in self._known_cleared.items():
-            self._retire(table, cleared.values())
-        for table, by_key in self._versions.items():
-            of = schema.KEYS[table]
-            self._retire(
-                table,
-                [
-                    {
-                        **{name: first[name] for name in of},
-                        "retired_no": first["change_no"],
-                        "retired_at": first["recorded_at"],
-                    }
-                    for first, *_ in by_key.values()
-                ],
-            )
-            self._many(insert(table), [row for versions in by_key.values() for row in versions])
-
-    def _retire(self, table: Table, rows: Iterable[Row]) -> None:
-        """End the version that stands of each key."""
-        rows = [{**row, **schema.ENDED.get(table, {})} for row in rows]
-        update_rows(self._connection, table, self._owner_id, schema.KEYS[table], rows, standing=True)
 
     def _write_barred(self) -> None:
         """The marks of changes that stand. Where one was undone, all are taken from the log again."""
@@ -341,7 +291,8 @@ class Projector:
             {"segment_id": grown_id, "embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
             for grown_id, vector in segment_vectors.vectors.items()
         ]
-        update_rows(self._connection, table, self._owner_id, ("segment_id",), [*evicted, *vectors])
+        told = ({"segment_id": segment_id, **row} for segment_id, row in self._told.items())
+        update_rows(self._connection, table, self._owner_id, ("segment_id",), [*told, *evicted, *vectors])
         self._left({page_id: str(places[page_id]) for page_id in moved})
 
     def _left(self, moved: Mapping[str, str]) -> None:
@@ -385,17 +336,13 @@ class Projector:
         return newest
 
 
-def _table_and_key(which: tuple[changes.Item, tuple[str, ...]]) -> tuple[Table, tuple[str, ...]]:
-    return schema.metadata.tables[which[0]], which[1]
-
-
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:
-    """Empty an owner's derived tables and set its pages back to how they came in; the logs stay."""
-    for table in schema.DERIVED:
-        connection.execute(delete(table).where(table.c.owner_id == owner_id))
+    """An owner has no segment, and pages are as they came in; the logs stay."""
+    connection.execute(delete(schema.segment).where(schema.segment.c.owner_id == owner_id))
     read = case((schema.page.c.no < 1, schema.page.c.last_seq), else_=0)  # a passage of a document is never read
+    none = dict.fromkeys(("noted_no", "read_by", "keywords", "chain_id", "segment_id"))
     connection.execute(
         update(schema.page)
         .where(schema.page.c.owner_id == owner_id)
-        .values(annotated_seq=read, analysed_seq=read, chain_id=None, segment_id=None, touched_no=0, **NO_WAITING)
+        .values(annotated_seq=read, analysed_seq=read, touched_no=0, **none, **NO_WAITING)
     )

@@ -2,13 +2,13 @@
 one that finds due owners, and the one that adds up a day's calls of a model.
 
 Times are integers, microseconds since 1970 in UTC; where the caller gave a zone, its offset in minutes stands beside
-them. Rows that say what was derived carry the change that made them (`change_no`) and, once they no longer hold,
-the change that ended them (`retired_no`). Two tables belong to no owner: `store`, and `api_key`, the service's keys.
+them. Of what was derived, rows say only where work stands; all else is folded from the log (store/states.py). Two
+tables belong to no owner: `store`, and `api_key`, the service's keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -54,17 +54,6 @@ def _owned(name: str, *items: SchemaItem, small: bool = False) -> Table:
     """`small`: its rows are, or most stores have none, and SQLite keeps them in the order of the key, not beside an
     index that repeats it, which takes a page of an empty store."""
     return Table(name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small)
-
-
-def _versions(name: str, keys: Sequence[SchemaItem], *items: SchemaItem, small: bool = True) -> Table:
-    """A table whose rows say which change wrote them, and when; once they no longer hold, which change ended them."""
-    change_no = Column("change_no", Integer, primary_key=True)
-    return _owned(name, *keys, change_no, *items, *_written(), small=small)
-
-
-def _written() -> Sequence[SchemaItem]:
-    retired_no, retired_at = Column("retired_no", Integer), Column("retired_at", BigInteger)
-    return Column("recorded_at", BigInteger, nullable=False), retired_no, retired_at
 
 
 ID_LENGTH = 40
@@ -193,8 +182,8 @@ utterance_value = _owned(
     small=True,
 )
 
-# A page is the roll-up of its utterances, and where the work on it stands. A passage's number is below 0, so that it is
-# never among the newest.
+# A page is the roll-up of its utterances, and where the work on it stands: what it says of its note, its chain and its
+# segment follows from the log. A passage's number is below 0, so that it is never among the newest.
 page = _owned(
     "page",
     _key("page_id"),
@@ -205,8 +194,11 @@ page = _owned(
     Column("answered", Boolean, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
     Column("annotated_seq", Integer, nullable=False),
-    Column("analysed_seq", Integer, nullable=False),
+    Column("noted_no", Integer),  # the change that has its note; NULL: nobody read it
+    Column("read_by", ShortName),
+    Column("keywords", PackedText),
     Column("chain_id", String(40)),
+    Column("analysed_seq", Integer, nullable=False),
     Column("segment_id", String(40)),
     Column("touched_no", Integer, nullable=False),
     Column("attempts", Integer, nullable=False),
@@ -316,33 +308,8 @@ call = _owned(
 
 # ---- what was derived
 
-note = _versions(
-    "note",
-    [_key("page_id")],
-    Column("chain_id", String(40), nullable=False),
-    Column("continues", Boolean, nullable=False),
-    Column("keywords", PackedText, nullable=False),
-    Column("proposals", PackedText),
-    Column("analyst", ShortName, nullable=False),
-    _partial("ix_note_analyst", "owner_id", "analyst", "page_id", where="retired_no IS NULL"),
-)
-
-membership = _versions(
-    "membership",
-    [_key("page_id")],
-    Column("segment_id", String(40), nullable=False),
-    Column("f_score", Float),
-)
-
-chain = _versions(
-    "chain",
-    [_key("chain_id")],
-    Column("thread", Text, nullable=False),
-    Column("summary", Text, nullable=False),
-    Column("sources", PackedText),  # NULL: none
-)
-
-# Counters of a segment; they are not versioned.
+# A segment as it stands: its text, which follows from the log, as the change `change_no` left it (NULL: it ended), and
+# its counters and the sum of its vectors, of which no change tells.
 segment = _owned(
     "segment",
     _key("segment_id"),
@@ -355,22 +322,16 @@ segment = _owned(
     Column("visited_at", BigInteger),
     Column("embedder", ShortName),
     Column("vector_sum", LargeBinary),
-    Index("ix_segment_touched", "owner_id", "touched_no"),
-    _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
-)
-
-# The text that stands is whole; of those before it, a row says only which changes wrote and ended it (ENDED).
-segment_text = _versions(
-    "segment_text",
-    [_key("segment_id")],
-    Column("parts", PackedText, nullable=False),
-    Column("keywords", PackedText, nullable=False),
-    *_zoned("said_from", empty=False),
-    *_zoned("said_to", empty=False),
+    Column("change_no", Integer),
+    Column("recorded_at", BigInteger),
+    Column("parts", PackedText),
+    Column("keywords", PackedText),
+    *_zoned("said_from"),
+    *_zoned("said_to"),
     Column("title", Text),  # NULL: none
     Column("shown", Text),  # NULL: the first of the keywords; else their places among them, or words
-    _partial("ix_segment_text_current", "owner_id", "segment_id", where="retired_no IS NULL"),
-    small=False,
+    Index("ix_segment_touched", "owner_id", "touched_no"),
+    _partial("ix_segment_live", "owner_id", where="evicted_no IS NULL"),
 )
 
 # How often a fact was recalled, and when last, which no change holds. One that never was has no row.
@@ -382,7 +343,8 @@ fact_visit = _owned(
     small=True,
 )
 
-# What the changes up to `no` say of the persona, in parts of the log's numbers (store/checkpoints.py): a cache.
+# What the changes up to `no` say of the persona and of topics, in parts of the log's numbers (store/checkpoints.py): a
+# cache.
 checkpoint = _owned(
     "checkpoint",
     Column("no", Integer, nullable=False),
@@ -394,6 +356,7 @@ checkpoint_part = _owned(
     "checkpoint_part",
     Column("part", Integer, primary_key=True),
     Column("changes", PackedText, nullable=False),
+    Column("topics", PackedText, nullable=False),
 )
 
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change
@@ -419,28 +382,6 @@ share = _owned(
     Column("revoked_at", BigInteger),
     small=True,
 )
-
-DERIVED = (
-    note,
-    membership,
-    chain,
-    segment,
-    segment_text,
-)
-"""Written by applying changes only. All else is kept when memory is rebuilt (of `page`, what is derived is reset)."""
-KEYS: Mapping[Table, tuple[str, ...]] = {
-    table: tuple(column.name for column in table.primary_key if column.name not in ("owner_id", "change_no"))
-    for table in DERIVED
-    if "change_no" in table.primary_key and "retired_no" in table.c
-}
-"""The tables that hold versions, and what they are versions of."""
-ENDED: Mapping[Table, Mapping[str, str | None]] = {
-    segment_text: {"parts": "[]", "keywords": "[]", "title": None, "shown": None}
-}
-"""Columns that are filled in the version which stands only, and what they hold in others: their texts are in the log
-(store/queries/segment_texts.py)."""
-OF_PAGES = tuple(table for table, key in KEYS.items() if key == ("page_id",))
-"""The tables whose versions belong to pages."""
 
 OWNED = (owner, *(one for one in metadata.sorted_tables if "owner_id" in one.c and one is not owner))
 """Tables that belong to owners, the owners' own first."""

@@ -1,5 +1,5 @@
-"""The step of schema 0014 for texts of segments: a log that wrote each whole says what is new in each, and only the row
-of the text that stands holds it."""
+"""The step of schema 0014 for texts of segments: a log that wrote each whole says what is new in each, and the one
+that stands is in the segment's row."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from embermem.core.changes import BegunAnew, SegmentEnded, SegmentGrew, SegmentTexts, SegmentWritten, growth
-from embermem.core.types import OwnerId
+from embermem.core.types import OwnerId, SegmentId
 from embermem.store import schema
 from embermem.store.codec import decision_from, from_json, json_text
+from embermem.store.queries.segment_texts import text_row
 from embermem.store.statements import update_rows
 
 _AT_ONCE = 200
@@ -27,26 +28,34 @@ def write_what_is_new(c: Connection) -> None:
 
 
 def _of_owner(c: Connection, owner_id: OwnerId) -> None:
-    texts = SegmentTexts()
+    texts, standing = SegmentTexts(), dict[SegmentId, dict[str, Any]]()
     for rows in _log(c, owner_id):
-        made = ((row.no, _grown(row.decisions, texts)) for row in rows)
-        written = [{"no": no, "decisions": decisions} for no, decisions in made if decisions is not None]
-        update_rows(c, schema.change, owner_id, ("no",), written)
-    text = schema.segment_text
-    ended = update(text).where(text.c.owner_id == owner_id, text.c.retired_no.is_not(None))
-    c.execute(ended.values(**schema.ENDED[text]))
+        changed = []
+        for row in rows:
+            decisions, told = _grown(row.decisions, texts)
+            if decisions is not None:
+                changed.append({"no": row.no, "decisions": decisions})
+            for segment_id in told:
+                standing[segment_id] = {"change_no": row.no, "recorded_at": row.recorded_at}
+        update_rows(c, schema.change, owner_id, ("no",), changed)
+    found = ((texts.get(segment_id), written) for segment_id, written in standing.items())
+    told_of = [{**text_row(text), **written} for text, written in found if text is not None]
+    update_rows(c, schema.segment, owner_id, ("segment_id",), told_of)
 
 
 def _log(c: Connection, owner_id: OwnerId) -> Iterator[Any]:
     change, done = schema.change.c, 0
-    query = select(change.no, change.decisions).where(change.owner_id == owner_id).order_by(change.no).limit(_AT_ONCE)
+    columns = change.no, change.recorded_at, change.decisions
+    query = select(*columns).where(change.owner_id == owner_id).order_by(change.no).limit(_AT_ONCE)
     while rows := c.execute(query.where(change.no > done)).all():
         yield rows
         done = rows[-1].no
 
 
-def _grown(decisions: str, texts: SegmentTexts) -> str | None:
-    """The decisions of a change in the present form; None where they are in it."""
+def _grown(decisions: str, texts: SegmentTexts) -> tuple[str | None, set[SegmentId]]:
+    """The decisions of a change in the present form (None where they are in it), and the segments whose texts it
+    writes."""
+    told: set[SegmentId] = set()
     made: list[tuple[str, object]] = []
     changed = False
     for tag, fields in from_json(decisions, list[tuple[str, msgspec.Raw]]):
@@ -55,8 +64,9 @@ def _grown(decisions: str, texts: SegmentTexts) -> str | None:
             continue
         d = decision_from(tag, fields)
         if isinstance(d, SegmentWritten):
+            told.add(d.segment_id)
             now = growth(texts.get(d.segment_id), d)
             if isinstance(now, SegmentGrew):
                 made[-1], changed = (now.tag, now), True
         texts.take(d)
-    return json_text(made) if changed else None
+    return json_text(made) if changed else None, told

@@ -133,25 +133,22 @@ def update_rows(
     owner_id: OwnerId,
     keys: tuple[str, ...],
     rows: Iterable[Mapping[Any, Any]],
-    *,
-    standing: bool = False,
 ) -> None:
-    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets;
-    with `standing` only of versions that stand."""
+    """Set columns of an owner's rows that are there: each of `rows` has the `keys` of one, and the columns it sets."""
     grouped: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         parameters = {f"k_{name}" if name in keys else f"b_{name}": value for name, value in row.items()}
         names = tuple(sorted(name for name in row if name not in keys))
         grouped.setdefault(names, []).append({"k_owner": owner_id, **parameters})
     for names, some in grouped.items():
-        c.execute(_updating(table, keys, names, standing), some)
+        c.execute(_updating(table, keys, names), some)
 
 
 @cache
-def _updating(table: Table, keys: tuple[str, ...], names: tuple[str, ...], standing: bool) -> Update:
+def _updating(table: Table, keys: tuple[str, ...], names: tuple[str, ...]) -> Update:
     return (
         update(table)
-        .where(table.c.owner_id == bindparam("k_owner"), *((table.c.retired_no.is_(None),) if standing else ()))
+        .where(table.c.owner_id == bindparam("k_owner"))
         .where(*(table.c[name] == bindparam(f"k_{name}") for name in keys))
         .values({name: bindparam(f"b_{name}") for name in names})
     )

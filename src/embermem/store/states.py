@@ -15,7 +15,16 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import BegunAnew, Change, Item, set_by
-from embermem.core.state import PERSONA_KINDS, FactHistory, FactState, PersonaMoment, PersonaState
+from embermem.core.state import (
+    PERSONA_KINDS,
+    TOPIC_KINDS,
+    FactHistory,
+    FactState,
+    PersonaMoment,
+    PersonaState,
+    TopicMoment,
+    TopicState,
+)
 from embermem.core.types import About, OwnerId
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros
@@ -26,10 +35,11 @@ from embermem.store.transactions import Transactions
 __all__ = ["Held", "Known", "States", "counted", "counted_after", "folded", "folded_anew"]
 
 _MOST = 200_000
-"""Facts, and changes that say something of the persona, of all states that are held, at most (some 600 bytes each); the
-states that were asked for longest ago leave first."""
+"""Facts, and changes that say something of the persona or of topics, of all states that are held, at most (some 600
+bytes each); the states that were asked for longest ago leave first."""
 _ALONE = 20
 """What a state with none counts as."""
+_ALL_KINDS = PERSONA_KINDS | TOPIC_KINDS
 _RECENT = 64
 """Changes of which it is known when they were recorded."""
 
@@ -56,6 +66,8 @@ class Held:
     """What is held of one owner: a state, and what tells whether it still is that of the log."""
 
     state: PersonaState = field(default_factory=PersonaState)
+    topics: TopicState | None = None
+    """As far as `state`; None where nobody has asked for them."""
     born: int = 0
     """When the owner began, which tells it from one of the same name that was forgotten."""
     reset: int = 0
@@ -65,7 +77,7 @@ class Held:
     checkpoint: int = 0
     """The number of the checkpoint that it was read from, or that was written of it."""
     later: tuple[Change, ...] = ()
-    """The changes that were folded after it and say something of the persona."""
+    """What the changes that were folded after it say of the persona."""
 
     def after(self, change: Change, *, reset: bool = False) -> Held:
         """The same after the next change; `reset`: readers must begin anew after it."""
@@ -73,6 +85,7 @@ class Held:
         return replace(
             self,
             state=self.state.extended([told], change.no),
+            topics=None if self.topics is None else self.topics.extended([change], change.no),
             reset=change.no if reset else self.reset,
             recent=_recent(self.recent, [change]),
             later=(*self.later, told) if told.decisions else self.later,
@@ -82,7 +95,12 @@ class Held:
         """The same of the log in which the second of each pair stands in place of the first."""
         now = {after.no: checkpoints.persona_only(after) for _, after in pairs}
         later = (now.get(one.no, one) for one in self.later)
-        return replace(self, state=self.state.redacted(pairs), later=tuple(one for one in later if one.decisions))
+        return replace(
+            self,
+            state=self.state.redacted(pairs),
+            topics=None if self.topics is None else self.topics.redacted(pairs),
+            later=tuple(one for one in later if one.decisions),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,6 +120,16 @@ class Known:
         """What was known after a change; None: the last."""
         return self.held.state.at(self.no if no is None else min(no, self.no))
 
+    @property
+    def topics(self) -> TopicState:
+        """The topics, which were asked for."""
+        assert self.held.topics is not None
+        return self.held.topics
+
+    def topics_at(self, no: int | None = None) -> TopicMoment:
+        """The topics after a change; None: the last."""
+        return self.topics.at(self.no if no is None else min(no, self.no))
+
 
 class States(Transactions):
     """Readers of states."""
@@ -113,9 +141,9 @@ class States(Transactions):
         """What all states count as."""
         self._states_lock = threading.Lock()
 
-    def _known(self, c: Connection, owner_id: OwnerId, *, locked: bool = False) -> Known:
-        """An owner's state, as far as the log is in this transaction; `locked`: it holds the owner's row, so nobody has
-        folded more than it sees.
+    def _known(self, c: Connection, owner_id: OwnerId, *, topics: bool = False, locked: bool = False) -> Known:
+        """An owner's state, as far as the log is in this transaction, with `topics` where they are asked for; `locked`:
+        it holds the owner's row, so nobody has folded more than it sees.
 
         A transaction that sees less than another has folded meanwhile reads the same state at its own number. A state
         of another log is not read: the owner was forgotten whole, something was forgotten or begun anew, or the
@@ -126,7 +154,7 @@ class States(Transactions):
         row = c.execute(_HOW_FAR, {"owner": owner_id, "no": held.state.no}).first()
         if row is None:
             self._hold(owner_id, held, None)
-            return Known(owner_id=owner_id, held=Held(), no=0)
+            return Known(owner_id=owner_id, held=Held(topics=TopicState()), no=0)
         before, no = held, held.state.no
         same = (row.created_at, row.reset_no) == (held.born, held.reset) and (
             held.recent.get(no) == row.there if no < row.revision else held.recent.get(row.revision) == row.last
@@ -135,6 +163,8 @@ class States(Transactions):
             held = Held(born=row.created_at, reset=row.reset_no)
         if row.revision > held.state.no:
             held = _caught_up(c, owner_id, held, row.revision, row.last)
+        if topics and held.topics is None:
+            held = replace(held, topics=_topics(c, owner_id, min(held.state.no, row.revision)))
         if locked or row.revision >= no:  # else others see more than this transaction
             self._hold(owner_id, before, held)
         return Known(owner_id=owner_id, held=held, no=row.revision)
@@ -163,25 +193,27 @@ class States(Transactions):
 
 
 def _count(held: Held) -> int:
-    return _ALONE + len(held.state.facts) + len(held.state.recorded)
+    of_topics = 0 if held.topics is None else len(held.topics.recorded)
+    return _ALONE + len(held.state.facts) + len(held.state.recorded) + of_topics
 
 
 def folded(c: Connection, owner_id: OwnerId) -> Known:
     """An owner's state from the log alone, which may hold what is not committed: nothing is kept of it."""
     row = c.execute(_HOW_FAR, {"owner": owner_id, "no": 0}).first()
     if row is None:
-        return Known(owner_id=owner_id, held=Held(), no=0)
-    held = _caught_up(c, owner_id, Held(born=row.created_at, reset=row.reset_no), row.revision, row.last, believe=False)
+        return Known(owner_id=owner_id, held=Held(topics=TopicState()), no=0)
+    held = Held(born=row.created_at, reset=row.reset_no, topics=TopicState())
+    held = _caught_up(c, owner_id, held, row.revision, row.last, believe=False)
     return Known(owner_id=owner_id, held=held, no=row.revision)
 
 
 def folded_anew(c: Connection, owner_id: OwnerId) -> PersonaState:
     """The same, with a checkpoint made of it in place of the one that is there."""
-    held = folded(c, owner_id).held
+    known = folded(c, owner_id)
     checkpoints.drop(c, owner_id)
-    if held.state.no >= checkpoints.EVERY:
-        checkpoints.write(c, owner_id, 0, held.later, held.state.no)
-    return held.state
+    if known.no >= checkpoints.EVERY:
+        checkpoints.write(c, owner_id, 0, known.held.later, known.no, known.topics)
+    return known.held.state
 
 
 def counted(state: PersonaState) -> dict[str, int | None]:
@@ -218,19 +250,34 @@ def _caught_up(
 ) -> Held:
     """A state with the changes up to `revision`, which was recorded at `last`, read from the log; one that holds
     nothing is read from the checkpoint first, if that is to be believed."""
-    state, checkpoint, later = held.state, held.checkpoint, [*held.later]
+    state, topics, checkpoint, later = held.state, held.topics, held.checkpoint, [*held.later]
     if state.no == 0 and believe:
         checkpoint, kept = checkpoints.load(c, owner_id, revision)
         state = PersonaState(kept).extended((), checkpoint)
     fresh: list[Change] = []
     recent = held.recent
-    for some in parts(c, owner_id, state.no, revision, kinds=PERSONA_KINDS):
+    for some in parts(c, owner_id, state.no, revision, kinds=PERSONA_KINDS if topics is None else _ALL_KINDS):
         recent = _recent(recent, some)
-        fresh += [one for one in some if one.decisions]
+        topics = None if topics is None else topics.extended(some)
+        fresh += [told for one in some if (told := checkpoints.persona_only(one)).decisions]
     if not recent and last is not None:  # the checkpoint was as new
         recent = {revision: last}
-    state = state.extended(fresh, revision)
-    return replace(held, state=state, recent=recent, checkpoint=checkpoint, later=(*later, *fresh))
+    return replace(
+        held,
+        state=state.extended(fresh, revision),
+        topics=None if topics is None else topics.extended((), revision),
+        recent=recent,
+        checkpoint=checkpoint,
+        later=(*later, *fresh),
+    )
+
+
+def _topics(c: Connection, owner_id: OwnerId, upto: int) -> TopicState:
+    """Topics after change `upto`, from the checkpoint and the changes after it."""
+    found = checkpoints.load_topics(c, owner_id, upto)
+    for some in parts(c, owner_id, found.no, upto, kinds=TOPIC_KINDS):
+        found = found.extended(some)
+    return found.extended((), upto)
 
 
 def _recent(known: Mapping[int, int], some: Sequence[Change]) -> Mapping[int, int]:

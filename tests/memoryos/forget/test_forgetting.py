@@ -424,7 +424,7 @@ def test_of_other_owners_nothing_is_touched(opened: Opener, place: Place) -> Non
     alice, bob = memory.of("alice"), memory.of("bob")
     pages = lived(alice)
     lived(bob)
-    tables = ("utterance", "page", "embedding", "change", "note", "segment", "segment_text", "change_source", "owner")
+    tables = ("utterance", "page", "embedding", "change", "segment", "change_source", "owner")
 
     def of_bob() -> list[Any]:
         query = "SELECT * FROM {} WHERE owner_id = ?"

@@ -29,10 +29,10 @@ from embermem.memoryos.forget.redacting import Going, redacted
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.protocols import Trail
 from embermem.store import schema
-from persona_rows import persona_rows
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place
 from soundness import assert_sound, looking, meddle, rows
+from state_rows import state_rows
 
 NAMES = itertools.count()
 Row = dict[str, Any]
@@ -52,9 +52,7 @@ WORDS = ("router", "sonnet", "tax form", "garden", "recipe", "Lyon", "Laon", "An
 
 def stored(place: str | Path) -> Rows:
     with looking(place) as look:
-        told = {table.name: look(f"SELECT * FROM {table.name}") for table in schema.DERIVED}
-        personas = persona_rows(look)
-    return {**personas, **told}
+        return {**state_rows(look), "segment": look("SELECT * FROM segment")}
 
 
 def resting(before: Rows, said: list[Row], pages: set[str]) -> dict[str, set[str]]:

@@ -84,7 +84,7 @@ def test_after_the_configured_attempts_extraction_takes_over_and_no_error_text_e
         one.system.settle(ALICE)
         clock.go(10_000)
     assert not one.pages(Tier.PENDING)
-    for table in ("note", "chain", "segment_text", "change", "utterance"):
+    for table in ("segment", "change", "utterance"):
         assert not [row for row in rows(one.place, f"SELECT * FROM {table}") if "overloaded" in str(row)]
     assert "overloaded" not in one.system.recall(ALICE, "What went wrong?").text
 
@@ -147,7 +147,7 @@ def test_what_an_analyst_answers_for_other_pages_or_without_a_source_is_not_kept
     assert [p.error for p in one.pages(Tier.PENDING)] == ["scripted-v1 failed with a KeyError; the log says where"] * 2
     clock.go(3600)
     assert one.system.settle(ALICE) == 2
-    for table in ("page", "owner", "note", "chain", "segment_text", "change"):
+    for table in ("page", "owner", "segment", "change"):
         assert "swordfish" not in str(rows(one.place, f"SELECT * FROM {table}"))
 
     bench = partial(bench, file="4.db")

@@ -37,10 +37,10 @@ from embermem.core.types import (
 from embermem.memoryos.ingest.long_term import Knowledge
 from embermem.protocols import ARCHIVED, ENDED, FactSelection
 from embermem.store.sql import SqlStore
-from persona_rows import persona_rows
 from proofs import bounded
 from scripted import NOW, Place
 from soundness import looking
+from state_rows import state_rows
 
 OWNER = messages.owner("ann", "default")
 
@@ -191,7 +191,7 @@ def assert_facts_end_once(store: SqlStore, owner: Owner, said: dict[int, Utteran
 def assert_versions_follow_each_other(place: str | Path, owner: Owner) -> None:
     """Of each trait and profile line: every version but the newest is retired by the change that made the next."""
     with looking(place) as look:
-        told = persona_rows(look)
+        told = state_rows(look)
         for table, key in (("trait", "dimension"), ("profile", "name")):
             versions: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
             for row in (one for one in told[table] if one["owner_id"] == owner.id):

@@ -29,8 +29,8 @@ def first(table: str, key: str, where: str = "1 = 1") -> str:
     return f"{key} = (SELECT min({key}) FROM {table} WHERE {where})"
 
 
-ONCE_PLACED = "page_id IN (SELECT page_id FROM membership GROUP BY page_id HAVING count(*) = 1)"
-PAGE, NOTED, PLACED = first("page", "page_id"), first("note", "page_id"), first("page", "page_id", "segment_id <> ''")
+PAGE, PLACED = first("page", "page_id"), first("page", "page_id", "segment_id <> ''")
+ELSEWHERE = "pages that are not where the log has them"
 MENDED: dict[str, tuple[tuple[str, ...], str]] = {
     "a page's roll-up": (
         (f"UPDATE page SET answered = NOT answered, first_seq = first_seq + 1 WHERE {PAGE}",),
@@ -42,37 +42,17 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
         "pages that disagree with their utterances",
     ),
     "how far a page was read": ((f"UPDATE page SET analysed_seq = 99999 WHERE {PAGE}",), "pages analysed beyond"),
-    "where a page is": ((f"UPDATE page SET segment_id = NULL WHERE {PLACED}",), "pages that are not in their segment"),
+    "where a page is": ((f"UPDATE page SET segment_id = NULL WHERE {PLACED}",), ELSEWHERE),
     "where a page is not": (
         (f"UPDATE page SET segment_id = 'nowhere' WHERE {PLACED}",),
         "pages in a missing segment",
     ),
-    "a page in two segments": (
-        (
-            "INSERT INTO membership SELECT owner_id, page_id, change_no + 1, 'two', f_score, recorded_at, NULL, NULL "
-            f"FROM membership WHERE {first('membership', 'page_id', ONCE_PLACED)}",
-        ),
-        "versions in `membership` that do not end where the next one begins",
-    ),
+    "a page's chain": ((f"UPDATE page SET chain_id = 'c1' WHERE {PLACED}",), ELSEWHERE),
+    "a page's note": ((f"UPDATE page SET noted_no = NULL WHERE {PLACED}",), ELSEWHERE),
+    "a page's keywords": (("UPDATE page SET keywords = '[]'",), "differs from the log: page"),
     "a segment's count": (("UPDATE segment SET pages = pages + 1",), "segments with a wrong count of pages"),
-    "a segment's text": (("DELETE FROM segment_text",), "segments without a text"),
-    "a segment's times": (("UPDATE segment_text SET said_from = said_to + 1",), "texts of missing segments"),
-    "a note without its page": (
-        (f"UPDATE note SET page_id = 'none' WHERE {first('note', 'page_id')}",),
-        "rows of `note` whose page is missing",
-    ),
-    "a version's end": (
-        ("UPDATE chain SET retired_no = change_no, retired_at = recorded_at + 1",),
-        "rows of `chain` whose change is not in the log",
-    ),
-    "a version that ends before it begins": (
-        ("UPDATE chain SET retired_no = 0, retired_at = 0",),
-        "versions in `chain` that do not end where the next one begins",
-    ),
-    "a version's time": (
-        ("UPDATE note SET recorded_at = recorded_at + 1",),
-        "rows of `note` whose change is not in the log",
-    ),
+    "a segment's text": (("UPDATE segment SET parts = NULL",), "segments without a text"),
+    "a segment's times": (("UPDATE segment SET said_from = said_to + 1",), "segments that end before they begin"),
     "a change that was not yet": (("UPDATE segment SET touched_no = 99999",), "rows of `segment` with a change beyond"),
     "a fact's visits": (
         ("INSERT INTO fact_visit (owner_id, fact_id, visits, visited_at) SELECT owner_id, 'none', 1, 1 FROM owner",),
@@ -102,8 +82,8 @@ MENDED: dict[str, tuple[tuple[str, ...], str]] = {
         "utterances that are found by other metadata than theirs: 21",
     ),
     "rows of nobody": (
-        (f"UPDATE note SET owner_id = '{LOST}' WHERE {NOTED} AND {first('note', 'owner_id')}",),
-        "rows of `note` without an owner: 1",
+        (f"UPDATE change_source SET owner_id = '{LOST}' WHERE {first('change_source', 'no')}",),
+        "rows of `change_source` without an owner: ",
     ),
 }
 """What is done to a store, and what the doctor then says."""
@@ -237,7 +217,7 @@ def test_a_segment_that_is_gone_comes_back_without_its_visits_and_gets_its_vecto
     full, alice = alone, alone.of("alice")
     (before, *_) = alice.segments()
     meddle(place(), f"DELETE FROM segment WHERE segment_id = '{before.id}'")
-    assert wrong(full.check(), "texts of missing segments")
+    assert wrong(full.check(), "pages in a missing segment")
     assert {finding.level for finding in full.repair()} == {"mended"}
     full.work()
     assert_well(full)
@@ -365,10 +345,10 @@ def test_the_command_repairs_what_it_finds_and_says_what_it_did(
     lived_in(of_one)
     monkeypatch.setenv("EMBERMEM_FORGOTTEN_KEY_FILE", str(tmp_path / "memory.db.key"))
     session = Session(store=str(place()), user="alice", agent="default", preset=None)
-    meddle(place(), f"UPDATE note SET continues = NOT continues WHERE {NOTED}", "UPDATE segment SET pages = 99")
+    meddle(place(), "UPDATE page SET keywords = '[]'", "UPDATE segment SET pages = 99")
     broken = "alice/default: segments with a wrong count of pages: "
     assert [check.level for check in look(session) if check.what.startswith(broken)] == ["error"]
-    told = "alice/default: differs from the log: note, segment"
+    told = "alice/default: differs from the log: segment, page"
     assert [check.level for check in look(session, deep=True) if check.what == told] == ["error"]
     checks = look(session, repair=True)
     assert [check.level for check in checks if check.what.startswith(broken)] == ["mended"]

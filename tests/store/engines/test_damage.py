@@ -110,7 +110,7 @@ def test_a_damaged_row_of_an_owner_hides_no_other_owner(file: Path) -> None:
 
 def test_a_packed_text_that_is_damaged_hides_no_other_owner_and_is_named_as_damage(file: Path) -> None:
     with closing(sqlite3.connect(file)) as c:
-        c.execute("UPDATE segment_text SET parts = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
+        c.execute("UPDATE segment SET parts = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
         c.execute("UPDATE change SET decisions = x'e501ff' WHERE owner_id = (SELECT min(no) FROM owner_key)")
         c.commit()
     with Memory(file, **SMALL) as memory:

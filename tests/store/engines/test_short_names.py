@@ -45,7 +45,7 @@ def test_a_file_holds_short_forms_and_reads_tell_names(tmp_path: Path) -> None:
         for n in range(12):
             alice.add(f"I lived in the house number {n} in Lyon.", "And then?")
         alice.settle()
-    assert rows(file, "SELECT DISTINCT analyst FROM note") == [{"analyst": "~x"}]
+    assert rows(file, "SELECT DISTINCT read_by FROM page WHERE read_by <> ''") == [{"read_by": "~x"}]
     with closing(SqlStore(Sqlite(file, 5))) as store:
         (owner,) = store.owners()
         redone = [

@@ -89,7 +89,7 @@ def test_pages_that_other_connections_hold_in_memory_do_not_bring_it_back(tmp_pa
         gone = [key for key in said if key[0] == "user1"]
         for user, page in gone:
             for other in others:
-                for table in ("utterance", "change", "note", "segment_text"):
+                for table in ("utterance", "change", "page", "segment"):
                     other.execute(f"SELECT * FROM {table}").fetchall()
             assert memory.of(user).forget(page=page).scrubbed
             for other in others:

@@ -2,22 +2,27 @@
 here.
 
 A moment is the number of a change. Each item holds its versions, each with the numbers of the changes that began and
-ended it, so that the newest state and one of the past are the same read: `state.at(no)`.
+ended it, so that the newest state and one of the past are the same read: `state.at(no)`. The state has two parts, which
+are folded apart: the persona, and topics.
 """
 
 from embermem.core.state.facts import FactHistory, FactState, sorted_sources
 from embermem.core.state.persona import PERSONA_KINDS, PersonaMoment, PersonaState
-from embermem.core.state.state import Moment, State
+from embermem.core.state.topics import NEVER, TOPIC_KINDS, Spans, TopicMoment, TopicRows, TopicState
 from embermem.core.state.versions import Version, Versions
 
 __all__ = [
+    "NEVER",
     "PERSONA_KINDS",
+    "TOPIC_KINDS",
     "FactHistory",
     "FactState",
-    "Moment",
     "PersonaMoment",
     "PersonaState",
-    "State",
+    "Spans",
+    "TopicMoment",
+    "TopicRows",
+    "TopicState",
     "Version",
     "Versions",
     "sorted_sources",

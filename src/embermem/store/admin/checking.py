@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -12,10 +12,10 @@ from typing import Any
 from sqlalchemy import Table, and_, delete, exists, func, select
 from sqlalchemy.engine import Connection, Row
 
-from embermem.core.changes import Cause, Erased, FactBarred, KeywordCount, Sort, SummaryPart, ids, sources
+from embermem.core.changes import Cause, Erased, FactBarred, Sort, ids, sources
 from embermem.core.errors import StoreCorrupt, StoreError
 from embermem.core.ids import owner_id as id_of
-from embermem.core.types import Owner, OwnerId, PersonaChange
+from embermem.core.types import Owner, OwnerId
 from embermem.core.vectors import of_summaries
 from embermem.protocols import Bounds, Finding
 from embermem.store import checkpoints, schema
@@ -24,7 +24,7 @@ from embermem.store.admin.repairs import count_again, forget_vectors, roll_up, u
 from embermem.store.admin.replaying import replay
 from embermem.store.admin.state_checks import broken_state
 from embermem.store.admin.store_admin import Whole
-from embermem.store.codec import decisions_from, from_json, json_text, micros, shown_from
+from embermem.store.codec import decisions_from, micros
 from embermem.store.erasing import GONE, Erasing
 from embermem.store.queries import reads
 from embermem.store.queries.changes import changes
@@ -36,7 +36,7 @@ _TOLD = 200
 """Findings told one by one; a store with more of them is damaged as a whole."""
 _CHANGES_AT_ONCE = 200
 _ROWS_AT_ONCE = 500
-_MADE_OF_CHANGES = (*schema.DERIVED, schema.barred, schema.page)
+_MADE_OF_CHANGES = (schema.segment, schema.barred, schema.page)
 """Tables that applying the changes again must leave as they are."""
 _NOT_DERIVED = {"segment": ("touched_no",)}
 """What a new vector moves too, which stands in no change. Readers go by it; they begin anew after a replay."""
@@ -459,35 +459,22 @@ def _derived_where_wrong(c: Connection, owner_id: OwnerId, wrong: bool) -> tuple
     return differs
 
 
-_GROWN: Mapping[tuple[Table, str], Any] = {
-    (schema.note, "proposals"): PersonaChange,
-    (schema.segment_text, "parts"): tuple[SummaryPart, ...],
-}
-"""Columns whose records have fewer fields in a store that was migrated to schema 0013."""
-
-
 def _digest(c: Connection, table: Table, owner_id: OwnerId) -> str:
     """A hash over an owner's rows of a table, in the order of the key."""
     hashed = hashlib.sha256()
     columns = [column for column in table.c if column.name not in _NOT_DERIVED.get(table.name, ())]
-    grown = [(columns.index(table.c[name]), kind) for (of, name), kind in _GROWN.items() if of is table]
-    shown = [columns.index(table.c[name]) for name in ("shown", "keywords")] if table is schema.segment_text else []
     query = select(*columns).where(table.c.owner_id == owner_id).order_by(*table.primary_key.columns)
     for row in c.execute(query, execution_options={"yield_per": _ROWS_AT_ONCE}):
-        values = list(row)
-        for place, kind in grown:
-            if values[place] is not None:
-                values[place] = json_text(from_json(values[place], kind))
-        if shown and values[shown[0]] is not None:  # a migrated store has the words
-            values[shown[0]] = shown_from(values[shown[0]], from_json(values[shown[1]], tuple[KeywordCount, ...]))
-        hashed.update(repr(tuple(values)).encode())
+        hashed.update(repr(tuple(row)).encode())
     return hashed.hexdigest()
 
 
 # -------------------------------------------------------------------------------------- statements that name no owner
 
 _MENDS = {
-    **dict.fromkeys((*schema.DERIVED, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE),
+    **dict.fromkeys(
+        (schema.segment, schema.change_source, schema.barred, schema.embedding, schema.receipt), Mending.DERIVE
+    ),
     **dict.fromkeys((schema.utterance_value, schema.share, schema.webhook), Mending.DERIVE),
     **dict.fromkeys((schema.fact_visit, schema.checkpoint, schema.checkpoint_part), Mending.DERIVE),
     **dict.fromkeys((schema.utterance, schema.page, schema.document, schema.original), Mending.NOTHING),

@@ -120,7 +120,7 @@ def invariants(halves: bool) -> tuple[Counting, ...]:
         *_pages(),
         *_documents(),
         *_originals(),
-        *_versions(),
+        *_segments(),
         *_vectors(halves),
         *_work(),
     )
@@ -267,53 +267,21 @@ def _originals() -> Iterator[Counting]:
 # ----------------------------------------------------------------------------------------------------- what was derived
 
 
-def _versions() -> Iterator[Counting]:
-    for table, keys in schema.KEYS.items():
-        key = [table.c[name] for name in keys]
-        later = func.lead(table.c.change_no).over(partition_by=key, order_by=table.c.change_no).label("later")
-        version = select(table.c.change_no, table.c.retired_no, later).where(_mine(table)).subquery()
-        ended, made = version.c.retired_no, version.c.change_no
-        unlinked = and_(version.c.later.is_not(None), or_(ended.is_(None), ended > version.c.later))
-        counting = select(func.count()).select_from(version).where(or_(ended < made, unlinked))
-        yield _derived(f"versions in `{table.name}` that do not end where the next one begins", counting)
-    for table in schema.KEYS:
-        yield _derived(f"rows of `{table.name}` whose change is not in the log", _count(table, _untimed(table)))
-    yield from _places()
+def _segments() -> Iterator[Counting]:
+    page, segment = schema.page, schema.segment
+    there = page.c.segment_id == segment.c.segment_id
+    members = _count(page, there).correlate(segment).scalar_subquery()
+    yield _derived("segments with a wrong count of pages", _count(segment, segment.c.pages != members))
+    yield _derived("pages in a missing segment", _count(page, page.c.segment_id.is_not(None), _none(segment, there)))
+    ended = and_(segment.c.evicted_no.is_not(None), _none(page, there))
+    yield _derived("segments without a text", _count(segment, not_(ended), segment.c.parts.is_(None)))
+    yield _derived("segments that end before they begin", _count(segment, segment.c.said_from > segment.c.said_to))
     for table, columns in (
-        (schema.page, ("touched_no",)),
-        (schema.segment, ("opened_no", "evicted_no", "touched_no")),
+        (page, ("touched_no", "noted_no")),
+        (segment, ("opened_no", "evicted_no", "touched_no", "change_no")),
     ):
         beyond = or_(*(_beyond(table.c[name], "revision") for name in columns))
         yield _derived(f"rows of `{table.name}` with a change beyond the log", _count(table, beyond))
-
-
-def _places() -> Iterator[Counting]:
-    page, member, segment, text = schema.page, schema.membership, schema.segment, schema.segment_text
-    stands = member.c.retired_no.is_(None)
-    same = and_(member.c.page_id == page.c.page_id, member.c.segment_id == page.c.segment_id)
-    yield _derived(
-        "pages in a segment that they never entered",
-        _count(page, page.c.segment_id.is_not(None), _none(member, same, stands)),
-    )
-    yield _derived("pages that are not in their segment", _count(member, stands, _none(page, same)))
-    members = _count(member, stands, member.c.segment_id == segment.c.segment_id).correlate(segment).scalar_subquery()
-    yield _derived("segments with a wrong count of pages", _count(segment, segment.c.pages != members))
-    yield _derived(
-        "pages in a missing segment",
-        _count(page, page.c.segment_id.is_not(None), _none(segment, segment.c.segment_id == page.c.segment_id)),
-    )
-    written = and_(text.c.segment_id == segment.c.segment_id, text.c.retired_no.is_(None))
-    ended = and_(segment.c.evicted_no.is_not(None), _none(page, page.c.segment_id == segment.c.segment_id))
-    yield _derived("segments without a text", _count(segment, not_(ended), _none(text, written)))
-    yield _derived(
-        "texts of missing segments",
-        _count(text, or_(_none(segment, segment.c.segment_id == text.c.segment_id), text.c.said_from > text.c.said_to)),
-    )
-    for table in (schema.note, member):
-        yield _derived(
-            f"rows of `{table.name}` whose page is missing",
-            _count(table, _none(page, page.c.page_id == table.c.page_id)),
-        )
 
 
 # ---------------------------------------------------------------------------------------------------- vectors, and work
@@ -418,16 +386,3 @@ def _owners(column: str) -> ColumnElement[int]:
 
 def _beyond(number: ColumnElement[int], last: str) -> ColumnElement[bool]:
     return or_(number < 0, number > _owners(last))
-
-
-def _untimed(table: Table) -> ColumnElement[bool]:
-    """Whether a row's times are not those of its changes."""
-    change = schema.change
-    return or_(
-        _none(change, change.c.no == table.c.change_no, change.c.recorded_at == table.c.recorded_at),
-        table.c.retired_no.is_(None) != table.c.retired_at.is_(None),
-        and_(
-            table.c.retired_no.is_not(None),
-            _none(change, change.c.no == table.c.retired_no, change.c.recorded_at == table.c.retired_at),
-        ),
-    )

@@ -1,24 +1,40 @@
-"""What must hold of what an owner's changes say, and of what is kept of it: the checkpoint, the index of sources, the
-counts in the owner's row, and the visits of facts."""
+"""What must hold of what an owner's changes say, and of what is kept of it: the checkpoint, the index of sources, where
+pages stand, the counts in the owner's row, and the visits of facts."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import CALLER, Change, Item, ProfileSet, sources
-from embermem.core.state import PersonaMoment, PersonaState
-from embermem.core.types import About, OwnerId, Source
+from embermem.core.changes import (
+    CALLER,
+    BegunAnew,
+    ChainSummarised,
+    Change,
+    Decision,
+    Item,
+    ProfileSet,
+    SegmentGrew,
+    SegmentTexts,
+    SegmentWritten,
+    sources,
+)
+from embermem.core.state import PersonaMoment, PersonaState, TopicState
+from embermem.core.types import About, OwnerId, SegmentId, Source
 from embermem.store import checkpoints, schema
 from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Broken, Invariant, Mending
 from embermem.store.codec import micros
 from embermem.store.queries.changes import parts, rests_on
-from embermem.store.queries.reads import chunks, sources_from, sources_in, text_from
+from embermem.store.queries.reads import chunks, sources_in
 from embermem.store.states import counted
+
+_Resting = tuple[int, tuple[Source, ...], bool]
+"""What rests on something: the change that set it, its sources, and whether somebody must have said it."""
 
 
 def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> list[Broken]:
@@ -27,18 +43,20 @@ def broken_state(c: Connection, owner_id: OwnerId, asked: Mapping[str, Any]) -> 
     row = c.execute(
         select(owner.c.revision, owner.c.facts, owner.c.fact_expires_at).where(owner.c.owner_id == owner_id)
     ).first()
-    log, unlike = _read(c, owner_id)
+    log, topics, summaries, unlike = _read(c, owner_id)
     state = PersonaState(log if row is None else (one for one in log if one.no <= row.revision))
     then = state.at()
-    told_of = [*_resting(then), *_summaries(c, owner_id)]
+    told_of = [*_resting(then), *summaries]
     known = {fact.added.fact_id for fact in state.facts}
     told = counted(state)
     visited = {*c.scalars(select(visit.c.fact_id).where(visit.c.owner_id == owner_id))}
     wrongly = "facts superseded by a missing fact, or superseded and still current"
+    damaged = _checkpoint(c, owner_id, log, topics)
     made = [
         _broken(DERIVED, wrongly, _superseded(then, known), Mending.DERIVE),
         _broken(DERIVED, "visits of missing facts", len(visited - known), Mending.DERIVE),
-        _broken(DERIVED, "checkpoints that are not what the log says", _checkpoint(c, owner_id, log), Mending.DERIVE),
+        _broken(DERIVED, "checkpoints that are not what the log says", damaged, Mending.DERIVE),
+        _broken(DERIVED, "pages that are not where the log has them", _misplaced(c, owner_id, topics), Mending.DERIVE),
         _broken(DERIVED, "changes that the index of sources has otherwise", unlike, Mending.DERIVE),
         _broken(SOURCES, "sources that end beyond their utterance", _beyond(c, owner_id, told_of)),
         _broken(SOURCES, "summaries, facts, traits or lines without a source", _bare(c, owner_id, told_of)),
@@ -61,46 +79,74 @@ def _superseded(then: PersonaMoment, known: set[Any]) -> int:
     )
 
 
-def _checkpoint(c: Connection, owner_id: OwnerId, log: Sequence[Change]) -> int:
+def _checkpoint(c: Connection, owner_id: OwnerId, log: Sequence[Change], topics: TopicState) -> int:
     """1 where there is a checkpoint that is damaged, or holds something else than the log."""
     head = schema.checkpoint.c
     no = c.scalar(select(head.no).where(head.owner_id == owner_id))
     if no is None:
         return 0
-    loaded, told = checkpoints.load(c, owner_id, log[-1].no if log else 0)
-    kept = [one for one in log if one.no <= no and one.decisions]
-    return int(loaded != no or told != kept)
+    loaded, told = checkpoints.load(c, owner_id, topics.no)
+    kept = [one for one in log if one.no <= no]
+    of_topics = checkpoints.load_topics(c, owner_id, topics.no)
+    same = loaded == of_topics.no == no and told == kept and of_topics.told() == topics.told(upto=no)
+    return int(not same)
 
 
-def _read(c: Connection, owner_id: OwnerId) -> tuple[list[Change], int]:
-    """The log, of which only what it says of the persona is held, and how many of its changes rest on other utterances
-    than the index says."""
-    table, log, unlike = schema.change_source.c, list[Change](), 0
+def _misplaced(c: Connection, owner_id: OwnerId, topics: TopicState) -> int:
+    """How many pages' rows have another segment, chain or note than the log, and how many that it names have no row."""
+    page, then = schema.page.c, topics.at()
+    places, notes = then.places(), then.notes()
+    rows = c.execute(
+        select(page.page_id, page.segment_id, page.chain_id, page.noted_no).where(page.owner_id == owner_id)
+    )
+    misplaced = 0
+    for row in rows:
+        there = places.pop(row.page_id, None), notes.pop(row.page_id, (None, None))
+        misplaced += (row.segment_id, (row.chain_id, row.noted_no)) != there
+    return misplaced + len(places.keys() | notes.keys())
+
+
+def _read(c: Connection, owner_id: OwnerId) -> tuple[list[Change], TopicState, list[_Resting], int]:
+    """What the log says of the persona, and of topics; what summaries of chains and texts of segments rest on; and how
+    many of its changes rest on other utterances than the index says."""
+    table, log, topics, unlike = schema.change_source.c, list[Change](), TopicState(), 0
+    texts, summaries = SegmentTexts(), dict[str, _Resting]()
+    written: dict[str, int] = {}
     for some in parts(c, owner_id):
         told = {one.no: rests_on(one) for one in some}
-        since, upto = log[-1].no if log else 0, some[-1].no
-        query = select(table.no, table.seq).where(table.owner_id == owner_id, table.no > since, table.no <= upto)
+        query = select(table.no, table.seq).where(
+            table.owner_id == owner_id, table.no > topics.no, table.no <= some[-1].no
+        )
         kept: dict[int, set[int]] = {}
         for no, seq in c.execute(query):
             kept.setdefault(no, set()).add(seq)
         unlike += sum(kept.pop(no, set()) != seqs for no, seqs in told.items()) + len(kept)
-        log += map(checkpoints.persona_only, some)
-    last = log[-1].no if log else 0
-    beyond = select(func.count(func.distinct(table.no))).where(table.owner_id == owner_id, table.no > last)
-    return log, unlike + (c.scalar(beyond) or 0)
+        log += (left for one in some if (left := checkpoints.persona_only(one)).decisions)
+        topics = topics.extended(some, some[-1].no)
+        for change in some:
+            for d in change.decisions:
+                if isinstance(d, BegunAnew):
+                    summaries.clear()
+                elif isinstance(d, ChainSummarised):
+                    summaries[d.chain_id] = change.no, d.sources, d.summary != ""
+                elif isinstance(d, SegmentWritten | SegmentGrew):
+                    written[d.segment_id] = change.no
+                _take(texts, d)
+    beyond = select(func.count(func.distinct(table.no))).where(table.owner_id == owner_id, table.no > topics.no)
+    return log, topics, [*summaries.values(), *_of_texts(texts, written)], unlike + (c.scalar(beyond) or 0)
 
 
-_Resting = tuple[int, tuple[Source, ...], bool]
-"""What rests on something: the change that set it, its sources, and whether somebody must have said it."""
+def _take(texts: SegmentTexts, d: Decision) -> None:
+    """A text that cannot grow is told of where its row is compared with the log."""
+    with suppress(ValueError):
+        texts.take(d)
 
 
-def _summaries(c: Connection, owner_id: OwnerId) -> Iterator[_Resting]:
-    chain, text = schema.chain, schema.segment_text
-    for row in c.execute(select(chain).where(chain.c.owner_id == owner_id)):
-        yield row.change_no, sources_from(row.sources), row.summary != ""
-    for row in c.execute(select(text).where(text.c.owner_id == owner_id, text.c.retired_no.is_(None))):
-        parts = text_from(row).parts
-        yield row.change_no, sources_in(parts), any(part.text for part in parts)
+def _of_texts(texts: SegmentTexts, written: Mapping[str, int]) -> Iterator[_Resting]:
+    for segment_id, no in written.items():
+        text = texts.get(SegmentId(segment_id))
+        if text is not None:
+            yield no, sources_in(text.parts), any(part.text for part in text.parts)
 
 
 def _resting(then: PersonaMoment) -> Iterator[_Resting]:

@@ -142,7 +142,7 @@ class Whole(States):
 
     def owner_stats(self, owner_id: OwnerId, short: int) -> OwnerStats:
         """Counts of one owner."""
-        page, segment, chain = schema.page, schema.segment, schema.chain
+        page, segment = schema.page, schema.segment
         with self._read() as c:
             state = owner_state(c, owner_id)
 
@@ -159,7 +159,8 @@ class Whole(States):
             talk = page.c.no >= 1
             in_short = count(page, page.c.segment_id.is_(None), talk, page.c.no > pages - short)
             passages = count(page, page.c.no < 1)
-            then = self._known(c, owner_id).newest
+            known = self._known(c, owner_id, topics=True)
+            then = known.newest
             standing = [(fact.added.about, held) for fact, held in then.facts()]
             held = Counter(about for about, state in standing if state.is_current)
             return OwnerStats(
@@ -173,7 +174,7 @@ class Whole(States):
                 archive=archive,
                 segments=count(segment, segment.c.evicted_no.is_(None)),
                 archived_segments=count(segment, segment.c.evicted_no.is_not(None), segment.c.pages > 0),
-                chains=count(chain, chain.c.retired_no.is_(None)),
+                chains=len(known.topics_at().summaries()),
                 facts=held[About.USER],
                 agent_facts=held[About.AGENT],
                 archived_facts=sum(one.ended_no is None and one.archived_no is not None for _, one in standing),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Table, func, or_, text
+from sqlalchemy import ARRAY, Table, Text, bindparam, func, or_, select, text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import Connection
 
@@ -55,6 +57,14 @@ def has_text(column: Any, text: str) -> Any:
     """Whether a text stands in a column, whatever the case of its letters (on SQLite: of those of ASCII)."""
     exact = column.contains(text, autoescape=True)
     return or_(exact, func.lower(column).contains(text.lower(), autoescape=True))
+
+
+def among(c: Connection, column: Any, some: Sequence[str]) -> Any:
+    """Whether a column has one of some texts, of which there may be any number: they are one parameter."""
+    if c.dialect.name == "postgresql":
+        return column == func.any(bindparam(None, list(some), type_=ARRAY(Text)))
+    listed = func.json_each(json.dumps(list(some))).table_valued("value")
+    return column.in_(select(listed.c.value))
 
 
 def holds(c: Connection, column: Any, text: str) -> Any:

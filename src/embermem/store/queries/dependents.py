@@ -7,20 +7,29 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import Cause, Change, Decision, Item, SegmentGrew, SegmentWritten, sources
+from embermem.core.changes import (
+    Cause,
+    ChainSummarised,
+    Change,
+    Decision,
+    Item,
+    Noted,
+    SegmentGrew,
+    SegmentWritten,
+    sources,
+)
 from embermem.core.state import Version
 from embermem.core.text import fold
 from embermem.core.types import ChainId, FactId, OwnerId, Page, Relation, SegmentId
 from embermem.languages.quote_matcher import Probes
 from embermem.protocols import Apart, SegmentImpact, Trail
 from embermem.store import schema
-from embermem.store.codec import decisions_naming, from_json, json_text, micros, moment, record
+from embermem.store.codec import decisions_naming, decisions_on, json_text, micros, moment, record
 from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
@@ -91,7 +100,8 @@ class Trails(States):
     ) -> Trail:
         with self._read() as c:
             exact = not pages or not _wrote(c, owner_id, verbatim)
-            return _Following(c, self._known(c, owner_id), pages, frozenset(facts), probes).follow(said, verbatim=exact)
+            known = self._known(c, owner_id, topics=True)
+            return _Following(c, known, pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
 
 def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
@@ -119,6 +129,7 @@ class _Following:
         self._c = c
         self._owner_id = known.owner_id
         self._state = known.held.state
+        self._topics = known.topics
         self._told = pages
         self._pages = {page.id for page in pages}
         self._seqs = {u.seq for page in pages for u in page.utterances}
@@ -150,7 +161,6 @@ class _Following:
         self._told_facts()
         self._persona()
         self._summaries()
-        self._ties()
         self._unindexed(losing)
         self._proposed(said)
         read_from = min((*self._chains.values(), *self._segments.values()), default=None)
@@ -172,19 +182,22 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- pages
 
     def _notes_and_places(self) -> None:
-        note, placed, noted = schema.note, schema.membership, set[str]()
-        told = select(note.c.page_id, note.c.change_no, note.c.chain_id, note.c.keywords)
-        for row in self._rows(told, note.c.page_id, self._pages):
-            noted.add(row.page_id)
-            self._numbers.add(row.change_no)
-            self._chains[row.chain_id] = min(row.change_no, self._chains.get(row.chain_id, row.change_no))
-            self._words.update(from_json(row.keywords, tuple[str, ...]))
-        found = select(placed.c.change_no, placed.c.segment_id, placed.c.page_id)
-        for row in self._rows(found, placed.c.page_id, self._pages):
-            self._numbers.add(row.change_no)
-            self._segments[row.segment_id] = min(row.change_no, self._segments.get(row.segment_id, row.change_no))
-            self._lost.setdefault(row.segment_id, {}).setdefault(row.page_id, []).append(row.change_no)
-        self._read_from = min(self._numbers) if noted and noted == self._pages else 0
+        noted: dict[str, list[tuple[ChainId, int]]] = {}
+        for page_id in self._pages:
+            if told := self._topics.notes_of(page_id):
+                noted[page_id] = told
+            for chain_id, no in told:
+                self._numbers.add(no)
+                self._chains[chain_id] = min(no, self._chains.get(chain_id, no))
+            for segment_id, no in self._topics.places_of(page_id):
+                self._numbers.add(no)
+                self._segments[segment_id] = min(no, self._segments.get(segment_id, no))
+                self._lost.setdefault(segment_id, {}).setdefault(page_id, []).append(no)
+        numbers = {no for told in noted.values() for _, no in told}
+        for row in self._rows(select(schema.change), schema.change.c.no, numbers):
+            for note in decisions_on(row.decisions, (Noted,), noted.keys()):
+                self._words.update(note.keywords)
+        self._read_from = min(self._numbers) if noted and noted.keys() == self._pages else 0
 
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
@@ -204,13 +217,12 @@ class _Following:
     def _losing(self, segment_id: str) -> SegmentImpact:
         """What a segment keeps. Its pages are looked at one by one only where its first, or one at an end of its time,
         goes."""
-        segment, text = schema.segment, schema.segment_text
+        segment = schema.segment
         words, lost = self._words_of_none(segment_id), self._lost.get(segment_id, {})
         row = self._c.execute(
-            select(segment.c.pages, segment.c.opened_no, text.c.said_from, text.c.said_to)
-            .join(text, reads.same(text, segment, "segment_id"))
+            select(segment.c.pages, segment.c.opened_no, segment.c.said_from, segment.c.said_to)
             .where(segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
-            .where(text.c.retired_no.is_(None))
+            .where(segment.c.parts.is_not(None))
         ).first()
         losing = replace(_UNTOUCHED, words=words, ended=row is None)
         if not lost:
@@ -224,65 +236,36 @@ class _Following:
         return losing if inside and holds and not first else self._looked_at(segment_id, losing)
 
     def _looked_at(self, segment_id: str, losing: SegmentImpact) -> SegmentImpact:
-        page, placed, said = schema.page, schema.membership, schema.utterance
+        page, said = schema.page, schema.utterance
         rows = self._c.execute(
-            select(page.c.page_id, placed.c.change_no, said.c.said_at, said.c.said_offset)
-            .join(placed, reads.same(placed, page, "page_id"))
+            select(page.c.page_id, said.c.said_at, said.c.said_offset)
             .join(said, and_(said.c.owner_id == page.c.owner_id, said.c.seq == page.c.first_seq))
             .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
-            .where(placed.c.segment_id == segment_id)
         ).all()
-        holds = [row for row in rows if row.page_id not in self._pages]
-        left = {row.page_id: row.change_no for row in holds}
-        for row in holds:
-            left[row.page_id] = min(left[row.page_id], row.change_no)
-        left |= self._there_once(segment_id, left)
+        left = {page_id: no for page_id, no in self._topics.ever_in(segment_id).items() if page_id not in self._pages}
         losing = replace(losing, left=len(left), first_no=min(left.values(), default=0))
+        holds = [row for row in rows if row.page_id not in self._pages]
         if not holds:
             return replace(losing, holds=0)
         first, last = min(holds, key=lambda row: int(row.said_at)), max(holds, key=lambda row: int(row.said_at))
         return replace(
             losing,
-            holds=len({row.page_id for row in holds}),
+            holds=len(holds),
             said_from=moment(first.said_at, first.said_offset),
             said_to=moment(last.said_at, last.said_offset),
         )
-
-    def _there_once(self, segment_id: str, known: Mapping[str, int]) -> dict[str, int]:
-        """The other pages that were ever in a segment, with the change that placed each first."""
-        placed = schema.membership.c
-        found: dict[str, int] = {}
-        if not self._regrouped:
-            return found
-        query = select(placed.page_id, placed.change_no).where(
-            placed.owner_id == self._owner_id, placed.segment_id == segment_id, placed.retired_no.is_not(None)
-        )
-        for row in self._c.execute(query):
-            if row.page_id not in self._pages and row.page_id not in known:
-                found[row.page_id] = min(row.change_no, found.get(row.page_id, row.change_no))
-        return found
-
-    @cached_property
-    def _regrouped(self) -> bool:
-        """Whether any page was ever moved from one segment to another."""
-        table = schema.change
-        query = select(table.c.no).where(table.c.owner_id == self._owner_id, table.c.cause == Cause.REGROUPING.value)
-        return self._c.scalar(query.limit(1)) is not None
 
     def _words_of_none(self, segment_id: str) -> frozenset[str]:
         """Keywords of the pages that go, that no page which stays in the segment has."""
         if not self._words:
             return frozenset()
-        page, note = schema.page, schema.note
-        query = (
-            select(note.c.page_id, note.c.keywords)
-            .select_from(page)
-            .join(note, reads.same(note, page, "page_id"))
-            .where(page.c.owner_id == self._owner_id, page.c.segment_id == segment_id)
+        page = schema.page
+        query = select(page.c.page_id, page.c.keywords).where(
+            page.c.owner_id == self._owner_id, page.c.segment_id == segment_id, page.c.keywords.is_not(None)
         )
         if len(self._pages) <= reads.CHUNK:
-            every = func.aggregate_strings(Plain(note.c.keywords), "\n")
-            others = query.with_only_columns(every).where(note.c.page_id.not_in(sorted(self._pages)))
+            every = func.aggregate_strings(Plain(page.c.keywords), "\n")
+            others = query.with_only_columns(every).where(page.c.page_id.not_in(sorted(self._pages)))
             kept = self._c.scalar(others) or ""
         else:
             kept = "\n".join(row.keywords for row in self._c.execute(query) if row.page_id not in self._pages)
@@ -327,8 +310,7 @@ class _Following:
             if (told := self._state.facts.get(fact_id)) is not None:
                 self._numbers |= {told.no, *(no for no, _ in told.moves)}
         pages = {row.page_id for row in self._rows(select(schema.utterance.c.page_id), schema.utterance.c.seq, others)}
-        for row in self._rows(select(schema.note.c.change_no), schema.note.c.page_id, pages):
-            self._numbers.add(row.change_no)
+        self._numbers |= {no for page_id in pages for _, no in self._topics.notes_of(page_id)}
 
     def _persona(self) -> None:
         """Every version of traits, lines and relations that rest on what goes, and of lines that say what the facts
@@ -359,49 +341,33 @@ class _Following:
             if one.began not in resting:
                 break
 
-    def _ends(self, query: Any, column: Any, ids: Collection[str]) -> None:
-        """The changes that wrote versions of items, and those that ended them."""
-        for row in self._rows(query, column, ids):
-            self._numbers |= {no for no in (row.change_no, row.retired_no) if no is not None}
-
     # --------------------------------------------------------------------------------------------------- summaries
 
     def _summaries(self) -> None:
         """The versions of chains that may tell of what goes, and those of segments from the first on that may: each
         that follows is told relative to the one before it."""
-        chain, text = schema.chain, schema.segment_text
-        told = select(chain.c.chain_id, chain.c.change_no, chain.c.summary)
-        for row in self._rows(told, chain.c.chain_id, self._chains):
-            if row.chain_id in self._emptied or self._probes.in_(json_text(row.summary)):
-                self._numbers.add(row.change_no)
-        for segment_id, since in self._segments.items():
-            written = select(text.c.change_no, text.c.retired_no).where(text.c.change_no >= since)
-            self._ends(written, text.c.segment_id, {segment_id})
+        of = {no for chain_id in self._chains for no in self._topics.summaries_of(chain_id)}
+        for row in self._rows(select(schema.change), schema.change.c.no, of):
+            for told in decisions_on(row.decisions, (ChainSummarised,), self._chains):
+                if told.chain_id in self._emptied or self._probes.in_(json_text(told.summary)):
+                    self._numbers.add(row.no)
+        for no, segment_id, until in self._topics.texts_of(self._segments):
+            if no >= self._segments[segment_id]:
+                self._numbers |= {no} if until is None else {no, until}
 
     def _all_segments(self, since: int) -> Mapping[str, int]:
         """Every segment, from one change on."""
-        text = schema.segment_text.c
-        return dict.fromkeys(
-            self._c.scalars(select(text.segment_id).where(text.owner_id == self._owner_id).distinct()), since
-        )
+        return dict.fromkeys((segment_id for _, segment_id, _ in self._topics.texts_of()), since)
 
     def _texts_before(self, since: Mapping[str, int]) -> Mapping[SegmentId, SegmentWritten]:
         """The text of each segment before a change."""
-        versions = text_versions(self._c, self._owner_id, before=since)
+        versions = text_versions(self._c, self._owner_id, self._topics, before=since)
         return {version.text.segment_id: version.text for version in versions}
-
-    def _ties(self) -> None:
-        """What else was noted of pages."""
-        for table in schema.OF_PAGES:
-            if table not in (schema.note, schema.membership):
-                self._ends(select(table.c.change_no, table.c.retired_no), table.c.page_id, self._pages)
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""
-        segment = schema.segment
-        emptied = {segment_id for segment_id, lost in losing.items() if not lost.left}
-        for row in self._rows(select(segment.c.evicted_no), segment.c.segment_id, emptied):
-            self._numbers |= {row.evicted_no} - {None}
+        for segment_id in (one for one, lost in losing.items() if not lost.left):
+            self._numbers |= {self._topics.at().left(segment_id) or 0} - {0}
         page = schema.page.c
         last = [row.touched_no for row in self._rows(select(page.touched_no), page.page_id, self._pages)]
         self._naming(_ANALYSING, self._pages, self._read_from, max(last, default=0))
@@ -425,20 +391,21 @@ class _Following:
 
     def _proposed(self, said: Collection[tuple[str, str]]) -> None:
         """Notes that propose a value."""
-        note = schema.note
+        table = schema.change
         for attribute, value in said:
             rows = self._c.execute(
-                select(note.c.change_no, note.c.proposals).where(
-                    note.c.owner_id == self._owner_id,
-                    note.c.proposals.is_not(None),
-                    holds(self._c, Plain(note.c.proposals), f'"attribute":{json_text(attribute)}'),
+                select(table.c.no, table.c.decisions).where(
+                    table.c.owner_id == self._owner_id,
+                    table.c.no > self._topics.begun,
+                    table.c.cause.in_([cause.value for cause in _READING]),
+                    holds(self._c, Plain(table.c.decisions), f'"attribute":{json_text(attribute)}'),
                 )
             )
             words = [word for word in value.split() if '"' not in word and "\\" not in word]
             for row in rows:
-                told = fold(row.proposals)
+                told = fold(row.decisions)
                 if all(word in told for word in words):
-                    self._numbers.add(row.change_no)
+                    self._numbers.add(row.no)
 
     # ----------------------------------------------------------------------------------------------------- reading
 

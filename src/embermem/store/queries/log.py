@@ -117,7 +117,8 @@ class Log(Erasing):
         moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
         with self._read() as c:
-            shown = () if within is None else said_within(c, owner_id, within, moment)
+            known = None if within is None or moment.is_now else self._known(c, owner_id, topics=True)
+            shown = () if within is None else said_within(c, owner_id, within, known, moment)
             return utterances(c, owner_id, after_seq, limit, ids, shown)
 
 

@@ -1,45 +1,34 @@
 """What is read of an owner's pages, now and at any moment.
 
-Where a page stands now is written on its row. Where it stood is what its memberships and notes of then say.
+Where a page stands now is written on its row; where it stood, the state says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Select,
-    and_,
-    bindparam,
-    case,
-    exists,
-    false,
-    func,
-    literal,
-    null,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, false, func, or_, select
 from sqlalchemy.engine import Connection
 
+from embermem.core.changes import Noted
 from embermem.core.types import Kind, OwnerId, Page, PageId, Role, SegmentId, ThreadId, Tier
 from embermem.protocols import NOW, Moment, Within
 from embermem.store import schema
 from embermem.store.codec import micros
+from embermem.store.engines.words import among
 from embermem.store.queries import reads
-from embermem.store.transactions import Transactions
+from embermem.store.queries.item_decisions import item_decisions
+from embermem.store.queries.reads import PageStanding
+from embermem.store.states import Known, States
 from embermem.store.values import meets
 
 _LAST = 2**31 - 1
 """After the last utterance of any owner."""
 
 
-class Pages(Transactions):
+class Pages(States):
     """Readers of pages."""
 
     def pages(
@@ -60,80 +49,101 @@ class Pages(Transactions):
         documents: bool = False,
     ) -> tuple[Page, ...]:
         page, said = schema.page.c, schema.utterance.c
-        others = (tier, thread, segment, said_before, after, before, limit, within, moment.valid_at)
-        if ids is not None and len(ids) == 1 and all(one is None for one in others):
+        others = (tier, thread, segment, said_before, after, before, limit, within)
+        if moment.is_now and ids is not None and len(ids) == 1 and all(one is None for one in others):
             with self._read() as c:
-                return _one(c, owner_id, next(iter(ids)), short, moment)
+                row = c.execute(_ONE, {"then_of": owner_id, "one": next(iter(ids))}).first()
+                return () if row is None else (reads.page_from(c, owner_id, row, short),)
         with self._read() as c:
-            then: dict[str, Any] = {}
-            if moment.is_now or moment.valid_at is not None:
-                query, placed, pages = _pages(c, owner_id, moment)
-            else:
-                query, placed = (
-                    _then(moment.seq is not None, moment.revision is not None),
-                    schema.membership.c.segment_id,
-                )
-                pages = _pages_counted(c, owner_id, moment.seq)
-                then = _at(owner_id, moment, pages)
+            known = None if moment.is_now else self._known(c, owner_id, topics=True)
+            query = reads.select_pages(owner_id) if known is None else select_present(owner_id, moment)
             shown = _said_by(moment)
             if within is not None:
-                shown += said_within(c, owner_id, within, moment)
+                shown += said_within(c, owner_id, within, known, moment)
                 query = query.where(page.page_id.in_(select(said.page_id).where(said.owner_id == owner_id, *shown)))
             if not documents and ids is None and thread is None:
                 query = query.where(page.no >= 1)
-            if tier is not None:
-                query = query.where(_in_tier(tier, placed, evicted_no(moment), page.no > pages - short))
             if thread is not None:
                 query = query.where(page.thread == thread)
-            if segment is not None:
-                query = query.where(placed == segment)
             if said_before is not None:
                 query = query.where(page.page_id.in_(_said_before(owner_id, said_before)))
             if after is not None:
                 query = query.where(page.no > after)
             if before is not None:
                 query = query.where(page.no < before)
-            if limit is not None:
-                query = query.order_by(page.no.desc()).limit(limit)
+            if known is None:
+                if tier is not None:
+                    query = query.where(_in_tier(tier, short))
+                if segment is not None:
+                    query = query.where(page.segment_id == segment)
+                if limit is not None:
+                    query = query.order_by(page.no.desc()).limit(limit)
             queries = [query]
             if ids is not None:
                 queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
-            rows = sorted((row for one in queries for row in c.execute(one, then)), key=lambda row: row.no)
-            return reads.pages_from(c, owner_id, rows if limit is None else rows[-limit:], short, said=shown)
+            rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
+            standing: Callable[[Row[Any]], PageStanding] = PageStanding.now
+            if known is not None:
+                stood = _Standings(c, known, moment)
+                rows = [row for row in rows if segment is None or stood.places.get(row.page_id) == segment]
+                rows = [row for row in rows if tier is None or stood.at(row).tier(row.no, short) is tier]
+                standing = stood.noted(rows if limit is None else rows[-limit:])
+            if limit is not None:
+                rows = rows[-limit:]
+            return reads.pages_from(c, owner_id, rows, short, said=shown, standing=standing)
 
 
-def _one(c: Connection, owner_id: OwnerId, page_id: PageId, short: int, moment: Moment) -> tuple[Page, ...]:
-    """The page of an id, if there is one, by statements that are made once."""
-    seq = _LAST if moment.seq is None else moment.seq
-    given = {"then_of": owner_id, "then_seq": moment.seq, "then_revision": moment.revision, "one": page_id}
-    if not moment.is_now:
-        given |= {"of": owner_id, "then": seq}
-    statement = _select_one(moment.seq is not None, moment.revision is not None)
-    row = c.execute(statement, {name: value for name, value in given.items() if value is not None}).first()
-    return () if row is None else (reads.page_from(c, owner_id, row, short, seq),)
+_ONE = reads.select_pages(bindparam("then_of")).where(schema.page.c.page_id == bindparam("one"))
+"""The page of an id, by a statement that is made once."""
 
 
-def _pages(c: Connection, owner_id: OwnerId, moment: Moment) -> tuple[Select[Any], Any, Any]:
-    """Pages as `reads.pages_from` takes them, the column of their segment, and how many pages the owner has."""
-    if moment.is_now:
-        return reads.select_pages(owner_id), schema.page.c.segment_id, schema.owner.c.pages
-    counted = _pages_counted(c, owner_id, moment.seq)
-    return _select_pages_then(owner_id, moment, counted), schema.membership.c.segment_id, counted
+class _Standings:
+    """Where pages stood at a moment."""
+
+    def __init__(self, c: Connection, known: Known, moment: Moment) -> None:
+        self._c, self._owner_id = c, known.owner_id
+        self._topics = known.topics_at(moment.revision)
+        self._pages = _pages_counted(c, known.owner_id, moment.seq)
+        self.places = self._topics.places()
+        self._notes = self._topics.notes()
+        self._left = {one: self._topics.left(one) is not None for one in {*self.places.values()}}
+
+    def at(self, row: Row[Any], keywords: Mapping[str, tuple[str, ...]] | None = None) -> PageStanding:
+        """Where a page stood. Whether an analyst failed on one has no past."""
+        segment_id, note = self.places.get(row.page_id), self._notes.get(row.page_id)
+        return PageStanding(
+            segment_id=segment_id,
+            archived=segment_id is not None and self._left[segment_id],
+            chain_id=None if note is None else note[0],
+            keywords=(keywords or {}).get(row.page_id, ()),
+            pages=self._pages,
+        )
+
+    def noted(self, rows: Sequence[Row[Any]]) -> Callable[[Row[Any]], PageStanding]:
+        """The same, with the keywords of some pages."""
+        numbers = {row.page_id: self._notes[row.page_id][1] for row in rows if row.page_id in self._notes}
+        notes = item_decisions(self._c, self._owner_id, Noted, numbers)
+        keywords = {page_id: note.keywords for page_id, note in notes.items()}
+        return lambda row: self.at(row, keywords)
 
 
-def _in_tier(tier: Tier, placed: Any, evicted: Any, newest: Any) -> Any:
-    """The condition of `paging.tier_of`, for the database."""
-    of_talk = schema.page.c.no >= 1
+def _in_tier(tier: Tier, short: int) -> ColumnElement[bool]:
+    """The condition of `paging.tier_of` on rows of `reads.select_pages`, for the database."""
+    page, evicted = schema.page.c, schema.segment.c.evicted_no
+    newest, of_talk = page.no > schema.owner.c.pages - short, page.no >= 1
     return {
-        Tier.MID: and_(placed.is_not(None), evicted.is_(None)),
+        Tier.MID: and_(page.segment_id.is_not(None), evicted.is_(None)),
         Tier.ARCHIVE: evicted.is_not(None),
-        Tier.SHORT: and_(placed.is_(None), of_talk, newest),
-        Tier.PENDING: and_(placed.is_(None), of_talk, ~newest),
+        Tier.SHORT: and_(page.segment_id.is_(None), of_talk, newest),
+        Tier.PENDING: and_(page.segment_id.is_(None), of_talk, ~newest),
     }[tier]
 
 
-def said_within(c: Connection, owner_id: OwnerId, within: Within, moment: Moment) -> list[ColumnElement[bool]]:
-    """The conditions that an utterance is in scope, as `Scope.admits` says it; by `people` and `kinds` too."""
+def said_within(
+    c: Connection, owner_id: OwnerId, within: Within, known: Known | None, moment: Moment = NOW
+) -> list[ColumnElement[bool]]:
+    """The conditions that an utterance is in scope, as `Scope.admits` says it; by `people` and `kinds` too. The tiers
+    of a moment need what is `known`."""
     said, scope = schema.utterance.c, within.scope
     since, until = scope.span
     shown: list[ColumnElement[bool]] = []
@@ -157,12 +167,15 @@ def said_within(c: Connection, owner_id: OwnerId, within: Within, moment: Moment
     if scope.people is not None:
         spoke = [and_(said.speaker == name, said.role == role.value) for name, role in sorted(within.speakers)]
         shown.append(or_(*spoke, said.seq.in_(sorted(within.seqs))))
-    if scope.tiers is not None:
-        query, placed, pages = _pages(c, owner_id, moment)
-        newest = schema.page.c.no > pages - within.short
-        tiers = (_in_tier(tier, placed, evicted_no(moment), newest) for tier in Tier if tier in scope.tiers)
-        some = query.with_only_columns(schema.page.c.page_id).where(or_(false(), *tiers))
+    if scope.tiers is not None and known is None:
+        tiers = (_in_tier(tier, within.short) for tier in Tier if tier in scope.tiers)
+        some = reads.select_pages(owner_id).with_only_columns(schema.page.c.page_id).where(or_(false(), *tiers))
         shown.append(said.page_id.in_(some))
+    elif scope.tiers is not None and known is not None:
+        stood = _Standings(c, known, moment)
+        rows = c.execute(select_present(owner_id, moment))
+        wanted = [row.page_id for row in rows if stood.at(row).tier(row.no, within.short) in scope.tiers]
+        shown.append(among(c, said.page_id, wanted))
     return shown
 
 
@@ -176,54 +189,17 @@ def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:
 # ---------------------------------------------------------------------------------------------------------------- then
 
 
-def select_present(owner_id: Any, moment: Moment) -> Select[Any]:
+def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
     """The pages of which something was said."""
     page, said = schema.page, schema.utterance
-    columns = (page.c[name] for name in ("page_id", "no", "thread", "first_seq", "recorded_at"))
-    query = select(*columns).select_from(page).where(page.c.owner_id == owner_id)
+    columns = ("page_id", "no", "thread", "first_seq", "recorded_at", "expires_at", "expires_offset")
+    query = select(*(page.c[name] for name in columns)).where(page.c.owner_id == owner_id)
     if moment.seq is not None:
         query = query.where(page.c.first_seq <= moment.seq)
     if moment.valid_at is not None:
         own = (said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id)
         query = query.where(exists().where(*own, *_said_by(moment)))
     return query
-
-
-def noted(pages: Select[Any], moment: Moment) -> Select[Any]:
-    """Each page with the chain that it was in."""
-    note = schema.note
-    return _joined(pages, note, moment).add_columns(
-        note.c.chain_id, note.c.keywords, note.c.change_no.label("noted_no"), note.c.recorded_at.label("noted_at")
-    )
-
-
-def evicted_no(moment: Moment) -> Any:
-    """By which change a segment had left mid-term memory; nothing brings one back."""
-    column = schema.segment.c.evicted_no
-    return column if moment.revision is None else case((column <= moment.revision, column), else_=null())
-
-
-def _select_pages_then(owner_id: Any, moment: Moment, counted: Any) -> Select[Any]:
-    """Each page with the segment and the chain that it was in. Whether an analyst failed on one has no past."""
-    page, member, segment = schema.page, schema.membership, schema.segment
-    placed = (
-        _joined(select_present(owner_id, moment), member, moment)
-        .outerjoin(segment, reads.same(segment, member, "segment_id"))
-        .add_columns(member.c.segment_id, evicted_no(moment).label("evicted_no"))
-    )
-    return noted(placed, moment).add_columns(
-        page.c.expires_at,
-        page.c.expires_offset,
-        (literal(counted) if isinstance(counted, int) else counted).label("owner_pages"),
-        null().label("error"),
-    )
-
-
-def _joined(pages: Select[Any], table: Any, moment: Moment) -> Select[Any]:
-    """Each page with the version of it, in a table, that stood."""
-    page = schema.page
-    same = (table.c.owner_id == page.c.owner_id, table.c.page_id == page.c.page_id)
-    return pages.outerjoin(table, and_(*same, reads.stood(table, moment.revision)))
 
 
 def _said_by(moment: Moment) -> list[Any]:
@@ -258,33 +234,3 @@ def _counted() -> Select[Any]:
 
 
 _COUNTED = _counted()
-
-
-@cache
-def _then(has_seq: bool, has_revision: bool) -> Select[Any]:
-    """`_select_pages_then` of any owner and moment, made once for each kind of moment: see `_at`."""
-    moment: Any = Moment(
-        seq=bindparam("then_seq", type_=BigInteger) if has_seq else None,  # type: ignore[arg-type]
-        revision=bindparam("then_revision", type_=BigInteger) if has_revision else None,  # type: ignore[arg-type]
-    )
-    return _select_pages_then(bindparam("then_of"), moment, bindparam("owner_pages", type_=BigInteger))
-
-
-@cache
-def _select_one(has_seq: bool, has_revision: bool) -> Select[Any]:
-    """The same of one page, with the count of pages within it; without either, the page as it is now."""
-    if not has_seq and not has_revision:
-        query = reads.select_pages(bindparam("then_of"))
-    else:
-        moment: Any = Moment(
-            seq=bindparam("then_seq", type_=BigInteger) if has_seq else None,  # type: ignore[arg-type]
-            revision=bindparam("then_revision", type_=BigInteger) if has_revision else None,  # type: ignore[arg-type]
-        )
-        query = _select_pages_then(bindparam("then_of"), moment, _COUNTED.correlate(None).scalar_subquery())
-    return query.where(schema.page.c.page_id == bindparam("one"))
-
-
-def _at(owner_id: OwnerId, moment: Moment, counted: int) -> dict[str, Any]:
-    """The parameters of `_then`."""
-    given = {"then_of": owner_id, "then_seq": moment.seq, "then_revision": moment.revision, "owner_pages": counted}
-    return {name: value for name, value in given.items() if value is not None}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
@@ -15,20 +16,22 @@ from embermem.core.config import SHOWN_KEYWORDS
 from embermem.core.paging import tier_of
 from embermem.core.state import sorted_sources
 from embermem.core.types import (
+    ChainId,
     Owner,
     OwnerId,
     Page,
     PageId,
     PageView,
-    PersonaChange,
     Role,
     Segment,
+    SegmentId,
     Source,
+    Tier,
     Utterance,
     UtteranceOrigin,
 )
 from embermem.core.vectors import of_summaries, page_vector
-from embermem.protocols import NotedPage, OwnerState, SegmentState
+from embermem.protocols import OwnerState, SegmentState
 from embermem.store import schema
 from embermem.store.codec import from_json, moment, record, shown_from, sum_from, vector_from
 
@@ -37,8 +40,6 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 """Ids in one IN list; SQLite's bound on parameters is far above."""
-_FEW = 50
-"""Items in a statement that looks up each of them under each of their changes' numbers."""
 
 
 def chunks(items: Sequence[Any], size: int = CHUNK) -> Iterable[Sequence[Any]]:
@@ -85,22 +86,57 @@ def same(one: Any, other: Any, *names: str) -> ColumnElement[bool]:
 
 
 _PAGES = (
-    select(schema.page, schema.segment.c.evicted_no, schema.owner.c.pages.label("owner_pages"), schema.note.c.keywords)
+    select(schema.page, schema.segment.c.evicted_no, schema.owner.c.pages.label("owner_pages"))
     .join(schema.owner, same(schema.owner, schema.page))
     .outerjoin(schema.segment, same(schema.segment, schema.page, "segment_id"))
-    .outerjoin(schema.note, and_(same(schema.note, schema.page, "page_id"), schema.note.c.retired_no.is_(None)))
 )
 
 
 def select_pages(owner_id: Any) -> Select[Any]:
-    """Pages with their segment's eviction, their owner's page count and their note's keywords."""
+    """Pages with their segment's eviction and their owner's page count."""
     return _PAGES.where(schema.page.c.owner_id == owner_id)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageStanding:
+    """Where a page stands, or stood: in which segment, which may be in the archive, and which chain, with the keywords
+    of its note; how many pages the owner has; and why it waits."""
+
+    segment_id: SegmentId | None
+    archived: bool
+    chain_id: ChainId | None
+    keywords: tuple[str, ...]
+    pages: int
+    error: str | None = None
+
+    @classmethod
+    def now(cls, row: Row[Any]) -> PageStanding:
+        """Of a row of `select_pages`."""
+        return cls(
+            segment_id=row.segment_id,
+            archived=row.evicted_no is not None,
+            chain_id=row.chain_id,
+            keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
+            pages=row.owner_pages,
+            error=row.error,
+        )
+
+    def tier(self, no: int, short: int) -> Tier | None:
+        """The tier of the page, which has a number, with `short` pages of short-term memory."""
+        placed = self.segment_id is not None
+        return tier_of(placed=placed, archived=self.archived, no=no, pages=self.pages, short=short)
+
+
 def pages_from(
-    connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, *, said: Sequence[Any] = ()
+    connection: Connection,
+    owner_id: OwnerId,
+    rows: Sequence[Row[Any]],
+    short: int,
+    *,
+    said: Sequence[Any] = (),
+    standing: Callable[[Row[Any]], PageStanding] = PageStanding.now,
 ) -> tuple[Page, ...]:
-    """Pages with their utterances: those of some conditions."""
+    """Pages with their utterances: those of some conditions; `standing` says where each stands."""
     of: dict[str, list[Utterance]] = {}
     for ids in chunks([row.page_id for row in rows]):
         found = connection.execute(
@@ -110,40 +146,33 @@ def pages_from(
         )
         for row in found:
             of.setdefault(row.page_id, []).append(utterance_from(row))
-    return tuple(_page_from(row, of[row.page_id], short) for row in rows)
+    return tuple(_page_from(row, of[row.page_id], short, standing(row)) for row in rows)
 
 
 _SAID_OF_ONE = (
     select(schema.utterance)
-    .where(
-        schema.utterance.c.owner_id == bindparam("of"),
-        schema.utterance.c.page_id == bindparam("one"),
-        schema.utterance.c.seq <= bindparam("upto"),
-    )
+    .where(schema.utterance.c.owner_id == bindparam("of"), schema.utterance.c.page_id == bindparam("one"))
     .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)
 )
 
 
-def page_from(connection: Connection, owner_id: OwnerId, row: Row[Any], short: int, upto: int) -> Page:
-    """A page with its utterances up to a seq, by a statement that is made once."""
-    said = connection.execute(_SAID_OF_ONE, {"of": owner_id, "one": row.page_id, "upto": upto})
-    return _page_from(row, [utterance_from(one) for one in said], short)
+def page_from(connection: Connection, owner_id: OwnerId, row: Row[Any], short: int) -> Page:
+    """A page with its utterances, by a statement that is made once."""
+    said = connection.execute(_SAID_OF_ONE, {"of": owner_id, "one": row.page_id})
+    return _page_from(row, [utterance_from(one) for one in said], short, PageStanding.now(row))
 
 
-def _page_from(row: Row[Any], said: Sequence[Utterance], short: int) -> Page:
+def _page_from(row: Row[Any], said: Sequence[Utterance], short: int, standing: PageStanding) -> Page:
     return record(
         Page,
         row,
         id=row.page_id,
         utterances=tuple(said),
-        tier=tier_of(
-            placed=row.segment_id is not None,
-            archived=row.evicted_no is not None,
-            no=row.no,
-            pages=row.owner_pages,
-            short=short,
-        ),
-        keywords=() if row.keywords is None else from_json(row.keywords, tuple[str, ...]),
+        tier=standing.tier(row.no, short),
+        segment_id=standing.segment_id,
+        chain_id=standing.chain_id,
+        keywords=standing.keywords,
+        error=standing.error,
     )
 
 
@@ -187,41 +216,18 @@ def segment_page_vectors(
     return [page_vector(np.stack(own)) if own else None for own in of.values()]
 
 
-def noted_pages(
-    connection: Connection, owner_id: OwnerId, rows: Sequence[Row[Any]], short: int, embedder: str
-) -> tuple[NotedPage, ...]:
-    """Pages with their vectors and their notes; rows are of `select_pages` with the note's columns."""
-    views = page_views(connection, owner_id, rows, short, embedder)
-    return tuple(
-        NotedPage(
-            view=view,
-            read_seq=row.annotated_seq,
-            chain_id=view.page.chain_id,
-            keywords=view.page.keywords,
-            change=PersonaChange() if row.proposals is None else from_json(row.proposals, PersonaChange),
-            attempts=row.attempts,
-            retry_at=None if row.retry_at is None else moment(row.retry_at),
-            analysed=row.analysed_seq >= row.last_seq,
-        )
-        for view, row in zip(views, rows, strict=True)
-    )
-
-
 # ------------------------------------------------------------------------------------------------------------ segments
 
 
 _SEGMENTS = (
-    select(schema.segment, schema.segment_text)
-    .join(
-        schema.segment_text,
-        and_(same(schema.segment_text, schema.segment, "segment_id"), schema.segment_text.c.retired_no.is_(None)),
-    )
+    select(schema.segment)
+    .where(schema.segment.c.parts.is_not(None))
     .order_by(schema.segment.c.opened_no, schema.segment.c.segment_id)
 )
 
 
 def select_segments(owner_id: OwnerId) -> Select[Any]:
-    """Segments with their text as it stands."""
+    """Segments that have a text: all but those that ended."""
     return _SEGMENTS.where(schema.segment.c.owner_id == owner_id)
 
 
@@ -303,7 +309,7 @@ def _vector_from(row: Row[Any], embedder: str) -> Vector | None:
 
 
 def text_from(row: Row[Any]) -> SegmentWritten:
-    """A segment's text, of the version that stands."""
+    """The text in a segment's row."""
     keywords = from_json(row.keywords, tuple[KeywordCount, ...])
     shown = None if row.shown is None else shown_from(row.shown, keywords)
     parts = from_json(row.parts, tuple[SummaryPart, ...])
@@ -318,26 +324,6 @@ def summary_of(parts: Sequence[SummaryPart]) -> str:
 def sources_in(parts: Sequence[SummaryPart]) -> tuple[Source, ...]:
     """What a segment's text rests on, in order of arrival, each once."""
     return sorted_sources([source for part in parts for source in part.sources])
-
-
-# ------------------------------------------------------------------------------------------------- sources, versions
-
-
-def sources_from(text: str | None) -> tuple[Source, ...]:
-    """What a row rests on, in the order of the utterances, each once."""
-    return () if text is None else sorted_sources(from_json(text, tuple[Source, ...]))
-
-
-def stood(table: Any, upto: int | None) -> Any:
-    """Whether a version stands, or stood at change `upto`."""
-    if upto is None:
-        return table.c.retired_no.is_(None)
-    return and_(table.c.change_no <= upto, or_(table.c.retired_no.is_(None), table.c.retired_no > upto))
-
-
-def known_by(table: Any, upto: int | None) -> Any:
-    """Whether a version was written by change `upto`, whether it stands or not."""
-    return true() if upto is None else table.c.change_no <= upto
 
 
 def time_from(value: int | None, minutes: int | None = 0) -> datetime | None:

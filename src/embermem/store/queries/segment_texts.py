@@ -1,23 +1,31 @@
-"""Texts of segments: the one that stands is in its row, those before it are folded from the log of changes."""
+"""Texts of segments: the one that stands is in the segment's row too, those before it are folded from the log."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentWritten
+from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentTold, SegmentWritten
 from embermem.core.errors import StoreCorrupt
+from embermem.core.state import TopicState
 from embermem.core.types import OwnerId, SegmentId
 from embermem.store import schema
-from embermem.store.codec import decisions_naming, json_text, moment
+from embermem.store.codec import decisions_on, moment, offset_of, row_of, shown_text
 from embermem.store.queries import reads
 
-__all__ = ["TextVersion", "standing_text", "text_versions"]
+__all__ = ["NO_TEXT", "TextVersion", "standing_text", "text_row", "text_versions"]
+
+_TIMES = ("said_from", "said_to")
+NO_TEXT: Mapping[str, None] = dict.fromkeys(
+    (*("change_no", "recorded_at", "parts", "keywords", "title", "shown"), *_TIMES, *map(offset_of, _TIMES))
+)
+"""What the row of a segment says of its text where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,38 +38,37 @@ class TextVersion:
     text: SegmentWritten
 
 
+def text_row(text: SegmentWritten) -> dict[str, Any]:
+    """A text as columns of its segment's row."""
+    return row_of(text, schema.segment, shown=shown_text(text.shown, text.keywords))
+
+
 def text_versions(
     c: Connection,
     owner_id: OwnerId,
-    ids: Collection[str] | None = None,
+    topics: TopicState,
+    ids: Iterable[str] | None = None,
     upto: int | None = None,
     before: Mapping[str, int] | None = None,
 ) -> Iterator[TextVersion]:
     """The versions of all segments' texts, or of some, up to a change, in the order of their changes; with `before`
     those of each of its segments that were written before a change of its own. Raises StoreCorrupt where the log does
-    not have what the rows name."""
-    of, log, texts = schema.segment_text.c, schema.change, SegmentTexts()
-    rows = select(of.change_no, of.segment_id, of.retired_no).where(of.owner_id == owner_id)
-    ids = before if ids is None else ids
-    if ids is not None:
-        rows = rows.where(of.segment_id.in_(sorted(ids)))
-    if upto is not None:
-        rows = rows.where(of.change_no <= upto)
-    written: defaultdict[int, dict[str, int | None]] = defaultdict(dict)
-    for no, segment_id, until in c.execute(rows):
-        if before is None or no < before[segment_id]:
+    not have what the state names."""
+    written: defaultdict[int, dict[SegmentId, int | None]] = defaultdict(dict)
+    for no, segment_id, until in topics.texts_of(before if ids is None else ids):
+        if (upto is None or no <= upto) and (before is None or no < before[segment_id]):
             written[no][segment_id] = until
+    log, texts = schema.change, SegmentTexts()
     for numbers in reads.chunks(sorted(written)):
         mine = (log.c.owner_id == owner_id, log.c.no.in_(numbers))
         for row in c.execute(select(log).where(*mine).order_by(log.c.no)):
             due = written.pop(row.no)
-            for d in decisions_naming(row.decisions, [json_text(one).encode() for one in due])[0]:
-                if isinstance(d, SegmentWritten | SegmentGrew) and d.segment_id in due:
-                    _take(texts, d)
+            for d in decisions_on(row.decisions, _KINDS, due):
+                _take(texts, d)
             for segment_id, until in due.items():
-                text = texts.get(SegmentId(segment_id))
+                text = texts.get(segment_id)
                 if text is None:
-                    raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as its row says; {_DO}")
+                    raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as the state says; {_DO}")
                 yield TextVersion(row.no, until, moment(row.recorded_at), text)
     if written:
         raise StoreCorrupt(f"texts of segments name change {min(written)}, which is not in the log; {_DO}")
@@ -69,8 +76,8 @@ def text_versions(
 
 def standing_text(c: Connection, owner_id: OwnerId, segment_id: SegmentId) -> SegmentWritten | None:
     """The text of a segment that stands."""
-    table = schema.segment_text
-    mine = (table.c.owner_id == owner_id, table.c.segment_id == segment_id, table.c.retired_no.is_(None))
+    table = schema.segment
+    mine = (table.c.owner_id == owner_id, table.c.segment_id == segment_id, table.c.parts.is_not(None))
     row = c.execute(select(table).where(*mine)).first()
     return None if row is None else reads.text_from(row)
 
@@ -83,3 +90,4 @@ def _take(texts: SegmentTexts, d: SegmentWritten | SegmentGrew) -> None:
 
 
 _DO = "run `embermem doctor`"
+_KINDS: tuple[type[SegmentTold], ...] = (SegmentWritten, SegmentGrew)

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from embermem.core.changes import Cause
 from embermem.core.state import FactHistory, FactState
 from embermem.core.types import Fact, FactId, OwnerId, Role, Segment, SegmentId, Timeline
-from embermem.protocols import NOW, FactSelection, TimelineSelection
+from embermem.protocols import FactSelection, TimelineSelection
 from embermem.store import schema
 from embermem.store.codec import micros, moment
 from embermem.store.engines.packed_text import Plain
@@ -161,27 +161,22 @@ def _with(words: Sequence[str], *texts: Any) -> list[ColumnElement[bool]]:
 
 def _segments(c: Connection, asked: _Asked) -> tuple[tuple[Segment, ...], int]:
     """The largest of which something was said in the span, and how many there are."""
-    segment, told, selection = schema.segment, schema.segment_text, asked.selection
-    of_text = and_(reads.same(told, segment, "segment_id"), told.c.retired_no.is_(None))
-    query = (
-        select(segment.c.segment_id)
-        .join(told, of_text)
-        .where(
-            segment.c.owner_id == asked.owner_id,
-            segment.c.pages > 0,
-            told.c.said_from < asked.edges[-1],
-            told.c.said_to >= asked.edges[0],
-            *_with(selection.words, told.c.title, Plain(told.c.parts), Plain(told.c.keywords)),
-        )
+    segment, selection = schema.segment, asked.selection
+    query = select(segment.c.segment_id).where(
+        segment.c.owner_id == asked.owner_id,
+        segment.c.pages > 0,
+        segment.c.said_from < asked.edges[-1],
+        segment.c.said_to >= asked.edges[0],
+        *_with(selection.words, segment.c.title, Plain(segment.c.parts), Plain(segment.c.keywords)),
     )
     if selection.thread is not None or selection.speakers is not None:
         query = query.where(segment.c.segment_id.in_(sorted(_talked_of(c, asked))))
     found = c.scalar(select(func.count()).select_from(query.subquery("found"))) or 0
     if not selection.limit:
         return (), found
-    order = (segment.c.pages.desc(), told.c.said_to.desc(), segment.c.segment_id)
+    order = (segment.c.pages.desc(), segment.c.said_to.desc(), segment.c.segment_id)
     ids = [SegmentId(one) for one in c.scalars(query.order_by(*order).limit(selection.limit))]
-    by_id = {one.id: one for one in segments_now(c, asked.owner_id, NOW, None, sorted(ids))}
+    by_id = {one.id: one for one in segments_now(c, asked.owner_id, None, sorted(ids))}
     return tuple(by_id[one] for one in ids), found
 
 

@@ -13,10 +13,22 @@ from typing import Any, assert_never
 from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection
 
-from embermem.core.changes import BegunAnew, Cause, Change, Decision, FactAdded, FactExpires, Moves, kind_of
+from embermem.core.changes import (
+    BegunAnew,
+    Cause,
+    ChainSummarised,
+    Change,
+    Decision,
+    FactAdded,
+    FactExpires,
+    Moves,
+    Noted,
+    kind_of,
+)
 from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, SegmentId, ThreadId
+from embermem.core.state import TopicState, sorted_sources
+from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.protocols import (
     Backlog,
     InSegment,
@@ -37,6 +49,7 @@ from embermem.store.engines.words import upsert
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
 from embermem.store.queries.changes import log
+from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
 from embermem.store.states import States, counted_after
 from embermem.store.transactions import over_owners
@@ -133,12 +146,14 @@ class Work(States):
                 values["reset_no"] = change.no
             if any(_makes_due(decision) for decision in decisions):
                 values["due_at"] = due_from(at)
-            known = after = None
-            if "persona_no" in values or change.no % checkpoints.EVERY == 0:
-                known = self._known(c, owner.id, locked=True)
-                if known.no != revision:
-                    raise _refusal(c, owner.id, revision, lease)
-                after = known.held.after(change, reset="reset_no" in values)
+            known = self._known(c, owner.id, locked=True)
+            if known.no != revision:
+                raise _refusal(c, owner.id, revision, lease)
+            checkpoint = change.no - known.held.checkpoint >= checkpoints.EVERY
+            if checkpoint:
+                known = self._known(c, owner.id, topics=True, locked=True)
+            after = known.held.after(change, reset="reset_no" in values)
+            if "persona_no" in values:
                 values |= counted_after(known.held.state, after.state, change)
             moved = c.execute(
                 update(table)
@@ -150,9 +165,9 @@ class Work(States):
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
-            if after is not None and change.no - after.checkpoint >= checkpoints.EVERY:
-                wrote = checkpoints.write(c, owner.id, after.checkpoint, after.later, change.no)
-                after = replace(after, checkpoint=change.no, later=()) if wrote else None
+            wrote = checkpoint and checkpoints.write(
+                c, owner.id, after.checkpoint, after.later, change.no, after.topics or TopicState()
+            )
             if vectors is not None:
                 embedder = setting(c, "embedder")
                 if embedder and vectors.embedder != embedder:
@@ -163,8 +178,9 @@ class Work(States):
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush(segment_vectors)
-        if known is not None:
-            self._hold(owner.id, known.held, after)
+        if wrote:
+            after = replace(after, checkpoint=change.no, later=())
+        self._hold(owner.id, known.held, after if wrote or not checkpoint else None)  # None: another wrote it
         return change
 
     def postpone(
@@ -191,17 +207,18 @@ class Work(States):
             )
 
     def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        query = _noted(owner_id)
+        query = _in_order(owner_id)
         with self._read() as c:
             embedder = setting(c, "embedder")
             match selection:
                 case Unread():
-                    return reads.noted_pages(c, owner_id, _unread(c, owner_id, selection), 0, embedder)
+                    rows = _unread(c, owner_id, selection)
+                    return _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                 case Pending():
                     pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
                     rows = c.execute(pending.limit(selection.limit)).all()
                     first = list(takewhile(lambda row: _may_be_placed(row, selection.now), rows))
-                    return reads.noted_pages(c, owner_id, first, selection.short, embedder)
+                    return _noted_pages(c, owner_id, first, selection.short, embedder, proposals=True)
                 case InSegment():
                     page = schema.page.c
                     own = query.where(page.segment_id == selection.segment_id)
@@ -210,10 +227,10 @@ class Work(States):
                     if selection.newest is not None:
                         own = own.order_by(None).order_by(page.no.desc()).limit(selection.newest)
                     rows = sorted(c.execute(own).all(), key=lambda row: int(row.no))
-                    return reads.noted_pages(c, owner_id, rows, 0, embedder)
+                    return _noted_pages(c, owner_id, rows, 0, embedder, proposals=selection.unanalysed)
                 case ReadBy():
                     rows = c.execute(query.where(*_last_read_by(selection)).limit(selection.limit)).all()
-                    found = reads.noted_pages(c, owner_id, rows, 0, embedder)
+                    found = _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
                     return tuple(
                         replace(noted, attempts=row.redo_tries or 0, retry_at=None)
                         for noted, row in zip(found, rows, strict=True)
@@ -258,23 +275,30 @@ class Work(States):
             )
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
-        page, chain = schema.page, schema.chain
+        page = schema.page
         found: dict[ThreadId, ChainTail] = {}
         with self._read() as c:
             embedder = setting(c, "embedder")
+            rows = {}
             for thread, no in before.items():
                 tail = reads.select_pages(owner_id).where(page.c.thread == thread, page.c.no < no)
                 row = c.execute(tail.where(page.c.chain_id.is_not(None)).order_by(page.c.no.desc()).limit(1)).first()
-                if row is None:
-                    continue
-                told = c.execute(
-                    select(chain.c.summary, chain.c.sources).where(
-                        chain.c.owner_id == owner_id, chain.c.chain_id == row.chain_id, chain.c.retired_no.is_(None)
-                    )
-                ).first()
-                view, chain_id = reads.page_views(c, owner_id, [row], 0, embedder)[0], ChainId(row.chain_id)
-                summary, sources = ("", ()) if told is None else (told.summary, reads.sources_from(told.sources))
-                found[thread] = ChainTail(view=view, chain_id=chain_id, summary=summary, sources=sources)
+                if row is not None:
+                    rows[thread] = row
+            if not rows:
+                return found
+            topics = self._known(c, owner_id, topics=True).topics_at()
+            written = topics.summaries()
+            numbers = {row.chain_id: written[row.chain_id] for row in rows.values() if row.chain_id in written}
+            told = item_decisions(c, owner_id, ChainSummarised, numbers)
+            for thread, row in rows.items():
+                view, one = reads.page_views(c, owner_id, [row], 0, embedder)[0], told.get(row.chain_id)
+                found[thread] = ChainTail(
+                    view=view,
+                    chain_id=ChainId(row.chain_id),
+                    summary="" if one is None else one.summary,
+                    sources=() if one is None else sorted_sources(one.sources),
+                )
         return found
 
     def segment_states(self, owner_id: OwnerId) -> tuple[SegmentState, ...]:
@@ -350,6 +374,35 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
     return RevisionMoved(f"the owner stands at change {now}, not at {revision}")
 
 
+def _noted_pages(
+    c: Connection, owner_id: OwnerId, rows: Sequence[Any], short: int, embedder: str, *, proposals: bool
+) -> tuple[NotedPage, ...]:
+    """Pages with their vectors and notes, and with what these propose if it is asked for; rows are of
+    `reads.select_pages`."""
+    views = reads.page_views(c, owner_id, rows, short, embedder)
+    numbers = {row.page_id: row.noted_no for row in rows if proposals and row.noted_no is not None}
+    notes = item_decisions(c, owner_id, Noted, numbers)
+    return tuple(
+        NotedPage(
+            view=view,
+            read_seq=row.annotated_seq,
+            chain_id=view.page.chain_id,
+            keywords=view.page.keywords,
+            change=_proposed(notes.get(row.page_id)),
+            attempts=row.attempts,
+            retry_at=reads.time_from(row.retry_at),
+            analysed=row.analysed_seq >= row.last_seq,
+        )
+        for view, row in zip(views, rows, strict=True)
+    )
+
+
+def _proposed(note: Noted | None) -> PersonaChange:
+    if note is None:
+        return PersonaChange()
+    return PersonaChange(facts=note.facts, traits=note.traits, profile=note.profile)
+
+
 def _unread(c: Connection, owner_id: OwnerId, selection: Unread) -> Sequence[Any]:
     asked = {
         "owner": owner_id,
@@ -371,11 +424,11 @@ def _select_unread(*, open_too: bool) -> Any:
     if not open_too:
         newest = (said.c.owner_id == owner_id, said.c.seq == page.c.last_seq)
         wanted.append(or_(not_(_is_open(owner_id, short)), exists().where(*newest, _quiet_at(quiet) <= now)))
-    return _noted(owner_id).where(*wanted).limit(bindparam("limit", type_=Integer))
+    return _in_order(owner_id).where(*wanted).limit(bindparam("limit", type_=Integer))
 
 
-def _noted(owner_id: Any) -> Any:
-    return reads.select_pages(owner_id).add_columns(schema.note.c.proposals).order_by(schema.page.c.no)
+def _in_order(owner_id: Any) -> Any:
+    return reads.select_pages(owner_id).order_by(schema.page.c.no)
 
 
 def _is_open(owner_id: Any, short: Any) -> Any:
@@ -410,10 +463,10 @@ def _is_pending(short: Any) -> Any:
 
 
 def _last_read_by(selection: ReadBy) -> list[Any]:
-    page, note = schema.page.c, schema.note.c
+    page = schema.page.c
     return [
         page.segment_id == selection.segment_id,
-        note.analyst == selection.analyst,
+        page.read_by == selection.analyst,
         _may_be_redone(selection.now),
         page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
     ]
@@ -479,19 +532,17 @@ _BACKLOG = _select_backlog()
 
 def _select_redo(owner_id: OwnerId, analyst: str, now: datetime) -> Any:
     """By segment of mid-term memory with pages whose note is of this analyst, how many of these need not wait, and when
-    the first may be read again. The notes' index finds them: there are few, or much to do."""
-    note, page, segment = schema.note, schema.page, schema.segment
+    the first may be read again."""
+    page, segment = schema.page, schema.segment
     return (
         select(
             page.c.segment_id,
             func.sum(case((_may_be_redone(now), 1), else_=0)).label("pages"),
             func.min(func.coalesce(page.c.redo_at, 0)).label("first"),
         )
-        .select_from(note)
-        .join(page, reads.same(page, note, "page_id"))
+        .select_from(page)
         .join(segment, reads.same(segment, page, "segment_id"))
-        .where(note.c.owner_id == owner_id, note.c.analyst == analyst, note.c.retired_no.is_(None))
-        .where(segment.c.evicted_no.is_(None))
+        .where(page.c.owner_id == owner_id, page.c.read_by == analyst, segment.c.evicted_no.is_(None))
         .group_by(page.c.segment_id)
     )
 

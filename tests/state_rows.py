@@ -1,19 +1,32 @@
-"""What the log of a store says of personas, as rows that can be compared: folded here from the decisions as they
-stand in the file, so that what a store reads is held against it."""
+"""What the log of a store says of personas and topics, as rows that can be compared: folded here from the decisions as
+they stand in the file, so that what a store reads is held against it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from enum import Enum
 from typing import Any
 
-from embermem.core.changes import BegunAnew, Cause, ChainSummarised, Change, SegmentGrew, SegmentWritten, sources
-from embermem.core.state import PersonaState
+from embermem.core.changes import (
+    BegunAnew,
+    Cause,
+    ChainSummarised,
+    Change,
+    Noted,
+    Placed,
+    SegmentEnded,
+    SegmentGrew,
+    SegmentTexts,
+    SegmentWritten,
+    sources,
+)
+from embermem.core.state import PersonaState, TopicState
 from embermem.core.state.persona import PERSONA
 from embermem.core.types import OwnerId, Source
 from embermem.store import checkpoints
-from embermem.store.codec import decisions_from, moment
+from embermem.store.codec import decisions_from, json_text, moment
 from embermem.store.queries.changes import changes
 
 Row = dict[str, Any]
@@ -23,8 +36,13 @@ KEYS = {
     "trait": ("dimension", "change_no"),
     "profile": ("whose", "name", "change_no"),
     "person": ("relation", "one", "other", "change_no"),
+    "note": ("page_id", "change_no"),
+    "membership": ("page_id", "change_no"),
+    "chain": ("chain_id", "change_no"),
+    "segment_text": ("segment_id", "change_no"),
 }
-"""By the names of what `persona_rows` gives, what tells its rows of one owner apart."""
+"""By the names of what `state_rows` gives, what tells its rows of one owner apart."""
+TOPICS = ("note", "membership", "chain", "segment_text")
 
 
 def log_of(look: Callable[..., list[Row]], owner_id: str) -> list[Change]:
@@ -44,14 +62,14 @@ def log_of(look: Callable[..., list[Row]], owner_id: str) -> list[Change]:
     ]
 
 
-def persona_rows(look: Callable[..., list[Row]], *, without: str | None = None) -> dict[str, list[Row]]:
-    """By name, the versions of what is known of all owners but one; and what these, summaries of chains and texts of
-    segments rest on (`source`)."""
+def state_rows(look: Callable[..., list[Row]], *, without: str | None = None) -> dict[str, list[Row]]:
+    """By name, the versions of what is known of all owners but one, and of topics; and what these rest on
+    (`source`)."""
     found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
     for owner in look("SELECT owner_id FROM owner ORDER BY owner_id"):
         if owner["owner_id"] != without:
             log = log_of(look, owner["owner_id"])
-            told = _of_owner(PersonaState(log))
+            told = {**_of_owner(PersonaState(log)), **topic_rows(log)}
             told["source"] += _of_summaries(log)
             for name, rows in told.items():
                 found[name] += [{"owner_id": owner["owner_id"], **row} for row in rows]
@@ -69,6 +87,48 @@ def _of_summaries(log: list[Change]) -> list[Row]:
                 key = ("chain", d.chain_id) if isinstance(d, ChainSummarised) else ("segment", d.segment_id)
                 found.setdefault(key, set()).update((change.no, one) for one in sources(d))
     return [row for (item, item_id), told_by in found.items() for row in _sources(item, item_id, told_by)]
+
+
+def topic_rows(log: list[Change]) -> dict[str, list[Row]]:
+    """The versions of notes, of places of pages, and of what is told of chains and segments, each whole."""
+    found: dict[str, dict[str, list[Row]]] = {name: {} for name in TOPICS}
+    texts = SegmentTexts()
+    for change in log:
+        ended: list[str] = []
+        for d in change.decisions:
+            texts.take(d)
+            if isinstance(d, BegunAnew):
+                found, ended = {name: {} for name in TOPICS}, []
+            elif isinstance(d, Noted):
+                _version(found["note"], change.no, d.page_id, _told_of(d))
+            elif isinstance(d, Placed):
+                _version(found["membership"], change.no, d.page_id, _told_of(d))
+            elif isinstance(d, ChainSummarised):
+                _version(found["chain"], change.no, d.chain_id, _told_of(d))
+            elif isinstance(d, SegmentWritten | SegmentGrew):
+                text = texts.get(d.segment_id)
+                assert text is not None
+                _version(found["segment_text"], change.no, d.segment_id, _told_of(text))
+            elif isinstance(d, SegmentEnded):
+                ended.append(d.segment_id)
+        for segment_id in ended:
+            if (rows := found["segment_text"].get(segment_id)) and rows[-1]["retired_no"] is None:
+                rows[-1]["retired_no"] = change.no
+    return {name: [row for rows in of.values() for row in rows] for name, of in found.items()}
+
+
+def _told_of(d: object) -> Row:
+    told: Row = json.loads(json_text(d))
+    return {name: json_text(one) if isinstance(one, list) else one for name, one in told.items()}
+
+
+def _version(of: dict[str, list[Row]], no: int, key: str, told: Row) -> None:
+    rows = of.setdefault(key, [])
+    if rows and rows[-1]["change_no"] == no:
+        rows.pop()
+    elif rows and rows[-1]["retired_no"] is None:
+        rows[-1]["retired_no"] = no
+    rows.append({**told, "change_no": no, "retired_no": None})
 
 
 def _of_owner(state: PersonaState) -> dict[str, list[Row]]:
@@ -114,9 +174,24 @@ def everything(state: PersonaState) -> list[object]:
     return [state.no, state.begun, state.recorded, facts, items]
 
 
+def all_topics(topics: TopicState) -> list[object]:
+    """All that topics tell of all their moments."""
+    spans = [
+        sorted(
+            (topics.name(key), value if name in ("summaries", "texts", "left") else topics.name(value), began, ended)
+            for key, value, began, ended in zip(
+                one.keys.tolist(), one.values.tolist(), one.began.tolist(), one.ended.tolist(), strict=True
+            )
+        )
+        for name, one in topics._spans()
+    ]
+    return [topics.no, topics.begun, dict(topics.recorded), spans]
+
+
 def falsify(store: Any, owner_id: str, told: Callable[[Any], Any]) -> None:
     """Leave a checkpoint of an owner that says something else than the log: each decision as `told` makes it."""
     with store._write() as c:
         some = [checkpoints.persona_only(one) for one in changes(c, OwnerId(owner_id))]
         false = [replace(one, decisions=tuple(map(told, one.decisions))) for one in some if one.decisions]
-        assert not some or checkpoints.write(c, OwnerId(owner_id), 0, false, some[-1].no)
+        topics = TopicState().extended(changes(c, OwnerId(owner_id)))
+        assert not some or checkpoints.write(c, OwnerId(owner_id), 0, false, some[-1].no, topics)

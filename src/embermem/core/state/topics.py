@@ -1,0 +1,460 @@
+"""The topics of a state: which chain and which segment each page was in, and which changes wrote what is told of these.
+
+The words themselves stay in the log: of a summary or a text, a state knows the number of the change that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, assert_never
+
+import numpy as np
+
+from embermem.core import changes as c
+from embermem.core.changes import Change, Decision
+from embermem.core.types import ChainId, PageId, SegmentId
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["NEVER", "TOPIC_KINDS", "Spans", "TopicMoment", "TopicRows", "TopicState"]
+
+NEVER = int(np.iinfo(np.int64).max)
+"""The end of what stands."""
+_NOTHING = -1
+"""The value of a span in which a key has none."""
+TOPIC_KINDS: frozenset[type[Decision]] = frozenset(
+    {
+        c.Placed,
+        c.Noted,
+        c.ChainSummarised,
+        c.SegmentWritten,
+        c.SegmentGrew,
+        c.SegmentEnded,
+        c.Evicted,
+        c.BegunAnew,
+    }
+)
+"""The kinds of decisions that topics are made of; a fold passes over all others."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """Which value each key had, from which change to which: arrays of one length, in the order of the changes."""
+
+    keys: Ints
+    values: Ints
+    began: Ints
+    ended: Ints
+
+    @classmethod
+    def of(cls, rows: Ints) -> Spans:
+        """The spans of (change, key, value) in the order of the changes, shape (n, 3). Of what a change says of one
+        key, the last counts."""
+        began, keys, values = rows[:, 0], rows[:, 1], rows[:, 2]
+        order = np.lexsort((began, keys))
+        again = np.zeros(len(order), dtype=bool)
+        again[:-1] = (keys[order][1:] == keys[order][:-1]) & (began[order][1:] == began[order][:-1])
+        order = order[~again]
+        ended = np.full(len(order), NEVER)
+        follows = keys[order][1:] == keys[order][:-1]
+        ended[:-1][follows] = began[order][1:][follows]
+        place = np.argsort(order, kind="stable")
+        order = order[place]
+        return cls(keys[order], values[order], began[order], ended[place])
+
+    def rows(self) -> Ints:
+        """What they were made of."""
+        return np.stack([self.began, self.keys, self.values], axis=1)
+
+    def with_rows(self, rows: Ints) -> Spans:
+        """The spans after later changes."""
+        if not len(rows):
+            return self
+        if rows[0, 0] != rows[-1, 0]:
+            return Spans.of(np.concatenate([self.rows(), rows]))
+        new = Spans.of(rows)
+        ended = self.ended.copy()
+        ended[(ended == NEVER) & np.isin(self.keys, new.keys)] = rows[0, 0]
+        return Spans(
+            np.concatenate([self.keys, new.keys]),
+            np.concatenate([self.values, new.values]),
+            np.concatenate([self.began, new.began]),
+            np.concatenate([ended, new.ended]),
+        )
+
+    def stood(self, no: int) -> Ints:
+        """The places of the spans that held after change `no`."""
+        return np.flatnonzero((self.began <= no) & (self.ended > no) & (self.values != _NOTHING))
+
+    def of_key(self, key: int) -> Ints:
+        """The places of all spans of a key in which it had a value."""
+        return np.flatnonzero((self.keys == key) & (self.values != _NOTHING))
+
+    def value(self, key: int, no: int) -> tuple[int, int] | None:
+        """What a key had after change `no`, and the change that began it."""
+        for place in reversed(self.of_key(key).tolist()):
+            if self.began[place] <= no:
+                return (int(self.values[place]), int(self.began[place])) if self.ended[place] > no else None
+        return None
+
+
+_NO_ROWS = np.zeros((0, 3), dtype=np.int64)
+_OF = ("places", "notes", "summaries", "texts", "left")
+"""The spans of a state, by their names there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopicRows:
+    """What some changes say of topics, to be kept. `names` are the ids that it is about; by the name of each of a
+    state's spans, `spans` has the numbers of a change, a key and a value, one after the other, in the order of the
+    changes. `recorded` has the number of each change and its time, in microseconds since 1970; `begun` is the one that
+    last began memory anew."""
+
+    begun: int = 0
+    names: list[str] = field(default_factory=list)
+    recorded: list[int] = field(default_factory=list)
+    spans: dict[str, list[int]] = field(default_factory=dict)
+
+
+class _Names:
+    """Ids and their numbers; more are only ever added, to a copy."""
+
+    __slots__ = ("ids", "numbers")
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self.numbers = {name: number for number, name in enumerate(dict.fromkeys(ids))}
+        self.ids = [*self.numbers]
+
+    def with_new(self, names: Iterable[str]) -> _Names:
+        new = [one for one in dict.fromkeys(names) if one not in self.numbers]
+        return _Names([*self.ids, *new]) if new else self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class TopicState:
+    """The fold of what an owner's changes say of topics, oldest first. It is never changed: `extended` and `redacted`
+    make another.
+
+    `places` say which segment a page was in, `notes` which chain; `summaries` of chains and `texts` of segments say
+    which changes wrote them; `left` when a segment was evicted, or ended. Keys and values are numbers of `ids`.
+    """
+
+    no: int = 0
+    """The last change that was folded."""
+    begun: int = 0
+    """The change that last began memory anew; 0: none."""
+    recorded: Mapping[int, datetime] = field(default_factory=dict)
+    """When the changes that say something of topics were recorded."""
+    names: _Names = field(default_factory=_Names)
+    places: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    notes: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    summaries: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    texts: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    left: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+
+    def extended(self, changes: Iterable[Change], upto: int = 0) -> TopicState:
+        """The state after further changes, the last of which is `upto` if it says nothing of topics. Raises ValueError
+        for a change that is not newer than the last."""
+        made, told = self, _Told()
+        for change in changes:
+            if change.no <= max(made.no, told.no):
+                raise ValueError(f"change {change.no} comes after {made.no}; a state folds changes in their order")
+            if told.take(change):
+                made = TopicState(begun=change.no)
+        made = made._with(told)
+        return made if upto <= made.no else replace(made, no=upto)
+
+    def redacted(self, pairs: Iterable[tuple[Change, Change]]) -> TopicState:
+        """The state of the log in which each first change reads as the second, of the same number. Both may leave out
+        decisions that stay as they are, on items of which they say nothing else."""
+        before, after = _Told(), _Told()
+        for was, now in sorted(pairs, key=lambda pair: pair[0].no):
+            if self.begun <= was.no <= self.no:
+                before.take(was)
+                after.take(now)
+        names = self.names.with_new(after.ids())
+        made, numbers = {}, {self.begun}
+        for of, spans in self._spans():
+            kept = np.ones(len(spans.keys), dtype=bool)
+            for no, key in {(no, self.number(key)) for no, key, _ in before.of[of]}:
+                kept[(spans.keys == key) & (spans.began == no)] = False
+            rows = np.concatenate([spans.rows()[kept], after.numbered(of, names)])
+            made[of] = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
+            numbers.update(made[of].began.tolist())
+        recorded = {no: at for no, at in {**self.recorded, **after.recorded}.items() if no in numbers}
+        return TopicState(no=self.no, begun=self.begun, recorded=dict(sorted(recorded.items())), names=names, **made)
+
+    def at(self, no: int | None = None) -> TopicMoment:
+        """What was known after change `no`; by default the newest."""
+        return TopicMoment(self, self.no if no is None else no)
+
+    def rows(self, after: int = 0, upto: int = NEVER) -> TopicRows:
+        """What the changes after one, up to another, say."""
+        found = {of: _between(spans.rows(), after, upto) for of, spans in self._spans()}
+        used = [found[of][:, 1] for of in found] + [found[of][:, 2] for of in _NAMING]
+        known = np.unique(np.concatenate(used)) if used else np.zeros(0, dtype=np.int64)
+        made: dict[str, list[int]] = {}
+        for of, rows in found.items():
+            keys = np.searchsorted(known, rows[:, 1])
+            values = np.searchsorted(known, rows[:, 2]) if of in _NAMING else rows[:, 2]
+            if len(rows):
+                made[of] = np.stack([rows[:, 0], keys, values], axis=1).ravel().tolist()
+        times = ((no, at) for no, at in self.recorded.items() if after < no <= upto)
+        return TopicRows(
+            begun=self.begun,
+            names=[self.names.ids[number] for number in known.tolist()],
+            recorded=[number for no, at in times for number in (no, (at - _EPOCH) // _MICROSECOND)],
+            spans=made,
+        )
+
+    @classmethod
+    def of_rows(cls, some: Iterable[TopicRows], no: int) -> TopicState:
+        """The state after change `no` of what all changes up to it say, oldest first. Raises ValueError for what
+        `rows` did not give."""
+        parts = [*some]
+        names = _Names(name for part in parts for name in part.names)
+        rows: dict[str, list[Ints]] = {of: [] for of in _OF}
+        recorded: dict[int, datetime] = {}
+        for part in parts:
+            own = np.array([names.numbers[name] for name in part.names], dtype=np.int64)
+            for of, numbers in part.spans.items():
+                told = np.array(numbers, dtype=np.int64).reshape(-1, 3)
+                if of not in rows or (len(told) and not 0 <= told[:, 1].min() <= told[:, 1].max() < len(own)):
+                    raise ValueError("rows of topics are damaged")
+                told[:, 1] = own[told[:, 1]]
+                if of in _NAMING:
+                    told[:, 2] = own[told[:, 2]]
+                rows[of].append(told)
+            times = iter(part.recorded)
+            recorded.update((one, _EPOCH + at * _MICROSECOND) for one, at in zip(times, times, strict=True))
+        spans = {of: Spans.of(np.concatenate([_NO_ROWS, *told])) for of, told in rows.items()}
+        begun = max((part.begun for part in parts), default=0)
+        return cls(no=no, begun=begun, recorded=recorded, names=names, **spans)
+
+    def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:
+        """All that changes up to one say, in a form that can be compared: of what, the change, the key and its
+        value."""
+        of = self.names.ids
+        return sorted(
+            (name, no, of[key], of[value] if name in _NAMING else str(value))
+            for name, spans in self._spans()
+            for no, key, value in spans.rows().tolist()
+            if no <= upto
+        )
+
+    def number(self, name: str) -> int:
+        """The number of an id; -1 for one that no change names."""
+        return self.names.numbers.get(name, _NOTHING)
+
+    def name(self, number: int) -> str:
+        """The id of a number."""
+        return self.names.ids[number]
+
+    def notes_of(self, page_id: str) -> list[tuple[ChainId, int]]:
+        """The chains that a page was in, each with the change that noted it."""
+        return [(ChainId(chain), no) for chain, no in self._told(self.notes, page_id)]
+
+    def places_of(self, page_id: str) -> list[tuple[SegmentId, int]]:
+        """The segments that a page was in, each with the change that placed it there."""
+        return [(SegmentId(segment), no) for segment, no in self._told(self.places, page_id)]
+
+    def _told(self, spans: Spans, key: str) -> Iterator[tuple[str, int]]:
+        for place in spans.of_key(self.number(key)).tolist():
+            yield self.name(int(spans.values[place])), int(spans.began[place])
+
+    def ever_in(self, segment_id: str) -> dict[PageId, int]:
+        """The pages that were ever in a segment, each with the change that placed it there first."""
+        found: dict[PageId, int] = {}
+        for place in np.flatnonzero(self.places.values == self.number(segment_id)).tolist():
+            found.setdefault(PageId(self.name(int(self.places.keys[place]))), int(self.places.began[place]))
+        return found
+
+    def summaries_of(self, chain_id: str) -> list[int]:
+        """The changes that summarised a chain."""
+        return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]
+
+    def texts_of(self, ids: Iterable[str] | None = None) -> Iterator[tuple[int, SegmentId, int | None]]:
+        """The changes that wrote texts of segments, of all or of some, in order; each with the segment, and the change
+        that ended what it wrote."""
+        spans = self.texts
+        told = spans.values != _NOTHING
+        if ids is not None:
+            told &= np.isin(spans.keys, [self.number(one) for one in ids])
+        for place in np.flatnonzero(told).tolist():
+            until = None if spans.ended[place] == NEVER else int(spans.ended[place])
+            yield int(spans.began[place]), SegmentId(self.name(int(spans.keys[place]))), until
+
+    def segments(self) -> list[SegmentId]:
+        """All segments in which a page ever was, or whose text was written, in the order of their beginning."""
+        began = np.concatenate([self.places.began, self.texts.began])
+        number = np.concatenate([self.places.values, self.texts.keys])
+        order = np.argsort(began, kind="stable")
+        return [SegmentId(self.name(one)) for one in dict.fromkeys(number[order].tolist())]
+
+    def opened(self) -> dict[SegmentId, int]:
+        """By which change each segment was opened."""
+        found: dict[int, int] = {}
+        for number, began in ((self.places.values, self.places.began), (self.texts.keys, self.texts.began)):
+            for one, no in zip(number.tolist(), began.tolist(), strict=True):
+                found[one] = min(no, found.get(one, no))
+        return {SegmentId(self.name(one)): no for one, no in found.items()}
+
+    def _spans(self) -> Iterator[tuple[str, Spans]]:
+        return ((of, getattr(self, of)) for of in _OF)
+
+    def _with(self, told: _Told) -> TopicState:
+        names = self.names.with_new(told.ids())
+        spans: dict[str, Spans] = {of: one.with_rows(told.numbered(of, names)) for of, one in self._spans()}
+        recorded = {**self.recorded, **told.recorded} if told.recorded else self.recorded
+        no = max(self.no, told.no)
+        return TopicState(no=no, begun=self.begun, recorded=recorded, names=names, **spans)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMoment:
+    """Topics as they were after change `no`: a view, of which nothing is copied."""
+
+    state: TopicState
+    no: int
+
+    def places(self) -> dict[PageId, SegmentId]:
+        """The segment of each page that was in one."""
+        of, spans = self.state.names.ids, self.state.places
+        stood = spans.stood(self.no)
+        told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), strict=True)
+        return {PageId(of[page]): SegmentId(of[segment]) for page, segment in told}
+
+    def notes(self) -> dict[PageId, tuple[ChainId, int]]:
+        """The chain of each page that was in one, and the change that noted it."""
+        of, spans = self.state.names.ids, self.state.notes
+        stood = spans.stood(self.no)
+        told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), spans.began[stood].tolist(), strict=True)
+        return {PageId(of[page]): (ChainId(of[chain]), no) for page, chain, no in told}
+
+    def place(self, page_id: str) -> tuple[SegmentId, int] | None:
+        """The segment of a page, and the change that placed it there."""
+        found = self.state.places.value(self.state.number(page_id), self.no)
+        return None if found is None else (SegmentId(self.state.name(found[0])), found[1])
+
+    def note(self, page_id: str) -> tuple[ChainId, int] | None:
+        """The chain of a page, and the change that noted it."""
+        found = self.state.notes.value(self.state.number(page_id), self.no)
+        return None if found is None else (ChainId(self.state.name(found[0])), found[1])
+
+    def left(self, segment_id: str) -> int | None:
+        """The change that took a segment out of mid-term memory, last."""
+        found = self.state.left.value(self.state.number(segment_id), self.no)
+        return None if found is None else found[1]
+
+    def summaries(self) -> dict[ChainId, int]:
+        """By chain, the change that wrote its summary."""
+        return {ChainId(name): no for name, no in self._written(self.state.summaries)}
+
+    def texts(self) -> dict[SegmentId, int]:
+        """By segment, the change that wrote its text."""
+        return {SegmentId(name): no for name, no in self._written(self.state.texts)}
+
+    def _written(self, spans: Spans) -> Iterator[tuple[str, int]]:
+        for place in spans.stood(self.no).tolist():
+            yield self.state.name(int(spans.keys[place])), int(spans.began[place])
+
+
+_NAMING = ("places", "notes")
+"""The spans whose values are ids."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def _between(rows: Ints, after: int, upto: int) -> Ints:
+    first, last = np.searchsorted(rows[:, 0], [after, upto], side="right")
+    return rows[first:last]
+
+
+class _Told:
+    """What changes say of topics, as it is gathered: by the name of a state's spans, (change, key, value)."""
+
+    def __init__(self) -> None:
+        self.no = 0
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self.recorded: dict[int, datetime] = {}
+        self.of: dict[str, list[tuple[int, str, str | int]]] = {of: [] for of in _OF}
+
+    def take(self, change: Change) -> bool:
+        """Take in a change; whether it began memory anew."""
+        self.no, anew, ended = change.no, False, list[SegmentId]()
+        for d in change.decisions:
+            match d:
+                case c.Placed():
+                    self._add("places", d.page_id, d.segment_id)
+                case c.Noted():
+                    self._add("notes", d.page_id, d.chain_id)
+                case c.ChainSummarised():
+                    self._add("summaries", d.chain_id)
+                case c.SegmentWritten() | c.SegmentGrew():
+                    self._add("texts", d.segment_id)
+                case c.SegmentEnded():
+                    ended.append(d.segment_id)
+                    self._add("left", d.segment_id)
+                case c.Evicted():
+                    self._add("left", d.segment_id)
+                case c.BegunAnew():
+                    self._begin_anew()
+                    anew, ended = True, []
+                case (
+                    c.FactAdded()
+                    | c.FactStrengthened()
+                    | c.FactRetired()
+                    | c.FactArchived()
+                    | c.FactRestored()
+                    | c.FactPinned()
+                    | c.FactExpires()
+                    | c.TraitSet()
+                    | c.TraitCleared()
+                    | c.ProfileSet()
+                    | c.PersonRelated()
+                ):
+                    continue  # of the persona (core/state/persona.py)
+                case (
+                    c.Embedded()
+                    | c.Analysed()
+                    | c.FactAffirmed()
+                    | c.FactDenied()
+                    | c.FactBarred()
+                    | c.TextsBarred()
+                    | c.ConflictSettled()
+                    | c.Undone()
+                    | c.Erased()
+                ):
+                    continue  # where work stands, and rulings (core/user_overrides.py)
+                case _:
+                    assert_never(d)
+            self.recorded[change.no] = change.recorded_at
+        for segment_id in ended:  # what a change ends is ended once it is whole
+            self._add("texts", segment_id, _NOTHING)
+        return anew
+
+    def _add(self, of: str, key: str, value: str | int = 0) -> None:
+        self.of[of].append((self.no, key, value))
+
+    def ids(self) -> Iterator[str]:
+        """All ids that they are about."""
+        for of, told in self.of.items():
+            for _, key, value in told:
+                yield key
+                if of in _NAMING:
+                    yield str(value)
+
+    def numbered(self, of: str, names: _Names) -> Ints:
+        """The rows of a kind of spans."""
+        by = names.numbers
+        told: Sequence[tuple[int, int, int]] = [
+            (no, by[key], value if isinstance(value, int) else by[value]) for no, key, value in self.of[of]
+        ]
+        return np.array(told, dtype=np.int64).reshape(-1, 3)
