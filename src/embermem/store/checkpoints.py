@@ -21,11 +21,12 @@ from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change
 from embermem.core.errors import StoreCorrupt
-from embermem.core.state import PERSONA_KINDS, TopicRows, TopicState
+from embermem.core.state import PERSONA_KINDS, TopicRows, TopicState, alike_of_topics
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, from_json, json_text, micros, moment
 from embermem.store.engines.words import upsert
+from embermem.store.statements import update_rows
 
 __all__ = ["EVERY", "TABLES", "drop", "load", "load_topics", "persona_only", "redact", "write"]
 
@@ -33,7 +34,7 @@ TABLES = (schema.checkpoint, schema.checkpoint_part)
 
 EVERY = 128
 """Changes after which the process that wrote the last of them brings the checkpoint up to date."""
-_PART = 256
+_PART = 64
 """Numbers of changes of one part."""
 _OF = ("changes", "topics")
 """The columns of a part: what its changes say of the persona, and of topics."""
@@ -76,7 +77,8 @@ def write(c: Connection, owner_id: OwnerId, since: int, later: Sequence[Change],
         of = {part: [*some] for part, some in groupby(later, key=lambda change: _part_of(change.no))}
         for part in range(_part_of(since + 1), _part_of(upto) + 1):
             entries = [*_entries(c, owner_id, part, digests), *map(_entry, of.get(part, ()))]
-            digests[part] = _put(c, owner_id, part, entries, _rows_of(topics, part, upto))
+            changes, rows = json_text(entries), json_text(_rows_of(topics, part, upto))
+            digests[part] = _put(c, owner_id, part, digests.get(part), changes=changes, topics=rows)
     except StoreCorrupt:
         drop(c, owner_id)
         return False
@@ -92,19 +94,26 @@ def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Chang
     parts = {*c.scalars(select(table.c.part).where(table.c.owner_id == owner_id))}
     if not no and not parts:
         return
-    redacted = {now.no: now for _, now in pairs if now.no <= no}
+    both = [(was, now) for was, now in pairs if now.no <= no]
+    told = ((persona_only(was), persona_only(now)) for was, now in both)
+    redacted = {now.no: now for was, now in told if was.decisions != now.decisions}
+    of_topics = {_part_of(now.no) for was, now in both if not alike_of_topics(was, now)}
     try:
         if not no or parts != digests.keys():
             raise StoreCorrupt("a checkpoint is damaged")
+        if not redacted and not of_topics:
+            return
         for part in sorted({_part_of(one) for one in redacted}):
             kept: list[_Entry] = []
             for entry in _entries(c, owner_id, part, digests):
                 now = redacted.get(entry[0])
                 if now is None:
                     kept.append(entry)
-                elif (told := persona_only(now)).decisions:
-                    kept.append(_entry(told))
-            digests[part] = _put(c, owner_id, part, kept, _rows_of(topics, part, no))
+                elif now.decisions:
+                    kept.append(_entry(now))
+            digests[part] = _put(c, owner_id, part, digests[part], changes=json_text(kept))
+        for part in sorted(of_topics):
+            digests[part] = _put(c, owner_id, part, digests[part], topics=json_text(_rows_of(topics, part, no)))
     except StoreCorrupt:  # nothing of it may stay that is to be forgotten
         drop(c, owner_id)
     else:
@@ -183,12 +192,15 @@ def _rows(c: Connection, query: Select[Any]) -> Sequence[Row[Any]]:
         raise StoreCorrupt("a checkpoint is damaged") from None
 
 
-def _put(c: Connection, owner_id: OwnerId, part: int, entries: Sequence[_Entry], topics: TopicRows) -> _Digests:
-    """Write a part; its digests."""
-    told = dict(zip(_OF, (json_text(entries), json_text(topics)), strict=True))
-    statement = upsert(c, schema.checkpoint_part).values(owner_id=owner_id, part=part, **told)
-    c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "part"], set_=told))
-    return _digest(part, told["changes"]), _digest(part, told["topics"])
+def _put(c: Connection, owner_id: OwnerId, part: int, known: _Digests | None, **told: str) -> _Digests:
+    """Write columns of a part, all of one that is not `known` yet; its digests."""
+    if known is None:
+        statement = upsert(c, schema.checkpoint_part).values(owner_id=owner_id, part=part, **told)
+        c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "part"], set_=told))
+    else:
+        update_rows(c, schema.checkpoint_part, owner_id, ("part",), [{"part": part, **told}])
+    changes, topics = (_digest(part, told[name]) if name in told else "" for name in _OF)
+    return (changes, topics) if known is None else (changes or known[0], topics or known[1])
 
 
 def _rows_of(topics: TopicState, part: int, upto: int) -> TopicRows:

@@ -56,6 +56,8 @@ def _owned(name: str, *items: SchemaItem, small: bool = False) -> Table:
     return Table(name, metadata, Column("owner_id", OwnerKey(), primary_key=True), *items, sqlite_with_rowid=not small)
 
 
+_QUICKLY = 1
+"""The level at which zlib packs what is written again and again."""
 ID_LENGTH = 40
 """Characters of an id, at most; a key that may be longer is a caller's or a person's words."""
 
@@ -355,8 +357,8 @@ checkpoint = _owned(
 checkpoint_part = _owned(
     "checkpoint_part",
     Column("part", Integer, primary_key=True),
-    Column("changes", PackedText, nullable=False),
-    Column("topics", PackedText, nullable=False),
+    Column("changes", PackedText(_QUICKLY), nullable=False),
+    Column("topics", PackedText(_QUICKLY), nullable=False),
 )
 
 # Keyed hashes of what was forgotten: `kind` is message or text (changes.TextsBarred). A mark has a row for each change

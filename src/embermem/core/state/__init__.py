@@ -8,7 +8,15 @@ are folded apart: the persona, and topics.
 
 from embermem.core.state.facts import FactHistory, FactState, sorted_sources
 from embermem.core.state.persona import PERSONA_KINDS, PersonaMoment, PersonaState
-from embermem.core.state.topics import NEVER, TOPIC_KINDS, Spans, TopicMoment, TopicRows, TopicState
+from embermem.core.state.topics import (
+    NEVER,
+    TOPIC_KINDS,
+    Spans,
+    TopicMoment,
+    TopicRows,
+    TopicState,
+    alike_of_topics,
+)
 from embermem.core.state.versions import Version, Versions
 
 __all__ = [
@@ -25,5 +33,6 @@ __all__ = [
     "TopicState",
     "Version",
     "Versions",
+    "alike_of_topics",
     "sorted_sources",
 ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["NEVER", "TOPIC_KINDS", "Spans", "TopicMoment", "TopicRows", "TopicState"]
+__all__ = ["NEVER", "TOPIC_KINDS", "Spans", "TopicMoment", "TopicRows", "TopicState", "alike_of_topics"]
 
 NEVER = int(np.iinfo(np.int64).max)
 """The end of what stands."""
@@ -368,6 +368,14 @@ _NAMING = ("places", "notes")
 """The spans whose values are ids."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+def alike_of_topics(one: Change, other: Change) -> bool:
+    """Whether two tellings of a change say the same of topics."""
+    told, again = _Told(), _Told()
+    told.take(one)
+    again.take(other)
+    return told.of == again.of
 
 
 def _between(rows: Ints, after: int, upto: int) -> Ints:

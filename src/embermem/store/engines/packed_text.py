@@ -61,20 +61,25 @@ class PackedText(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
+    def __init__(self, level: int = _LEVEL) -> None:
+        """`level` is zlib's: what is rewritten often is packed with less effort."""
+        super().__init__()
+        self.level = level
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
         """What the column holds."""
-        return value if value is None or dialect.name != "sqlite" else _packed(value)
+        return value if value is None or dialect.name != "sqlite" else _packed(value, self.level)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
         """The text. Raises StoreCorrupt."""
         return plain_text(value)
 
 
-def _packed(text: str) -> bytes | str:
+def _packed(text: str, level: int) -> bytes | str:
     data = text.encode()
     if len(data) > _MOST:
         return text
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
+    packer = zlib.compressobj(level, zlib.DEFLATED, _RAW, zlib.DEF_MEM_LEVEL, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
     made = _MARKS + packer.compress(data) + packer.flush()
     return made if len(made) < len(data) else text
 
