@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,9 +25,11 @@ from embermem.index.snapshot import Snapshot
 from embermem.languages.words import terms
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from numpy.typing import NDArray
 
-    from embermem.core.types import Vector
+    from embermem.core.types import Vector, Vectors
     from embermem.index.facts import Rows
     from embermem.index.vectors import TextVectors
     from embermem.protocols import PersonaTimeline, SegmentTimeline, Version
@@ -43,7 +44,6 @@ _Line = TypeVar("_Line", ProfileField, Trait)
 
 _ARCHIVED = 2
 """The part of a table of facts that holds those which the cap moved out."""
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _AT_ONCE = 1024
 """Pages whose vectors are added up at once: what is held meanwhile stays small."""
 _FACT_BYTES, _KEYWORD_BYTES, _LINE_BYTES, _SUMMARY_BYTES = 1500, 70, 700, 200
@@ -160,8 +160,8 @@ def true_at(fact: Fact, at: datetime) -> bool:
 class SegmentsThen:
     """An owner's segments at one revision, those opened since too, which hold no page yet.
 
-    Sums of page vectors are not kept for each moment: a segment's cosine is the sum of its pages' products with the
-    query over the length of the sum, and of the lengths one is kept for each page that came. Where segments have the
+    A segment's cosine is the sum of its pages' products with the query over the length of the sum of their vectors,
+    which is measured once for a moment, where it is asked for. Where segments have the
     vectors of their summaries (`vectors`), those of the summaries of then are made when they are asked for.
     """
 
@@ -183,11 +183,15 @@ class SegmentsThen:
         towards = direction(e_q)
         if towards is None or not self.ids:
             return np.zeros(len(self.ids))
-        found = self.placings.cosines(self.row_dots(towards), self.revision, len(self.ids))
+        found = self.placings.cosines(self.row_dots(towards), self._measured)
         if self.vectors is not None and self.summaries:
             made = self.vectors.of(list(self.summaries.values()))
             found[list(self.summaries)] = np.clip(cosines(made, towards[None])[:, 0], -1.0, 1.0)
         return found
+
+    @cached_property
+    def _measured(self) -> _Measured:
+        return self.placings.measured(self.revision, len(self.ids))
 
     def place_of(self, segment_id: str) -> int | None:
         """The place of a segment."""
@@ -203,31 +207,36 @@ class SegmentsThen:
         return self.archived.nbytes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """The placings that stood at a revision, by their places; the length of each page's sum of vectors; and of each
+    segment's sum of its pages' vectors, which have length 1."""
+
+    stood: Ints
+    lengths: Floats
+    norms: Floats
+
+
 class _Placings:
     """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
 
     def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot) -> None:
-        numbers = [snapshot.page_number(page_id) for page_id in timeline.pages]
-        number = np.array([-1 if one is None else one for one in numbers], dtype=np.int64)
+        number = np.array([-1 if one is None else one for one in snapshot.page_numbers(timeline.pages)], dtype=np.int64)
         known = timeline.placings[number[timeline.placings[:, 0]] >= 0]
         known = known[np.lexsort((known[:, 2], known[:, 1]))]
         self._page, self._place = number[known[:, 0]], known[:, 1]
         self._no, self._until = known[:, 2], known[:, 3]
+        self._vectors_of, self._dim = snapshot.vectors_of, snapshot.dim
         # What a page's vector is made of: what was said on it until it was placed.
-        begins = {
-            page: [(row, snapshot.utterances[row].recorded_at) for row in snapshot.page_begins(page)]
-            for page in numbers
-            if page is not None
-        }
-        times = (_EPOCH + at * _MICROSECOND for at in known[:, 4].tolist())
-        rows = [
-            [row for row, said in begins[page] if said <= at]
-            for page, at in zip(self._page.tolist(), times, strict=True)
-        ]
-        self._rows = np.array([row for some in rows for row in some], dtype=np.int64)
-        self._starts = np.cumsum([0, *(len(some) for some in rows)])
-        self._lengths, events = self._measured(snapshot)
-        self._event_place, self._event_no, self._event_length = events
+        begins = snapshot.begins()
+        pages = snapshot.page_of(snapshot.n)[begins]
+        order = np.argsort(pages, kind="stable")
+        first, last = (np.searchsorted(pages[order], self._page, side) for side in ("left", "right"))
+        which, inside = _ranges(first, last)
+        rows = begins[order][inside]
+        said = snapshot.recorded_at(rows) <= known[which, 4]
+        self._rows = rows[said]
+        self._starts = np.append(0, np.cumsum(np.bincount(which[said], minlength=len(known))))
 
     def by_page(self, pages: int, revision: int) -> NDArray[np.int32]:
         """The place of the segment that each page was in, −1 for none; shape (pages,)."""
@@ -236,69 +245,53 @@ class _Placings:
         found[self._page[stood]] = self._place[stood]
         return found
 
-    def cosines(self, row_dots: Floats, revision: int, segments: int) -> Floats:
+    def cosines(self, row_dots: Floats, then: _Measured) -> Floats:
         """Each segment's cosine to a query, of which `row_dots` are the products with every row; 0 without a vector."""
-        found = np.zeros(segments)
-        stood = self._stood(revision)
-        if not stood.any():
-            return found
         products = np.zeros(len(self._rows))
         seen = self._rows < len(row_dots)  # the others came later, or only were recorded so, by a clock that went back
         products[seen] = row_dots[self._rows[seen]]
         sums = np.append(0.0, np.cumsum(products))
-        dots = (sums[self._starts[1:]] - sums[self._starts[:-1]])[stood]
-        lengths = self._lengths[stood]
-        dots = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0.0)
-        total = np.bincount(self._place[stood], weights=dots, minlength=segments)
-        events = np.bincount(self._event_place[self._event_no <= revision], minlength=segments)
-        first = np.searchsorted(self._event_place, np.arange(segments))
-        some = events > 0
-        norms = np.zeros(segments)
-        norms[some] = self._event_length[(first + events - 1)[some]]
-        return np.clip(np.divide(total, norms, out=found, where=norms > 1e-6), -1.0, 1.0)
+        dots = (sums[self._starts[1:]] - sums[self._starts[:-1]])[then.stood]
+        dots = np.divide(dots, then.lengths, out=np.zeros_like(dots), where=then.lengths > 0.0)
+        total = np.bincount(self._place[then.stood], weights=dots, minlength=len(then.norms))
+        norms = then.norms
+        return np.clip(np.divide(total, norms, out=np.zeros(len(norms)), where=norms > 1e-6), -1.0, 1.0)
+
+    def measured(self, revision: int, segments: int) -> _Measured:
+        """What the cosines of a revision need beside a query: one pass over the vectors of the pages that stood."""
+        stood = np.flatnonzero(self._stood(revision))
+        lengths, sums = np.zeros(len(stood)), np.zeros((segments, self._dim))
+        for start in range(0, len(stood), _AT_ONCE):
+            which = stood[start : start + _AT_ONCE]
+            lengths[start : start + _AT_ONCE], vectors = self._page_vectors(which)
+            np.add.at(sums, self._place[which], vectors)
+        return _Measured(stood, lengths, np.sqrt(np.einsum("ij,ij->i", sums, sums)))
 
     def _stood(self, revision: int) -> Mask:
         return np.asarray((self._no <= revision) & (self._until > revision))
 
-    def _measured(self, snapshot: Snapshot) -> tuple[Floats, tuple[Ints, Ints, Floats]]:
-        """The length of each page's sum of vectors; and of each segment's after every page that came or went."""
-        count, dim = len(self._no), snapshot.dim
-        lengths = np.zeros(count)
-        went = np.flatnonzero(self._until != NEVER)
-        which = np.concatenate([np.arange(count), went])
-        sign = np.repeat([1.0, -1.0], [count, len(went)])
-        place = self._place[which]
-        no = np.concatenate([self._no, self._until[went]])
-        order = np.lexsort((no, place))
-        place, no, after = place[order], no[order], np.zeros(len(order))
-        total, last = np.zeros(dim), -1
-        for start in range(0, len(order), _AT_ONCE):
-            part = order[start : start + _AT_ONCE]
-            vectors, measured = self._page_vectors(snapshot, which[part])
-            lengths[which[part]] = measured
-            for i, vector in enumerate(vectors * sign[part][:, None], start):
-                if place[i] != last:
-                    total, last = np.zeros(dim), int(place[i])
-                total += vector
-                after[i] = np.sqrt(total @ total)
-        return lengths, (place, no, after)
-
-    def _page_vectors(self, snapshot: Snapshot, which: Ints) -> tuple[Floats, Floats]:
-        """The vectors of these pages, of length 1 (0 without any), and how long the sums of their rows' were."""
-        sums = np.zeros((len(which), snapshot.dim))
-        counts = self._starts[which + 1] - self._starts[which]
-        some = np.flatnonzero(counts)
-        if len(some):
-            rows = np.concatenate([self._rows[self._starts[i] : self._starts[i + 1]] for i in which[some].tolist()])
-            begins = np.cumsum(counts[some]) - counts[some]
-            sums[some] = np.add.reduceat(snapshot.vectors_of(rows), begins, axis=0, dtype=np.float64)
+    def _page_vectors(self, which: Ints) -> tuple[Floats, Vectors]:
+        """How long the sums of the vectors of these pages' rows are, and the sums with length 1 (0 without any)."""
+        sums = np.zeros((len(which), self._dim), dtype=np.float32)
+        page, inside = _ranges(self._starts[which], self._starts[which + 1])
+        if len(inside):
+            some, begins = np.unique(page, return_index=True)
+            sums[some] = np.add.reduceat(self._vectors_of(self._rows[inside]), begins, axis=0)
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
-        return np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0), lengths
+        np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0)
+        return lengths.astype(np.float64), sums
 
     @property
     def nbytes(self) -> int:
-        arrays = (self._place, self._no, self._until, self._page, self._rows, self._starts, self._lengths)
-        return sum(a.nbytes for a in (*arrays, self._event_place, self._event_no, self._event_length))
+        arrays = (self._place, self._no, self._until, self._page, self._rows, self._starts)
+        return sum(a.nbytes for a in arrays)
+
+
+def _ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """All numbers from each of `first` to before its `last`, and of which of these each is."""
+    counts = last - first
+    which = np.repeat(np.arange(len(counts)), counts)
+    return which, np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts - first, counts)
 
 
 class _Keywords:

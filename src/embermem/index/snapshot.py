@@ -490,6 +490,11 @@ class Snapshot:
         number = self._log.page_number(page_id)
         return number if number is not None and number < self.pages else None
 
+    def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
+        """The same of each of these pages."""
+        numbers = self._log.page_numbers(page_ids)
+        return [one if one is not None and one < self.pages else None for one in numbers]
+
     def page_rows(self, page: int) -> tuple[int, ...]:
         """The rows of a page, ascending."""
         return tuple(row for row in self._log.rows_of_page(page) if row < self.n)
@@ -497,6 +502,10 @@ class Snapshot:
     def page_begins(self, page: int) -> tuple[int, ...]:
         """The first row of each of a page's utterances: a page's vector is made of theirs."""
         return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
+
+    def recorded_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """When the utterances that begin with these rows were recorded, in microseconds since 1970 (UTC)."""
+        return np.asarray(self._log.said.recorded_at.data[rows])
 
     def begins(self) -> NDArray[np.int64]:
         """The first row of every utterance."""

@@ -200,6 +200,10 @@ def _drop_records(connection: Connection) -> None:
 
 
 def _drop_tables(connection: Connection) -> None:
+    """Tables and a column that are no more, and indexes that nothing asks."""
+    for index in ("ix_page_chain", "ix_page_touched"):
+        connection.execute(text(f"DROP INDEX IF EXISTS {index}"))
+    connection.execute(text("ALTER TABLE page DROP COLUMN touched_no"))
     for table in _ENDED_TABLES:
         connection.execute(text(f"DROP TABLE {table}"))
 

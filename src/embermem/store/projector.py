@@ -177,9 +177,7 @@ class Projector:
         return {"owner_id": self._owner_id, **values}
 
     def _page(self, page_id: str) -> Row:
-        row = self._pages.setdefault(page_id, {})
-        row["touched_no"] = self._no
-        return row
+        return self._pages.setdefault(page_id, {})
 
     def _segment(self, segment_id: str) -> _SegmentMoves:
         return self._segments.setdefault(segment_id, _SegmentMoves())
@@ -344,5 +342,5 @@ def forget_derived(connection: Connection, owner_id: OwnerId) -> None:
     connection.execute(
         update(schema.page)
         .where(schema.page.c.owner_id == owner_id)
-        .values(annotated_seq=read, analysed_seq=read, touched_no=0, **none, **NO_WAITING)
+        .values(annotated_seq=read, analysed_seq=read, **none, **NO_WAITING)
     )

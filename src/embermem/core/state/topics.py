@@ -31,6 +31,7 @@ TOPIC_KINDS: frozenset[type[Decision]] = frozenset(
     {
         c.Placed,
         c.Noted,
+        c.Analysed,
         c.ChainSummarised,
         c.SegmentWritten,
         c.SegmentGrew,
@@ -104,7 +105,7 @@ class Spans:
 
 
 _NO_ROWS = np.zeros((0, 3), dtype=np.int64)
-_OF = ("places", "notes", "summaries", "texts", "left")
+_OF = ("places", "notes", "analysed", "summaries", "texts", "left")
 """The spans of a state, by their names there."""
 
 
@@ -140,8 +141,9 @@ class TopicState:
     """The fold of what an owner's changes say of topics, oldest first. It is never changed: `extended` and `redacted`
     make another.
 
-    `places` say which segment a page was in, `notes` which chain; `summaries` of chains and `texts` of segments say
-    which changes wrote them; `left` when a segment was evicted, or ended. Keys and values are numbers of `ids`.
+    `places` say which segment a page was in, `notes` which chain; `analysed` which changes analysed a page for the
+    persona, `summaries` and `texts` which wrote those of chains and of segments; `left` when a segment was evicted, or
+    ended. Keys and values are numbers of ids.
     """
 
     no: int = 0
@@ -153,6 +155,7 @@ class TopicState:
     names: _Names = field(default_factory=_Names)
     places: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     notes: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
+    analysed: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     summaries: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     texts: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     left: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
@@ -274,9 +277,19 @@ class TopicState:
             found.setdefault(PageId(self.name(int(self.places.keys[place]))), int(self.places.began[place]))
         return found
 
+    def analysed_by(self, page_id: str) -> list[int]:
+        """The changes that analysed a page."""
+        return [int(no) for no in self.analysed.began[self.analysed.of_key(self.number(page_id))]]
+
     def summaries_of(self, chain_id: str) -> list[int]:
         """The changes that summarised a chain."""
         return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]
+
+    def pages_of(self, chains: Iterable[str]) -> list[PageId]:
+        """The pages that are in some chains."""
+        stood = self.notes.stood(self.no)
+        wanted = np.isin(self.notes.values[stood], [self.number(one) for one in chains])
+        return [PageId(self.name(page)) for page in self.notes.keys[stood][wanted].tolist()]
 
     def texts_of(self, ids: Iterable[str] | None = None) -> Iterator[tuple[int, SegmentId, int | None]]:
         """The changes that wrote texts of segments, of all or of some, in order; each with the segment, and the change
@@ -403,6 +416,8 @@ class _Told:
                     self._add("places", d.page_id, d.segment_id)
                 case c.Noted():
                     self._add("notes", d.page_id, d.chain_id)
+                case c.Analysed():
+                    self._add("analysed", d.page_id)
                 case c.ChainSummarised():
                     self._add("summaries", d.chain_id)
                 case c.SegmentWritten() | c.SegmentGrew():
@@ -431,7 +446,6 @@ class _Told:
                     continue  # of the persona (core/state/persona.py)
                 case (
                     c.Embedded()
-                    | c.Analysed()
                     | c.FactAffirmed()
                     | c.FactDenied()
                     | c.FactBarred()

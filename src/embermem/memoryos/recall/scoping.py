@@ -76,7 +76,7 @@ def wholly_in(segments: Iterable[Segment], snapshot: Snapshot) -> tuple[Segment,
     """The segments whose pages and sources are all in a narrowed snapshot."""
 
     def whole(segment: Segment) -> bool:
-        numbers = [snapshot.page_number(one) for one in segment.page_ids]
+        numbers = snapshot.page_numbers(segment.page_ids)
         there = all(number is not None and snapshot.is_whole(number) for number in numbers)
         return there and _stands(snapshot, segment.sources)
 

@@ -76,7 +76,7 @@ def _under(head: str, lines: Iterable[str]) -> list[str]:
 
 def _is_seen(view: View, pages: Sequence[PageId]) -> bool:
     snapshot = view.snapshot
-    numbers = [snapshot.page_number(page) for page in pages]
+    numbers = snapshot.page_numbers(pages)
     return all(
         number is not None
         and snapshot.is_whole(number)

@@ -277,7 +277,7 @@ def _segments() -> Iterator[Counting]:
     yield _derived("segments without a text", _count(segment, not_(ended), segment.c.parts.is_(None)))
     yield _derived("segments that end before they begin", _count(segment, segment.c.said_from > segment.c.said_to))
     for table, columns in (
-        (page, ("touched_no", "noted_no")),
+        (page, ("noted_no",)),
         (segment, ("opened_no", "evicted_no", "touched_no", "change_no")),
     ):
         beyond = or_(*(_beyond(table.c[name], "revision") for name in columns))

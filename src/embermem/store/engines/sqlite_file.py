@@ -24,7 +24,7 @@ FILES = "ember_files"
 Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
-PAGE_SIZE = "page_size=8192"
+PAGE_SIZE = "page_size=4096"
 """Of a new file; an older one keeps its own until it is copied. A row of `embedding` has some 1,300 bytes: pages of
 4,096 would leave a fifth of the file empty, and those of 16,384 would double what an `add` writes to the WAL."""
 DURABLE = "synchronous=FULL", "fullfsync=ON", "checkpoint_fullfsync=ON"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.engine import Connection
 
+from embermem.core.changes import Placed
 from embermem.core.types import (
     Fact,
     OwnerId,
@@ -28,6 +29,7 @@ from embermem.store import schema
 from embermem.store.codec import moment, passages_from, record
 from embermem.store.engines.vector_type import as_sent
 from embermem.store.queries import persona, reads
+from embermem.store.queries.changes import parts
 from embermem.store.statements import utterances
 from embermem.store.states import Known, States
 
@@ -115,10 +117,8 @@ def _newer(
         )
     ).all()
     found = _by_passage(sorted(fresh, key=itemgetter(0)))  # nearly in order; SQLite would carry the bytes
-    marks = c.execute(
-        select(page.c.page_id, page.c.no, page.c.segment_id)
-        .where(page.c.owner_id == owner_id, page.c.touched_no > revision)
-        .order_by(page.c.no)
+    marks = select(page.c.page_id, page.c.no, page.c.segment_id).where(
+        page.c.owner_id == owner_id, page.c.segment_id.is_not(None)
     )
     touched = (segment.c.owner_id == owner_id, segment.c.touched_no > revision)
     segments = c.execute(reads.select_segments(owner_id).where(*touched))
@@ -139,7 +139,7 @@ def _newer(
         utterances=utterances(c, owner_id, seq, None),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
         vectors=StoredVectors([row[1] for row in found], dim),
-        pages=tuple(record(PageMark, row) for row in marks),
+        pages=tuple(sorted(_marks(c, owner_id, marks, revision), key=lambda one: one.no)),
         segments=tuple(reads.segment_from(row, embedder) for row in segments),
         persona=told,
         tokens=_tokens(found),
@@ -151,6 +151,17 @@ def _newer(
         born=owner.created_at,
         mark=mark_at(c, owner_id, owner.seq, owner.revision),
     )
+
+
+def _marks(c: Connection, owner_id: OwnerId, query: Select[Any], revision: int) -> Iterator[PageMark]:
+    """The pages that were placed after a change, each where it is now."""
+    queries = [query]
+    if revision > 0:
+        moves = (one for some in parts(c, owner_id, revision, kinds=(Placed,)) for one in some)
+        placed = {d.page_id for change in moves for d in change.decisions if isinstance(d, Placed)}
+        queries = [query.where(schema.page.c.page_id.in_(some)) for some in reads.chunks(sorted(placed))]
+    for one in queries:
+        yield from (record(PageMark, row) for row in c.execute(one))
 
 
 def _expiring(c: Connection, owner_id: OwnerId) -> tuple[tuple[PageId, datetime], ...]:

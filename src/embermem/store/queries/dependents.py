@@ -55,7 +55,7 @@ _FOUND = (
     Cause.ANEW,
     Cause.FORGETTING,
 )
-"""Causes of changes that tables, or the state, find by all that they name."""
+"""Causes of changes that the state finds by all that they name."""
 _READING = _all_but(
     Cause.EMBEDDING,
     Cause.EVICTION,
@@ -70,11 +70,8 @@ _READING = _all_but(
     Cause.EXPIRY,
 )
 """Causes of changes in which an analyst's words stand."""
-_ANALYSING = _all_but(*_FOUND, Cause.CORRECTION, Cause.UNDO, Cause.IMPORT)
-"""Causes of changes that name pages which no table finds them by. They come after a page was read, and its row says
-which was the last."""
 _RULING = _all_but(*_FOUND, Cause.PROMOTION, Cause.REDONE, Cause.RETENTION)
-"""Causes of changes that name facts which no table finds them by."""
+"""Causes of changes that name facts and segments by which the state does not find them."""
 _ID = re.compile(r'"([a-z][0-9a-z-]{2,40})"')
 """What may be an id of ours in the JSON of decisions."""
 _UNTOUCHED = SegmentImpact(lost=0, left=1, holds=1, first_no=0, said_from=None, said_to=None, words=frozenset())
@@ -146,8 +143,6 @@ class _Following:
         """By segment and page that goes, the changes that placed it there."""
         self._words: set[str] = set()
         self._emptied: set[ChainId] = set()
-        self._read_from = 0
-        """The first change that names one of the pages."""
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
         change = schema.change.c
@@ -182,28 +177,25 @@ class _Following:
     # ----------------------------------------------------------------------------------------------------- pages
 
     def _notes_and_places(self) -> None:
-        noted: dict[str, list[tuple[ChainId, int]]] = {}
+        noted: set[int] = set()
         for page_id in self._pages:
-            if told := self._topics.notes_of(page_id):
-                noted[page_id] = told
-            for chain_id, no in told:
-                self._numbers.add(no)
+            for chain_id, no in self._topics.notes_of(page_id):
+                noted.add(no)
                 self._chains[chain_id] = min(no, self._chains.get(chain_id, no))
             for segment_id, no in self._topics.places_of(page_id):
                 self._numbers.add(no)
                 self._segments[segment_id] = min(no, self._segments.get(segment_id, no))
                 self._lost.setdefault(segment_id, {}).setdefault(page_id, []).append(no)
-        numbers = {no for told in noted.values() for _, no in told}
-        for row in self._rows(select(schema.change), schema.change.c.no, numbers):
-            for note in decisions_on(row.decisions, (Noted,), noted.keys()):
+        self._numbers |= noted
+        for row in self._rows(select(schema.change), schema.change.c.no, noted):
+            for note in decisions_on(row.decisions, (Noted,), self._pages):
                 self._words.update(note.keywords)
-        self._read_from = min(self._numbers) if noted and noted.keys() == self._pages else 0
 
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
         page = schema.page
-        rows = list(self._rows(reads.select_pages(self._owner_id), page.c.chain_id, self._chains))
-        kept = [row for row in rows if row.page_id not in self._pages]
+        stay = {*self._topics.pages_of(self._chains)} - self._pages
+        kept = list(self._rows(reads.select_pages(self._owner_id), page.c.page_id, stay))
         for row in kept:
             if row.segment_id is not None:
                 since = self._chains[row.chain_id]
@@ -368,21 +360,17 @@ class _Following:
         """Changes that name what goes, and that no table knows."""
         for segment_id in (one for one, lost in losing.items() if not lost.left):
             self._numbers |= {self._topics.at().left(segment_id) or 0} - {0}
-        page = schema.page.c
-        last = [row.touched_no for row in self._rows(select(page.touched_no), page.page_id, self._pages)]
-        self._naming(_ANALYSING, self._pages, self._read_from, max(last, default=0))
+        self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}
         self._naming(_RULING, self._facts | self._segments.keys())
 
-    def _naming(
-        self, causes: Collection[Cause], ids: AbstractSet[str], since: int = 0, upto: int | None = None
-    ) -> None:
+    def _naming(self, causes: Collection[Cause], ids: AbstractSet[str]) -> None:
         table = schema.change
         if not ids:
             return
         query = select(table.c.no, table.c.decisions).where(
             table.c.owner_id == self._owner_id, table.c.cause.in_([cause.value for cause in causes])
         )
-        rows = self._c.execute(query if upto is None else query.where(table.c.no.between(since, upto)))
+        rows = self._c.execute(query)
         few = [json_text(one) for one in sorted(ids)] if len(ids) <= 8 else []
         for row in rows:
             named = any(one in row.decisions for one in few) if few else not ids.isdisjoint(_ID.findall(row.decisions))

@@ -233,5 +233,5 @@ def new_page(
         "last_seq": seq,
         "answered": answered,
         "recorded_at": at,
-        **dict.fromkeys(("annotated_seq", "analysed_seq", "touched_no", "attempts"), 0),
+        **dict.fromkeys(("annotated_seq", "analysed_seq", "attempts"), 0),
     }
