@@ -24,7 +24,7 @@ _TIMED_TURN = regex(r"^[ \t]*[^\s\d][^\n:：]{1,40}?[ \t][(\[]?\d{1,2}:\d\d(?::\
 _ALIKE = regex(r"^([^\W\d_]{4,}) .*(?:\n\1 .*)+$", re.MULTILINE)
 """Neighbouring lines that begin with the same word: what a program printed."""
 _WHOLE = languages.either(lambda one: one.screening.whole)
-_FROM_HERE = languages.either(lambda one: one.screening.from_here)
+_FROM_HERE = languages.finder(lambda one: one.screening.from_here)
 _LINE_CHARS = 25
 _LINES = 4
 """Fewer lines, or shorter ones, say nothing of how a text came about."""
@@ -47,7 +47,7 @@ def screen(text: str) -> str | None:
     text = _LINE.sub(_hide, text)
     text = _ALIKE.sub(_hide, text)
     text = _QUOTES.sub(_hide_speech, text)
-    here = _FROM_HERE.search(text)
+    here = _FROM_HERE(text)
     return text if here is None else text[: here.start()] + HIDDEN * (len(text) - here.start())
 
 

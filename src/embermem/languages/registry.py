@@ -25,6 +25,7 @@ __all__ = [
     "by_signs",
     "default",
     "either",
+    "finder",
     "gender",
     "merged",
     "named",
@@ -175,6 +176,24 @@ def alternatives(part: Callable[[Language], str]) -> str:
 def either(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
     """The pattern of these alternatives, compiled when it is first used."""
     return regex(lambda: alternatives(part), flags)
+
+
+def finder(part: Callable[[Language], str]) -> Callable[[str], re.Match[str] | None]:
+    """What searches a lower-cased text for the pattern of `either`; or any text, for whom asks only where it matches.
+    It takes a third of the time for a text in ASCII, where the pattern is in lower case too."""
+    either_case = either(part)
+
+    @cache
+    def lower_case() -> re.Pattern[str] | None:
+        pattern = alternatives(part)
+        letters = _ESCAPED.sub("", pattern)
+        return re.compile(pattern) if letters == letters.lower() else None
+
+    def find(text: str) -> re.Match[str] | None:
+        pattern = lower_case() if text.isascii() else None
+        return either_case.search(text) if pattern is None else pattern.search(text.lower())
+
+    return find
 
 
 def any_of(part: Callable[[Language], str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:

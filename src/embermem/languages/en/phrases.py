@@ -307,12 +307,7 @@ def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
 
 def _cut(said: Sequence[Token], start: int, end: int, *, is_open: bool) -> Iterator[str]:
     """A phrase, and what it ends with: its head stands last."""
-    if (
-        end - start == 1
-        and start > 0
-        and said[start - 1].low in _BEFORE_ONE_WORD
-        and not _is_done(said, start)
-    ):
+    if end - start == 1 and start > 0 and said[start - 1].low in _BEFORE_ONE_WORD and not _is_done(said, start):
         yield f"{said[start - 1].low} {_written(said, start, end)}"
     for begin in range(start, end):
         if begin == end - 1 and (said[begin].low in _SINGLE_NO or _is_done(said, begin)):
@@ -341,7 +336,9 @@ def is_thing(word: str) -> bool:
     known = verbs.verb(word)
     acts = known is not None and word not in _NOUN_TOO and verbs.base_of_gerund(word) is None
     acts = acts or word.endswith(("ate", "ify", "ize", "ise"))
-    return word not in _NO_NOUN and word not in _GENERAL and not is_adverb(word) and not _is_adjective(word) and not acts
+    return (
+        word not in _NO_NOUN and word not in _GENERAL and not is_adverb(word) and not _is_adjective(word) and not acts
+    )
 
 
 def _after(said: Sequence[Token], at: int) -> str | None:

@@ -183,9 +183,7 @@ class Claim:
     def grouping(self) -> Grouping:
         """The chains of mid-term memory, as far as they are needed."""
         if self.held.grouping is None or self.held.segments is None:
-            self.held.grouping = Grouping(
-                self.owner.id, self.store, self.settings, self.segments, self.held.revision
-            )
+            self.held.grouping = Grouping(self.owner.id, self.store, self.settings, self.segments, self.held.revision)
         return self.held.grouping
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embermem.core.changes import Analysed, Cause, SummaryPart
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
-from embermem.core.types import PageId, PersonaChange, Segment, SegmentId
+from embermem.core.types import PageId, Persona, PersonaChange, Segment, SegmentId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
@@ -104,8 +104,11 @@ def _analyse_pages(
     claim: Claim, segment: SegmentState, notes: Sequence[NotedPage], now: datetime
 ) -> _Came | AnalystError:
     """An error: the page waits, because its answer could not be used; the next one is asked about."""
-    persona, extractive = claim.store.persona(claim.owner.id), claim.parts.extractive
-    analyst, pace = extractive if claim.unbelieved else claim.parts.analyst, claim.parts.promoting
+    extractive, pace = claim.parts.extractive, claim.parts.promoting
+    analyst = extractive if claim.unbelieved else claim.parts.analyst
+    persona = (
+        Persona() if analyst is extractive else claim.store.persona(claim.owner.id)
+    )  # the extractive one reads pages alone
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
     request = ProfileRequest(

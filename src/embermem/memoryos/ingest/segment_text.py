@@ -124,9 +124,7 @@ def with_counts(counts: Sequence[KeywordCount], more: Mapping[str, int], limit: 
     for word, pages in more.items():
         total[word] += pages
     ranked = sorted((word for word in total if total[word] > 0), key=total.__getitem__, reverse=True)[:limit]
-    return tuple(
-        KeywordCount(word=word, pages=total[word]) if word in more else known[word] for word in ranked
-    )
+    return tuple(KeywordCount(word=word, pages=total[word]) if word in more else known[word] for word in ranked)
 
 
 def reread(

@@ -7,7 +7,7 @@ as its pages come: its keywords, and the sum of its vectors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from embermem.core.config import COMMON_LEAST, COMMON_SHARE, TOPIC_WORDS_MOST, Settings
 from embermem.core.equations import topic_linkage, topic_weight
 from embermem.core.types import SegmentId
+from embermem.memoryos.ingest.segment_text import Spread
 from embermem.protocols import SegmentState
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ class Topics:
         found = self.linkages(words, vector_sum, pages)
         best = max((one for one in found if one != but), key=lambda one: found[one], default=None)
         return None if best is None else (best, found[best])
+
+    def spread(self, segments: Iterable[SegmentState]) -> Spread:
+        """How many segments there are, and how many of them have each keyword of these."""
+        words = {count.word for one in segments for count in one.keywords}
+        return Spread(segments=len(self._states), having={word: len(self._holders[word]) for word in words})
 
     # ----------------------------------------------------------------------------------------------------- counting
 
