@@ -9,7 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-__all__ = ["memoized"]
+from embermem.languages.words import terms
+
+__all__ = ["memoized", "term_set"]
 
 _KEPT = 4_096
 """Results that are kept of each function: those of some hundred pages."""
@@ -28,3 +30,9 @@ def memoized(function: Callable[Concatenate[str, _More], _Result]) -> Callable[C
         return (kept if len(text) <= _LONGEST else function)(text, *more, **named)
 
     return known
+
+
+@memoized
+def term_set(text: str) -> frozenset[str]:
+    """The distinct terms of a text."""
+    return frozenset(terms(text))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages
-from embermem.analysts.memoized import memoized
+from embermem.analysts.memoized import memoized, term_set
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
@@ -145,7 +145,7 @@ def _facts(page: Page, facts: Sequence[FactProposal]) -> Iterable[_Sentence]:
         if fact.attribute in _NOT_TELLING or fact.retracts or not all(source.seq in said for source in fact.sources):
             continue
         text = _one_line(fact.text if fact.valid_from is None else _DATED.sub("", fact.text))
-        words = frozenset(terms(text))
+        words = term_set(text)
         own = {t for s in fact.sources for t in (*terms(said[s.seq].text), *terms(said[s.seq].speaker))}
         if len(words) < 4 or len(words & own) < _GROUNDED * len(words):
             continue
@@ -159,7 +159,7 @@ def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings)
     asked = _is_asked(page)
     parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
     shown = [one for one in said if one[0] in parts]
-    counted = [frozenset(terms(text)) for *_, text in shown]
+    counted = [term_set(text) for *_, text in shown]
     centre = Counter(term for one in counted for term in one)
     for (utterance, start, end, text), own in zip(shown, counted, strict=True):
         if not own or _CODE.search(text):
@@ -285,7 +285,7 @@ def _read(text: str) -> tuple[frozenset[str], float]:
     """The terms of a part's text, and how much it tells by itself."""
     if not text:
         return frozenset(), float("-inf")
-    body, own = SPEAKER.sub("", text, count=1), frozenset(terms(text))
+    body, own = SPEAKER.sub("", text, count=1), term_set(text)
     worth = _worth(body, own, Counter())
     if text.startswith(ASSISTANTS):
         return own, worth - _OF_ASSISTANT

@@ -214,10 +214,10 @@ def _is_in_name(said: Sequence[Token], at: int) -> bool:
 def _is_noun(token: Token) -> bool:
     """Whether a word may stand in a noun phrase that is worth a heading."""
     return (
-        _WORD.fullmatch(token.text) is not None
-        and 1 < len(token.low) <= _LONGEST_WORD
-        and "_" not in token.low
+        1 < len(token.low) <= _LONGEST_WORD
         and token.low.removesuffix("'s") not in _NO_NOUN
+        and _WORD.fullmatch(token.text) is not None
+        and "_" not in token.low
         and not is_adverb(token.low)
         and words.keywords_of(token.text.removesuffix("'s")) != ()
     )
