@@ -74,8 +74,8 @@ class Topics:
         shared: dict[SegmentId, float] = {}
         common: dict[SegmentId, int] = {}
         for word, having in words.items():
-            weight = self._weight(word)
-            if weight:
+            weight = self._weights.get(word)
+            if weight or (weight is None and (weight := self._weight(word))):
                 for segment_id, held in self._holders.get(word, {}).items():
                     others = held - having if segment_id == inside else held
                     if others:
