@@ -36,7 +36,7 @@ class Topics:
         self._rows: dict[SegmentId, int] = {}
         self._sums: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
         self._sizes: np.ndarray[tuple[int], np.dtype[np.float32]] | None = None
-        self._sum: Vector | None = None
+        self._mean: Vector | None = None
 
     def follow(self, segments: Mapping[SegmentId, SegmentState]) -> None:
         """Know what the segments are by now, and how rare each keyword is."""
@@ -60,7 +60,7 @@ class Topics:
         else:
             self._count(segment_id, state)
             self._states[segment_id] = state
-        self._sizes = self._sum = None
+        self._mean = None
         if before is None or state is None or self._sums is None:
             self._sums = None
         else:
@@ -84,12 +84,12 @@ class Topics:
         near = self._nearness(vector_sum, pages, inside)
         w, nu = self._settings.topic_vectors, self._mean_length
         found = {}
-        for segment_id, state in self._states.items():
+        for (segment_id, state), nearness in zip(self._states.items(), near, strict=True):
             size = state.pages - pages if segment_id == inside else state.pages
             told = shared.get(segment_id, 0.0)
             if told and common[segment_id] < _words_of_a_topic(min(size, pages)):
                 told = 0.0
-            found[segment_id] = topic_linkage(told, near.get(segment_id, 0.0), max(1, size * pages), nu, w)
+            found[segment_id] = topic_linkage(told, nearness, max(1, size * pages), nu, w)
         return found
 
     def nearest(
@@ -140,31 +140,28 @@ class Topics:
             self._length = total / max(1, self._pages)
         return self._length
 
-    def _nearness(self, vector_sum: Vector | None, pages: int, inside: SegmentId | None) -> dict[SegmentId, float]:
-        """The product of the mean vectors without the mean of all pages; of those that have one."""
+    def _nearness(self, vector_sum: Vector | None, pages: int, inside: SegmentId | None) -> list[float]:
+        """The product of the mean vectors without the mean of all pages, for each segment; 0 for one that has none."""
         if vector_sum is None or not pages or not self._states:
-            return {}
+            return [0.0] * len(self._states)
         if self._sums is None or self._sums.shape[1] != len(vector_sum):
             self._rows = {one: row for row, one in enumerate(self._states)}
             self._sums = np.stack([_sum(state, len(vector_sum)) for state in self._states.values()])
-            self._sizes = self._sum = None
-        if self._sum is None or self._sizes is None:
-            self._sum = self._sums.sum(axis=0)
-            self._sizes = np.array([self._states[one].pages for one in self._rows], dtype=np.float32)
-        mean = self._sum / max(1, self._pages)
-        towards = vector_sum / np.float32(pages) - mean
-        products = self._sums @ towards
-        sizes = self._sizes
+            self._mean = None
+        if self._mean is None or self._sizes is None:
+            self._mean = self._sums.sum(axis=0) / max(1, self._pages)
+            self._sizes = np.array([state.pages for state in self._states.values()], dtype=np.float32)
+        towards = vector_sum / np.float32(pages) - self._mean
+        products, sizes = self._sums @ towards, self._sizes
         if inside in self._rows:
             products[self._rows[inside]] -= vector_sum @ towards
             sizes = sizes.copy()
             sizes[self._rows[inside]] -= pages
-        near = products / np.maximum(1, sizes) - float(mean @ towards)
-        return {
-            one: value
-            for one, value in zip(self._rows, near.tolist(), strict=True)
-            if self._states[one].vector_sum is not None
-        }
+        near = (products / np.maximum(1, sizes) - float(self._mean @ towards)).tolist()
+        return [
+            value if state.vector_sum is not None else 0.0
+            for state, value in zip(self._states.values(), near, strict=True)
+        ]
 
 
 def _words_of_a_topic(pages: int) -> int:
