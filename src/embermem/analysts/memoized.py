@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple, cast
 
 from embermem.languages.words import terms
 
@@ -17,19 +17,19 @@ _KEPT = 4_096
 """Results that are kept of each function: those of some hundred pages."""
 _LONGEST = 400
 """Characters of a text whose result is kept: a sentence of a summary with its speaker is shorter."""
-_More = ParamSpec("_More")
+_More = TypeVarTuple("_More")
 _Result = TypeVar("_Result")
 
 
-def memoized(function: Callable[Concatenate[str, _More], _Result]) -> Callable[Concatenate[str, _More], _Result]:
+def memoized(function: Callable[[str, *_More], _Result]) -> Callable[[str, *_More], _Result]:
     """A pure function of a text and what can be hashed, with an immutable result, which is kept for short texts."""
-    kept = lru_cache(maxsize=_KEPT)(function)
+    kept = cast("Callable[[str, *_More], _Result]", lru_cache(maxsize=_KEPT)(function))
 
     @wraps(function)
-    def known(text: str, *more: _More.args, **named: _More.kwargs) -> _Result:
-        return (kept if len(text) <= _LONGEST else function)(text, *more, **named)
+    def known(text: str, *more: *_More) -> _Result:
+        return kept(text, *more) if len(text) <= _LONGEST else function(text, *more)
 
-    return known
+    return cast("Callable[[str, *_More], _Result]", known)
 
 
 @memoized
