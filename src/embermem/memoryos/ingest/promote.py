@@ -146,7 +146,7 @@ def _analyse_pages(
         analyst, change = extractive, _profiled(claim, extractive, request, notes)
     elif analyst is not extractive:
         pace.answered(len(notes))
-    decisions = claim.learn(change, pages)
+    decisions = claim.learn((change, pages))
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]
     after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
     vectors: dict[SegmentId, Vector] = {}
@@ -176,7 +176,7 @@ def _put_off(
     last = [noted for noted in notes if noted.attempts + 1 == settings.attempts]
     if last:
         change = _profiled(claim, extractive, request, last)
-        decisions = claim.learn(change, [noted.view.page for noted in last])
+        decisions = claim.learn((change, [noted.view.page for noted in last]))
         if decisions:
             claim.apply(Cause.PROMOTION, extractive.name, decisions)
     wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)
