@@ -273,13 +273,19 @@ def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language:
     """The mean weight of a phrase's words, the head counted twice, less where its page says it late; of a word by
     itself a part of it."""
     told = {word: weights.get(word, 0.0) * (1.0 if language.is_thing(word) else _NO_THING) for word in phrase.words}
-    names = sum(run[0].isupper() and not in_order(run) for run, _, _ in runs(phrase.text))
-    total = sum(told.values()) + rare * names  # a name of which no keyword is made
+    names = _short_names(phrase.text)
+    total = sum(told.values()) + rare * names
     if len(told) + names == 1 and _size(phrase) == 1:
         mean = total * min(1.0, _ALONE * (1.0 + 0.5 * (phrase.said - 1.0)))
     else:
         mean = (total + told.get(phrase.head, 0.0)) / (len(told) + names + 1)
     return mean / (1.0 + _LATER * phrase.place)
+
+
+@memoized
+def _short_names(text: str) -> int:
+    """How many names a phrase has of which no keyword is made."""
+    return sum(run[0].isupper() and not in_order(run) for run, _, _ in runs(text))
 
 
 @memoized

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from embermem.core.patterns import regex
@@ -331,6 +332,7 @@ def _is_adjective(word: str) -> bool:
     return word not in _NOUNS and (word in _ADJECTIVES or _ADJECTIVE.fullmatch(word) is not None)
 
 
+@lru_cache(maxsize=8_192)
 def is_thing(word: str) -> bool:
     """Whether a keyword may be a noun that tells something: no adjective, no past form, no mere verb."""
     known = verbs.verb(word)
