@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from embermem import languages
 from embermem.core.config import ExtractiveSettings
@@ -61,7 +62,13 @@ def _term_weight(term: str) -> float:
 
 
 def _terms(view: PageView) -> Counter[str]:
-    return Counter(terms("\n".join(u.text[:_READ] for u in view.page.utterances[:8])))
+    return _counted("\n".join(u.text[:_READ] for u in view.page.utterances[:8]))
+
+
+@lru_cache(maxsize=16)
+def _counted(text: str) -> Counter[str]:
+    """The terms of a page, which is compared twice: with the one before it and with the one after it."""
+    return Counter(terms(text))
 
 
 def _opening(view: PageView) -> str:

@@ -46,7 +46,7 @@ _Tail = tuple[PageView, str, tuple[Source, ...]]
 """The page before, its chain's summary, and where that stands."""
 _SELF = languages.either(lambda one: one.screening.speaker, re.NOFLAG)
 """A text without any of these says nothing of its speaker."""
-_LASTING = languages.either(lambda one: one.screening.lasting)
+_LASTING = languages.finder(lambda one: one.screening.lasting)
 """A text without any of these holds no standing instruction."""
 
 
@@ -112,7 +112,7 @@ class ExtractiveAnalyst:
             return
         text = utterance.text[: self._settings.max_chars]
         mine = utterance.role is Role.USER
-        of_self, orders = _SELF.search(text) is not None, mine and _LASTING.search(text) is not None
+        of_self, orders = _SELF.search(text) is not None, mine and _LASTING(text) is not None
         of_fields = mine and self._known.own and fields.spoken_of(text, self._known.own)
         screened = screen(text) if of_self or orders or of_fields else None
         if screened is None:

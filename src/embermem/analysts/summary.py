@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from embermem import languages
+from embermem.analysts.memoized import term_set
 from embermem.core.config import ExtractiveSettings
 from embermem.core.patterns import regex
 from embermem.core.types import Page, Role, Source, Utterance
 from embermem.languages import Language
 from embermem.languages.people import no_name
-from embermem.languages.words import asks, sentences, terms, unspaced
+from embermem.languages.words import asks, sentences, unspaced
 
 _MAX_SENTENCES = 60
 """Sentences of a page that compete: from its utterances in turn, the first ones."""
@@ -80,7 +81,7 @@ def _of_page(page: Page, settings: ExtractiveSettings) -> list[_Candidate]:
         for start, end in sentences(text)[:share]:
             said.append((_shorten(text[start:end], settings.sentence_chars), utterance, start, end))
     said = said[:_MAX_SENTENCES]
-    counted = [frozenset(terms(text)) for text, *_ in said]
+    counted = [term_set(text) for text, *_ in said]
     centre = Counter(t for ts in counted for t in ts)
     found = []
     for i, (text, utterance, start, end) in enumerate(said):
@@ -115,7 +116,7 @@ def _of_texts(texts: Iterable[str], told: Sequence[Source] = ()) -> list[_Candid
         spans = sentences(text[:20_000])[:_MAX_SENTENCES]
         for i, (start, end) in enumerate(spans):
             piece = _shorten(text[start:end], 240)
-            own = frozenset(terms(piece))
+            own = term_set(piece)
             if own and len(found) < 400:
                 source = told[i] if len(told) == len(spans) else None
                 found.append(_Candidate(piece, own, 0.0, languages.of(piece), source))

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from embermem import languages
+from embermem.analysts.memoized import memoized, term_set
 from embermem.analysts.topic_title import ASSISTANTS, SPEAKER, in_order, people_of, spoken_of, title_of
 from embermem.core.attributes import Kind, kind
 from embermem.core.changes import SummaryPart
@@ -48,13 +49,17 @@ _CODE = regex(
 )
 _UNCLOSED = regex(r"""[^\W_]["'”’)）%]*$""")
 _DATED = regex(r"\s*[(（][^()（）]*[)）]$")
-_MINE = languages.either(lambda one: one.talk.me)
-_YOURS = languages.either(lambda one: one.talk.you)
+_MINE = languages.finder(lambda one: one.talk.me)
+_YOURS = languages.finder(lambda one: one.talk.you)
 _SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
 _BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
 _TELLING = {Kind.EVENT: 0.3, Kind.PLAN: 0.4}
 _NOT_TELLING = frozenset({"feels", "says", "likes", "dislikes", "temperament"})
+
+
+_Said = tuple[Utterance, int, int, str]
+"""A sentence of a page: who says it, its [start, end) in the message, and its text as it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +97,12 @@ class TopicText:
     def told(self, page: Page, facts: Sequence[FactProposal], chain_id: ChainId | None) -> tuple[SummaryPart, ...]:
         """Facts that rest on the page, and statements with their speaker. A page with any words gives at least one,
         any other an empty one, which says where it stands."""
-        told = _told([*_facts(page, facts), *_statements(page, self._settings)], self._settings)
+        said = [(u, start, end, text) for u in page.utterances for start, end, text in _spans(u, self._settings)]
+        told = _told([*_facts(page, facts), *_statements(page, said, self._settings)], self._settings)
         if not told:
             whole = tuple(Source(seq=u.seq, utterance_id=u.id) for u in page.utterances)
             return (SummaryPart(chain_id=chain_id, text="", sources=whole),)
-        phrases = _spoken_of(page, self._settings)
+        phrases = _spoken_of(page, said, self._settings)
         return tuple(
             SummaryPart(chain_id=chain_id, text=_closed(one.text), sources=one.sources, phrases=phrases) for one in told
         )
@@ -139,7 +145,7 @@ def _facts(page: Page, facts: Sequence[FactProposal]) -> Iterable[_Sentence]:
         if fact.attribute in _NOT_TELLING or fact.retracts or not all(source.seq in said for source in fact.sources):
             continue
         text = _one_line(fact.text if fact.valid_from is None else _DATED.sub("", fact.text))
-        words = frozenset(terms(text))
+        words = term_set(text)
         own = {t for s in fact.sources for t in (*terms(said[s.seq].text), *terms(said[s.seq].speaker))}
         if len(words) < 4 or len(words & own) < _GROUNDED * len(words):
             continue
@@ -148,12 +154,12 @@ def _facts(page: Page, facts: Sequence[FactProposal]) -> Iterable[_Sentence]:
         yield _Sentence(text, fact.sources, words, worth, (first.seq, first.start or 0))
 
 
-def _statements(page: Page, settings: ExtractiveSettings) -> Iterable[_Sentence]:
+def _statements(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) -> Iterable[_Sentence]:
     several = len({u.speaker for u in page.utterances}) > 1
     asked = _is_asked(page)
     parts = [u for u in page.utterances if u.role not in (Role.SYSTEM, Role.TOOL)] or page.utterances
-    shown = [(u, start, end, _plain(u.text[start:end])) for u in parts for start, end in _spans(u, settings)]
-    counted = [frozenset(terms(text)) for *_, text in shown]
+    shown = [one for one in said if one[0] in parts]
+    counted = [term_set(text) for *_, text in shown]
     centre = Counter(term for one in counted for term in one)
     for (utterance, start, end, text), own in zip(shown, counted, strict=True):
         if not own or _CODE.search(text):
@@ -165,9 +171,12 @@ def _statements(page: Page, settings: ExtractiveSettings) -> Iterable[_Sentence]
         yield _Sentence(told_by, (source,), own, worth, (utterance.seq, start))
 
 
-def _spans(utterance: Utterance, settings: ExtractiveSettings) -> Sequence[tuple[int, int]]:
+def _spans(utterance: Utterance, settings: ExtractiveSettings) -> Iterable[tuple[int, int, str]]:
+    """The sentences of a message that have any words, with [start, end) and as they are told."""
     text = utterance.text[: settings.max_chars]
-    return [(start, end) for start, end in sentences(text)[:_READ] if _plain(text[start:end])]
+    for start, end in sentences(text)[:_READ]:
+        if plain := _plain(text[start:end]):
+            yield start, end, plain
 
 
 def _plain(text: str) -> str:
@@ -179,13 +188,12 @@ def _plain(text: str) -> str:
 def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     """How much a sentence tells by itself: of its page's matter, of its speaker, with names and numbers; questions,
     small talk and what is said to the other tell little."""
+    lowered = text.lower()
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
-    worth += 0.3 * bool(_MINE.search(text.lower())) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
+    worth += 0.3 * bool(_MINE(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= (
-        0.25 * bool(_YOURS.search(text.lower())) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
-    )
+    worth -= 0.25 * bool(_YOURS(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
 
@@ -221,16 +229,14 @@ def _with_speaker(text: str, utterance: Utterance, several: bool) -> str:
     return language.said_by(language.assistant if utterance.role.agent_side else language.people.user, text)
 
 
-def _spoken_of(page: Page, settings: ExtractiveSettings) -> tuple[str, ...]:
+def _spoken_of(page: Page, said: Sequence[_Said], settings: ExtractiveSettings) -> tuple[str, ...]:
     """The phrases of a page that could stand in a heading."""
     texts, users = list[str](), set[int]()
     asked = _is_asked(page)
-    for utterance in page.utterances:
-        for start, end in _spans(utterance, settings):
-            text = _plain(utterance.text[start:end])
-            if not _CODE.search(text) and len(texts) < _COMPETING:
-                users |= {len(texts)} if asked and not utterance.role.agent_side else set()
-                texts.append(text)
+    for utterance, _, _, text in said:
+        if not _CODE.search(text) and len(texts) < _COMPETING:
+            users |= {len(texts)} if asked and not utterance.role.agent_side else set()
+            texts.append(text)
     people = {word for u in page.utterances for word in in_order(u.speaker)}
     return spoken_of(texts, users, people, settings)
 
@@ -267,19 +273,23 @@ def _added(one: _Rated, told: Mapping[str, int], pages: Collection[object]) -> f
 
 def _rated(part: SummaryPart, weights: Mapping[str, float]) -> _Rated:
     most = max(weights.values(), default=0.0) or 1.0
-    body = SPEAKER.sub("", part.text, count=1)
-    own = frozenset(terms(part.text))
-    worth = _worth(body, own, Counter())
-    if part.text.startswith(ASSISTANTS):
-        worth -= _OF_ASSISTANT
-    elif part.text.startswith(_USERS):
-        worth += _request(body, own)
-    if not part.text:
-        worth = float("-inf")
+    own, worth = _read(part.text)
     first = min(part.sources, key=lambda s: s.seq, default=None)
     order = (0, 0) if first is None else (first.seq, first.start or 0)
     told = {word: weights[word] / most for word in in_order(part.text) if word in weights}
     return _Rated(part.text, own, worth, told, part.phrases or order[:1], order)
+
+
+@memoized
+def _read(text: str) -> tuple[frozenset[str], float]:
+    """The terms of a part's text, and how much it tells by itself."""
+    if not text:
+        return frozenset(), float("-inf")
+    body, own = SPEAKER.sub("", text, count=1), term_set(text)
+    worth = _worth(body, own, Counter())
+    if text.startswith(ASSISTANTS):
+        return own, worth - _OF_ASSISTANT
+    return own, worth + _request(body, own) if text.startswith(_USERS) else worth
 
 
 def _same(one: _Rated, other: _Rated) -> bool:

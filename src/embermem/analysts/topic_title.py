@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from embermem import languages
+from embermem.analysts.memoized import memoized
 from embermem.core.changes import SummaryPart
 from embermem.core.config import ExtractiveSettings
 from embermem.core.text import fold
@@ -67,8 +67,8 @@ def spoken_of(
     equals. `users` are the places of what a user says to an assistant: of its answers those with a word of that are
     taken, if that has any phrase."""
     language = _language(texts)
-    find = _finder(texts, language)
-    found = _phrases(texts, language, find, people, lambda place: _ASKED if place in users else 1.0)
+    is_known = _is_known(texts, language)
+    found = _phrases(texts, language, is_known, people, lambda place: _ASKED if place in users else 1.0)
     wanted = {word for place in users for word in in_order(texts[place])}
     if any(wanted.issuperset(one.words) for one in found):
         found = [one for one in found if not wanted.isdisjoint(one.words)]
@@ -81,7 +81,7 @@ def title_of(parts: Sequence[SummaryPart], weights: Mapping[str, float], setting
     people, called, language = people_of(texts), _called(texts), _language(texts)
     rare = _RARE * max(weights.values(), default=0.0)
     pages = _pages(parts)
-    told = _whole(_found(parts, language, _finder(texts, language), people, called))
+    told = _whole(_found(parts, language, _is_known(texts, language), people, called))
     for one in told:
         shares = [len(words.intersection(one.words)) / len(one.words) for words in pages]
         one.pages = {at for at, share in enumerate(shares) if share >= _ABOUT}
@@ -108,7 +108,7 @@ def _pages(parts: Sequence[SummaryPart]) -> list[frozenset[str]]:
 def _found(
     parts: Sequence[SummaryPart],
     language: Language,
-    find: Callable[[str], Iterable[str]],
+    is_known: bool,
     people: Collection[str],
     called: Collection[str],
 ) -> list[_Phrase]:
@@ -122,7 +122,7 @@ def _found(
         asked = part.phrases and part.text.startswith(ASSISTANTS)
         texts = [] if asked else [part.text[len(_who(part.text)) :]]
         own = (_Phrase(text, in_order(text), place=place) for place, text in enumerate(part.phrases))
-        for one in (*own, *_phrases(texts, language, find, people, lambda place: 1.0)):
+        for one in (*own, *_phrases(texts, language, is_known, people, lambda place: 1.0)):
             if one.words and _is_of_things(one.text, one.words, people) and not set(called).issuperset(one.words):
                 same = found.setdefault(one.words, one)
                 same.pages.add(page)
@@ -183,38 +183,38 @@ def _headed(language: Language, things: Sequence[str]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _finder(texts: Sequence[str], language: Language) -> Callable[[str], Iterable[str]]:
-    """What finds phrases in texts that are read as this language: for one that nobody knows, single words."""
-    return language.phrases if _is_known(texts, language) else partial(_single_words, language)
-
-
-def _single_words(language: Language, text: str) -> Iterable[str]:
-    """The longer words of a text: the short ones of a language that nobody knows are mostly function words."""
-    return (word for word in Language.phrases(language, text) if len(word) >= _LONG)
-
-
 def _phrases(
     texts: Sequence[str],
     language: Language,
-    find: Callable[[str], Iterable[str]],
+    is_known: bool,
     people: Collection[str],
     worth: Callable[[int], float],
 ) -> list[_Phrase]:
     """The phrases of the texts in a language, but for names of people, each with what the texts that say it are
-    worth."""
+    worth; of one that nobody knows, single words."""
     found: dict[tuple[str, ...], _Phrase] = {}
     for place, text in enumerate(texts):
         if languages.of(text) is not language:
             continue
         here = set[tuple[str, ...]]()
-        for start, end in sentences(text):
-            for phrase in find(text[start:end]):
-                words = in_order(phrase)
-                if words and _is_of_things(phrase, words, people):
-                    one = found.setdefault(words, _Phrase(phrase, words))
-                    one.said += 0.0 if words in here else worth(place)
-                    here.add(words)
+        for phrase, words in _phrases_in(text, language, is_known):
+            if _is_of_things(phrase, words, people):
+                one = found.get(words) or found.setdefault(words, _Phrase(phrase, words))
+                one.said += 0.0 if words in here else worth(place)
+                here.add(words)
     return _whole(found.values())
+
+
+@memoized
+def _phrases_in(text: str, language: Language, is_known: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The phrases of a text that have keywords, each with these; for a language that nobody knows the longer words: the
+    short ones are mostly function words."""
+    parts = (text[start:end] for start, end in sentences(text))
+    if is_known:
+        phrases = (phrase for part in parts for phrase in language.phrases(part))
+    else:
+        phrases = (word for part in parts for word in Language.phrases(language, part) if len(word) >= _LONG)
+    return tuple((phrase, words) for phrase in phrases if (words := in_order(phrase)))
 
 
 def _whole(phrases: Iterable[_Phrase]) -> list[_Phrase]:
@@ -236,8 +236,17 @@ def _is_of_things(phrase: str, words: Sequence[str], people: Collection[str]) ->
 
 def _is_known(texts: Sequence[str], language: Language) -> bool:
     """Whether the texts are in the language that they are read as: some of their words are its function words."""
-    words = [fold(run) for text in texts for run, _, _ in runs(text)]
-    return not language.spaced or sum(word in language.stop_words for word in words) >= _FUNCTION_WORDS * len(words)
+    if not language.spaced:
+        return True
+    counted = [_function_words(text, language) for text in texts]
+    return sum(known for known, _ in counted) >= _FUNCTION_WORDS * sum(every for _, every in counted)
+
+
+@memoized
+def _function_words(text: str, language: Language) -> tuple[int, int]:
+    """How many of the words of a text are function words of the language, and how many words it has."""
+    words = [fold(run) for run, _, _ in runs(text)]
+    return sum(word in language.stop_words for word in words), len(words)
 
 
 def people_of(texts: Sequence[str]) -> frozenset[str]:
@@ -264,8 +273,8 @@ def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language:
     """The mean weight of a phrase's words, the head counted twice, less where its page says it late; of a word by
     itself a part of it."""
     told = {word: weights.get(word, 0.0) * (1.0 if language.is_thing(word) else _NO_THING) for word in phrase.words}
-    names = sum(run[0].isupper() and not in_order(run) for run, _, _ in runs(phrase.text))
-    total = sum(told.values()) + rare * names  # a name of which no keyword is made
+    names = _short_names(phrase.text)
+    total = sum(told.values()) + rare * names
     if len(told) + names == 1 and _size(phrase) == 1:
         mean = total * min(1.0, _ALONE * (1.0 + 0.5 * (phrase.said - 1.0)))
     else:
@@ -273,6 +282,13 @@ def _score(phrase: _Phrase, weights: Mapping[str, float], rare: float, language:
     return mean / (1.0 + _LATER * phrase.place)
 
 
+@memoized
+def _short_names(text: str) -> int:
+    """How many names a phrase has of which no keyword is made."""
+    return sum(run[0].isupper() and not in_order(run) for run, _, _ in runs(text))
+
+
+@memoized
 def in_order(text: str) -> tuple[str, ...]:
     """The keywords of a text in the order in which they stand, each once."""
     otherwise = languages.spelled(text)

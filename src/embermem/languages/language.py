@@ -150,7 +150,7 @@ class Language:
         known = self.telling_words or self.stop_words
         found = sum(map(known.__contains__, words))
         if "'" in "".join(words):
-            elided = (word for word in words if "'" in word and word not in known)
+            elided = [word for word in words if "'" in word and word not in known]
             found += sum(word[: word.index("'") + 1] in known for word in elided)
         return found
 

@@ -29,9 +29,9 @@ def test_a_model_s_summary_takes_the_place_of_what_was_told_and_sentences_stand_
 def test_keyword_counts_are_the_pages_that_have_the_word(pages: list[list[str]]) -> None:
     counts: tuple[KeywordCount, ...] = ()
     for words in pages:
-        counts = segment_text.with_keywords(counts, words, 100)
+        counts = segment_text.with_counts(counts, dict.fromkeys(words, 1), 100)
     assert {c.word: c.pages for c in counts} == {
         word: sum(word in words for words in pages) for word in {w for words in pages for w in words}
     }
     assert [c.pages for c in counts] == sorted((c.pages for c in counts), reverse=True)
-    assert len(segment_text.with_keywords(counts, ["z"], 3)) <= 3
+    assert len(segment_text.with_counts(counts, {"z": 1}, 3)) <= 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from embermem.core.patterns import regex
@@ -31,6 +32,8 @@ _OPENS: Final = _set(
     few more new first second next own more"""
 )
 """Words after which a noun phrase begins."""
+_OBJECTS: Final = _OPENS | PRONOUNS
+"""Words with which the object of a verb begins."""
 _ARTICLES: Final = _set("a an the my our their your his her its this that these those")
 _SAYS_HOW: Final = _set(
     """is are was were be been being am 's 're 'm feel feels felt feeling seem seems seemed look looks looked sound
@@ -105,6 +108,8 @@ _MARKS_TIME: Final = _set(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
     october november december"""
 )
+_NO_NAME: Final = FUNCTION | PRONOUNS | PREPOSITIONS | _MARKS_TIME
+"""Words that are no part of a name, however they are written."""
 _HEADS: Final = _set(
     "support help show work talk piece set day night care class group meeting walk run list plan match start"
 )
@@ -141,6 +146,8 @@ _GENERAL: Final = _set(
     encouragement moment dream life experience disaster mess"""
 )
 """What says little in a title beside other words."""
+_BEFORE_ONE_WORD: Final = (_SIZES | _ADJECTIVES) - _PREDICATES - words.STOP_WORDS - _GENERAL
+"""Adjectives with which a single word is told."""
 _NOUN_TOO: Final = _set(
     """dance work travel test project book study design research dream food paint report score house market garden
     coach guard model market fund loan insurance access budget coffee tea lunch dinner breakfast party exercise
@@ -199,7 +206,7 @@ def _is_addressed(said: Sequence[Token], start: int, end: int) -> bool:
 def _is_in_name(said: Sequence[Token], at: int) -> bool:
     """Whether a word that says little by itself is part of a name: New York, First Aid, Iron Man."""
     token = said[at]
-    if at == 0 or not token.text[0].isupper() or token.low in FUNCTION | PRONOUNS | PREPOSITIONS | _MARKS_TIME:
+    if at == 0 or not token.text[0].isupper() or token.low in _NO_NAME:
         return False
     beside = [said[place].text for place in (at - 1, at + 1) if 0 < place < len(said)]
     return said[at - 1].is_word and any(text[0].isupper() and len(text) > 1 for text in beside)
@@ -208,10 +215,10 @@ def _is_in_name(said: Sequence[Token], at: int) -> bool:
 def _is_noun(token: Token) -> bool:
     """Whether a word may stand in a noun phrase that is worth a heading."""
     return (
-        _WORD.fullmatch(token.text) is not None
-        and 1 < len(token.low) <= _LONGEST_WORD
-        and "_" not in token.low
+        1 < len(token.low) <= _LONGEST_WORD
         and token.low.removesuffix("'s") not in _NO_NOUN
+        and _WORD.fullmatch(token.text) is not None
+        and "_" not in token.low
         and not is_adverb(token.low)
         and words.keywords_of(token.text.removesuffix("'s")) != ()
     )
@@ -250,14 +257,14 @@ def _is_clause(said: Sequence[Token], at: int, end: int) -> bool:
     return (
         at + 1 == end
         and verbs.base_of_gerund(said[at].low) is not None
-        and after in _OPENS | THIRD | {"to", "on", "as"}
+        and (after in _OPENS or after in THIRD or after in ("to", "on", "as"))
     )
 
 
 def _is_opened(said: Sequence[Token], at: int) -> bool:
     """Whether what stands before a word says that a noun phrase begins."""
     before = low(said, at - 1)
-    return before in _OPENS or before in PREPOSITIONS - {"to"} or before.endswith("'s")
+    return before in _OPENS or (before in PREPOSITIONS and before != "to") or before.endswith("'s")
 
 
 def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
@@ -273,7 +280,7 @@ def _is_finite(said: Sequence[Token], at: int, end: int) -> bool:
         )
         return plural or said[at].low.endswith(("ate", "ify", "ize", "ise"))
     is_noun = "third" in known.forms and known.base in _NOUN_TOO
-    return not is_noun or low(said, at + 1) in _OPENS | PRONOUNS
+    return not is_noun or low(said, at + 1) in _OBJECTS
 
 
 def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
@@ -294,19 +301,14 @@ def _is_verb(said: Sequence[Token], at: int, end: int) -> bool:
         place -= 1
     before = low(said, place)
     begins = not before[:1].isalnum() or before in ("and", "or", "please", "then", "also", "you", "let's")
-    acts = before in _SAYS_HOW or after in _OPENS | PRONOUNS or _is_done(said, at + 1)
+    acts = before in _SAYS_HOW or after in _OBJECTS or _is_done(said, at + 1)
     acts = acts or (begins and token.low not in _NOUN_TOO)
     return acts or at + 1 >= end or "third" in known.forms
 
 
 def _cut(said: Sequence[Token], start: int, end: int, *, is_open: bool) -> Iterator[str]:
     """A phrase, and what it ends with: its head stands last."""
-    if (
-        end - start == 1
-        and start > 0
-        and said[start - 1].low in (_SIZES | _ADJECTIVES) - _PREDICATES - words.STOP_WORDS - _GENERAL
-        and not _is_done(said, start)
-    ):
+    if end - start == 1 and start > 0 and said[start - 1].low in _BEFORE_ONE_WORD and not _is_done(said, start):
         yield f"{said[start - 1].low} {_written(said, start, end)}"
     for begin in range(start, end):
         if begin == end - 1 and (said[begin].low in _SINGLE_NO or _is_done(said, begin)):
@@ -330,12 +332,15 @@ def _is_adjective(word: str) -> bool:
     return word not in _NOUNS and (word in _ADJECTIVES or _ADJECTIVE.fullmatch(word) is not None)
 
 
+@lru_cache(maxsize=8_192)
 def is_thing(word: str) -> bool:
     """Whether a keyword may be a noun that tells something: no adjective, no past form, no mere verb."""
     known = verbs.verb(word)
     acts = known is not None and word not in _NOUN_TOO and verbs.base_of_gerund(word) is None
     acts = acts or word.endswith(("ate", "ify", "ize", "ise"))
-    return word not in _NO_NOUN | _GENERAL and not is_adverb(word) and not _is_adjective(word) and not acts
+    return (
+        word not in _NO_NOUN and word not in _GENERAL and not is_adverb(word) and not _is_adjective(word) and not acts
+    )
 
 
 def _after(said: Sequence[Token], at: int) -> str | None:

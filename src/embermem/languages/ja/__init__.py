@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
+from embermem.core.patterns import regex
 from embermem.languages.facts.finding import Finding
 from embermem.languages.ja import patterns, words
 from embermem.languages.ja.asks import ASKS, THEME_EXAMPLES
@@ -14,6 +15,9 @@ from embermem.languages.ja.dates import DATES
 from embermem.languages.ja.statements import no_longer, statement
 from embermem.languages.language import Language, interests_of, kin_of
 from embermem.languages.parts import PeopleWords
+
+_HIRAGANA: Final = regex("[ぁ-ん]")
+"""What a text must have for the rules of facts and instructions to read it."""
 
 
 class Japanese(Language):
@@ -63,11 +67,15 @@ class Japanese(Language):
         return words.name_for(text, len(spelled))
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        if _HIRAGANA.search(text) is None:
+            return ()
         from embermem.languages.ja.facts import statements
 
         return statements(text, said_at)
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        if _HIRAGANA.search(text) is None:
+            return ()
         from embermem.languages.ja.facts.orders import instructions
 
         return instructions(text, said_at)

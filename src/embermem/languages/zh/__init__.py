@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from embermem.core.fields import Field
+from embermem.core.patterns import regex
 from embermem.languages.facts.agent import find
 from embermem.languages.facts.finding import Finding
 from embermem.languages.language import Language, interests_of, kin_of
@@ -16,6 +17,10 @@ from embermem.languages.zh import patterns, words
 from embermem.languages.zh.asks import ASKS
 from embermem.languages.zh.dates import DATES
 from embermem.languages.zh.statements import no_longer, statement
+
+_SIGN: Final = regex(f"[{words.SIGNS}]")
+_STATES: Final = regex(rf"[{words.SIGNS}]|1\d\d(?:cm|CM)|[Ee]-?mail[\w.+-]+@")
+"""What a text must have for a rule of facts to read it: a sign of the language, or a height or address without any."""
 
 
 class Chinese(Language):
@@ -65,11 +70,15 @@ class Chinese(Language):
         return words.name_for(text, len(spelled))
 
     def facts(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        if _STATES.search(text) is None:
+            return ()
         from embermem.languages.zh.facts import statements
 
         return statements(text, said_at)
 
     def instructions(self, text: str, said_at: datetime) -> Iterable[Finding]:
+        if _SIGN.search(text) is None:
+            return ()
         from embermem.languages.zh.facts.instructions import instructions
 
         return instructions(text, said_at)
@@ -80,6 +89,8 @@ class Chinese(Language):
         return instruction(phrase)
 
     def facts_of_agent(self, text: str) -> Iterable[Finding]:
+        if _SIGN.search(text) is None:
+            return ()
         from embermem.languages.zh.agent import AGENT_RULES
 
         return find(AGENT_RULES, text)

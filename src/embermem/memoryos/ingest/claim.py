@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -21,7 +21,18 @@ from embermem.core.errors import (
     ModelWait,
     RevisionMoved,
 )
-from embermem.core.types import Annotation, Fact, Owner, Page, PageId, PersonaChange, SegmentId, ThreadId, Utterance
+from embermem.core.types import (
+    Annotation,
+    Fact,
+    FactProposal,
+    Owner,
+    Page,
+    PageId,
+    PersonaChange,
+    SegmentId,
+    ThreadId,
+    Utterance,
+)
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.core.vectors import of_summaries
 from embermem.memoryos.ingest.grouping import Grouping
@@ -183,7 +194,7 @@ class Claim:
     def grouping(self) -> Grouping:
         """The chains of mid-term memory, as far as they are needed."""
         if self.held.grouping is None or self.held.segments is None:
-            self.held.grouping = Grouping(self.owner.id, self.store, self.settings, self.segments)
+            self.held.grouping = Grouping(self.owner.id, self.store, self.settings, self.segments, self.held.revision)
         return self.held.grouping
 
     @property
@@ -323,30 +334,45 @@ class Claim:
         """The analyst is not asked any more in this claim."""
         self.unread = self.unpromoted = reason
 
-    def learn(self, change: PersonaChange, pages: Sequence[Page]) -> list[Decision]:
-        """What an analyst proposes, taken from these pages, as decisions of the next change."""
-        if not (change.facts or change.traits or change.profile):
+    def learn(self, *lessons: tuple[PersonaChange, Sequence[Page]]) -> list[Decision]:
+        """What an analyst proposes, each taken from these pages, as decisions of the next change."""
+        lessons = tuple(one for one in lessons if one[0].facts or one[0].traits or one[0].profile)
+        if not lessons:
             return []
         from embermem.memoryos.forget.forgetting import taught_by  # a process that only recalls loads none of it
 
-        said = taught_by(self.store, self.owner.id, pages)
-        return self.knowledge.learn(
-            change,
-            said=said,
-            known=self._known(change, said) if change.facts else (),
-            no=self.next_no,
-            at=self.parts.clock(),
-            settings=self.settings,
+        said = taught_by(self.store, self.owner.id, [page for _, pages in lessons for page in pages])
+        resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
+        decisions: list[Decision] = []
+        for change, pages in lessons:
+            own = {u.seq: said[u.seq] for page in pages for u in page.utterances if u.seq in said}
+            may_end = _may_end(change.facts)
+            known = {one.id: one for one in resting if any(source.seq in own for source in one.sources)}
+            known |= {one.id: one for one in archived if one.attribute in may_end}
+            decisions += self.knowledge.learn(
+                change,
+                said=own,
+                known=sorted(known.values(), key=lambda fact: fact.id) if change.facts else (),
+                no=self.next_no,
+                at=self.parts.clock(),
+                settings=self.settings,
+            )
+        return decisions
+
+    def _known(self, proposals: Sequence[FactProposal], said: Collection[int]) -> tuple[Sequence[Fact], Sequence[Fact]]:
+        """Facts that rest on what is read, and those of the archive that a new value may end."""
+        if not proposals:
+            return (), ()
+        resting, may_end = FactSelection(resting_on=frozenset(said)), _may_end(proposals)
+        return (
+            self.store.facts(self.owner.id, resting),
+            self.store.facts(self.owner.id, replace(ARCHIVED, attributes=may_end)) if may_end else (),
         )
 
-    def _known(self, change: PersonaChange, said: Collection[int]) -> list[Fact]:
-        """Facts that rest on what is read, and those of the archive that a new value may end."""
-        found = {fact.id: fact for fact in self.store.facts(self.owner.id, FactSelection(resting_on=frozenset(said)))}
-        may_end = frozenset(fact.attribute for fact in change.facts if fact.single or fact.retracts)
-        if may_end:
-            put_away = replace(ARCHIVED, attributes=may_end)
-            found |= {fact.id: fact for fact in self.store.facts(self.owner.id, put_away)}
-        return sorted(found.values(), key=lambda fact: fact.id)
+
+def _may_end(proposals: Iterable[FactProposal]) -> frozenset[str]:
+    """The attributes of which a proposal may end another value."""
+    return frozenset(fact.attribute for fact in proposals if fact.single or fact.retracts)
 
 
 def rest(settings: Settings, failures: int) -> timedelta:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from embermem.core.config import Settings
+from embermem.core.ids import made_in
 from embermem.core.text import fold
 from embermem.core.types import ChainId, OwnerId, PageId, SegmentId, Source
 from embermem.memoryos.ingest.topics import Topics
@@ -82,12 +83,19 @@ class Grouping:
     """What a claim knows of the chains in segments; read when it is needed, and kept up to date."""
 
     def __init__(
-        self, owner_id: OwnerId, store: Store, settings: Settings, segments: Mapping[SegmentId, SegmentState]
+        self,
+        owner_id: OwnerId,
+        store: Store,
+        settings: Settings,
+        segments: Mapping[SegmentId, SegmentState],
+        revision: int,
     ) -> None:
+        """`revision` is the number of the last change that the store had: what came after it, it is told."""
         self._owner_id = owner_id
         self._store = store
         self._looked_back = settings.topic_looked_back
         self._segments = segments
+        self._revision = revision
         self.topics = Topics(settings)
         self._members: dict[SegmentId, Members] = {}
         self._segment_of: dict[ChainId, SegmentId] = {}
@@ -122,7 +130,7 @@ class Grouping:
 
     def places_of(self, chains: Collection[ChainId]) -> Mapping[ChainId, SegmentId]:
         """The segments of mid-term memory that chains are in."""
-        unknown = set(chains) - self._segment_of.keys()
+        unknown = {one for one in chains if one not in self._segment_of and made_in(one) <= self._revision}
         if unknown:
             first = {one.page_ids[0]: one.id for one in self._store.chains(self._owner_id, ids=unknown) if one.page_ids}
             for page in self._store.pages(self._owner_id, 0, ids=list(first)):

@@ -14,7 +14,7 @@ from embermem.core.changes import KeywordCount, SummaryPart
 from embermem.core.config import Settings
 from embermem.core.equations import cosine, f_score, heat, jaccard, recency
 from embermem.core.types import PageView, Segment, SegmentId
-from embermem.memoryos.ingest.segment_text import counted_keywords, with_keywords, with_told
+from embermem.memoryos.ingest.segment_text import counted_keywords, with_counts, with_told
 from embermem.protocols import SegmentState
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def grown(
     return replace(
         segment,
         parts=with_told(segment.parts, told),
-        keywords=with_keywords(segment.keywords, keywords, counted_keywords(settings)),
+        keywords=with_counts(segment.keywords, dict.fromkeys(keywords, 1), counted_keywords(settings)),
         said_from=min(segment.said_from, page.said_at),
         said_to=max(segment.said_to, page.said_at),
         pages=segment.pages + 1,

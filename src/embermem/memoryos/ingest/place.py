@@ -83,7 +83,11 @@ def _is_due(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> bool:
 def _finished(claim: Claim, touched: Mapping[SegmentId, SegmentState]) -> dict[SegmentId, SegmentState]:
     """The segments that pages joined, with the text that is shown."""
     claim.segments.update(touched)
-    spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
+    if claim.settings.placed_by == "chain":
+        claim.grouping.follow()
+        spread = claim.grouping.topics.spread(touched.values())
+    else:
+        spread = segment_text.spread_of((count.word for count in one.keywords) for one in claim.segments.values())
     made = {
         segment_id: segment_text.finished(segment, spread, claim.parts.writer, claim.settings)
         for segment_id, segment in touched.items()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embermem.core.changes import Analysed, Cause, SummaryPart
 from embermem.core.errors import AnalystError, ModelReplyError, ModelResting, ModelTooLong, ModelWait
-from embermem.core.types import PageId, PersonaChange, Segment, SegmentId
+from embermem.core.types import PageId, Persona, PersonaChange, Segment, SegmentId
 from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
@@ -104,8 +104,11 @@ def _analyse_pages(
     claim: Claim, segment: SegmentState, notes: Sequence[NotedPage], now: datetime
 ) -> _Came | AnalystError:
     """An error: the page waits, because its answer could not be used; the next one is asked about."""
-    persona, extractive = claim.store.persona(claim.owner.id), claim.parts.extractive
-    analyst, pace = extractive if claim.unbelieved else claim.parts.analyst, claim.parts.promoting
+    extractive, pace = claim.parts.extractive, claim.parts.promoting
+    analyst = extractive if claim.unbelieved else claim.parts.analyst
+    persona = (
+        Persona() if analyst is extractive else claim.store.persona(claim.owner.id)
+    )  # the extractive one reads pages alone
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
     request = ProfileRequest(
@@ -143,7 +146,7 @@ def _analyse_pages(
         analyst, change = extractive, _profiled(claim, extractive, request, notes)
     elif analyst is not extractive:
         pace.answered(len(notes))
-    decisions = claim.learn(change, pages)
+    decisions = claim.learn((change, pages))
     decisions += [Analysed(page_id=page.id, upto_seq=page.last_seq) for page in pages]
     after = replace(segment, unanalysed=max(0, segment.unanalysed - len(notes)))
     vectors: dict[SegmentId, Vector] = {}
@@ -173,7 +176,7 @@ def _put_off(
     last = [noted for noted in notes if noted.attempts + 1 == settings.attempts]
     if last:
         change = _profiled(claim, extractive, request, last)
-        decisions = claim.learn(change, [noted.view.page for noted in last])
+        decisions = claim.learn((change, [noted.view.page for noted in last]))
         if decisions:
             claim.apply(Cause.PROMOTION, extractive.name, decisions)
     wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)

@@ -62,7 +62,7 @@ def learnt_when_read(claim: Claim, notes: Sequence[NotedPage]) -> list[Decision]
     """What pages teach at once, where the settings say so; else they teach at their promotion."""
     if claim.settings.facts_when != "read":
         return []
-    return [decision for noted in notes for decision in claim.learn(noted.change, [noted.view.page])]
+    return claim.learn(*((noted.change, [noted.view.page]) for noted in notes))
 
 
 def _tails_gone_on_from(tails: Mapping[ThreadId, ChainTail], views: Sequence[PageView]) -> Mapping[ThreadId, ChainTail]:

@@ -273,7 +273,7 @@ class _LookingBack:
     def _finish(self) -> None:
         """The texts that are shown of what changed: where no sentence is left, those of its newest pages."""
         claim = self._claim
-        spread = segment_text.spread_of((count.word for count in one.keywords) for one in self._states.values())
+        spread = self._topics.spread(self._states[one] for one in self._changed)
         for segment_id in self._changed:
             state = self._states[segment_id]
             if not any(part.text for part in state.parts):

@@ -116,23 +116,15 @@ def with_told(parts: Sequence[SummaryPart], told: Sequence[SummaryPart]) -> tupl
     return (*(part for part in parts if part.text not in texts), *told)
 
 
-def with_keywords(counts: Sequence[KeywordCount], keywords: Sequence[str], limit: int) -> tuple[KeywordCount, ...]:
-    """Keyword counts after a page joined, most frequent first, the newer first among equals."""
-    total = Counter({count.word: count.pages for count in counts})
-    total.update(set(keywords))
-    order = {word: place for place, word in enumerate([*dict.fromkeys(keywords), *(c.word for c in counts)][::-1])}
-    ranked = sorted(total, key=lambda word: (-total[word], -order[word]))
-    return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
-
-
 def with_counts(counts: Sequence[KeywordCount], more: Mapping[str, int], limit: int) -> tuple[KeywordCount, ...]:
     """Keyword counts after pages came (above zero) or left (below), most frequent first, the newer first among
     equals."""
-    total = Counter({count.word: count.pages for count in counts})
-    total.update(more)
-    order = dict.fromkeys((*more, *total))
-    ranked = sorted((word for word in order if total[word] > 0), key=lambda word: -total[word])
-    return tuple(KeywordCount(word=word, pages=total[word]) for word in ranked[:limit])
+    known = {count.word: count for count in counts}
+    total = dict.fromkeys(more, 0) | {word: count.pages for word, count in known.items()}
+    for word, pages in more.items():
+        total[word] += pages
+    ranked = sorted((word for word in total if total[word] > 0), key=total.__getitem__, reverse=True)[:limit]
+    return tuple(KeywordCount(word=word, pages=total[word]) if word in more else known[word] for word in ranked)
 
 
 def reread(
@@ -145,7 +137,7 @@ def reread(
     kept = tuple(count for count in left if count.pages > 0)
     for part in parts:
         segment = replace(segment, parts=with_part(segment.parts, part))
-    return replace(segment, keywords=with_keywords(kept, after, counted_keywords(settings)))
+    return replace(segment, keywords=with_counts(kept, dict.fromkeys(after, 1), counted_keywords(settings)))
 
 
 def written(segment: SegmentState) -> SegmentWritten:

@@ -36,7 +36,7 @@ def tokens(sentence: str) -> list[Token]:
         if text[0].isalpha() and text[-1] == "'" and not text.endswith("s'"):
             text = text[:-1]
         low = text.lower()
-        parts = _CONTRACTED.fullmatch(low)
+        parts = _CONTRACTED.fullmatch(low) if "'" in low else None
         if parts is not None and (parts[2] != "s" or parts[1] in ("he", "she", "it", "there", "that", "who")):
             cut = len(parts[1])
             found.append(Token(text[:cut], low[:cut], start, start + cut))

@@ -25,7 +25,6 @@ __all__ = ["instruction", "instructions"]
 _LONGEST_TEXT, _LONGEST_CLAUSE = 400, 50
 _HIDDEN: Final = "\ue000"
 _NO_NAME: Final = "呼ばない："
-_KANA: Final = regex("[ぁ-ん]")
 _NOT_OWN: Final = regex(
     r"(?:って|と)(?:言われ|言って|言った|怒られ|注意され|書いて|頼まれ)|らしい|って(?:さ|よ)[。！]|そうです|(?:上司|先生|部長|課長|店長|母|父|妻|夫|友達|彼女?|客|医者)(?:が|は|から|に)|規則|マニュアル|ルール|規約|メール|通知|お知らせ|記事|翻訳|小説|台本|役|キャラ|プロンプト|もし|例えば|たとえば|https?://|[{}<>]"
 )
@@ -76,7 +75,7 @@ _UNTIL: Final = regex(r"(?P<t>[^、。]{2,12})まで(?:は|に)?[、]?")
 def instructions(text: str, said_at: datetime) -> Iterator[Finding]:
     """The standing instructions of a screened text, and what it takes back of earlier ones, in order. Positions are
     those of the text given."""
-    if len(text) > _LONGEST_TEXT or _KANA.search(text) is None or _NOT_OWN.search(text):
+    if len(text) > _LONGEST_TEXT or _NOT_OWN.search(text):
         return
     found = [
         one

@@ -28,7 +28,6 @@ from embermem.languages.ja.statements import THINGS
 from embermem.languages.language import kin_of, words_of
 
 _SENTENCE: Final = regex(r"[^。！？!?\n]+[。！？!?]*")
-_KANA: Final = regex("[ぁ-ん]")
 _HIDDEN: Final = "\ue000"
 _SENTENCE_CHARS: Final = 200
 _LONGEST_CLAUSE: Final = 50
@@ -111,8 +110,6 @@ class _Subject(NamedTuple):
 def statements(text: str, said_at: datetime) -> Iterator[Finding]:
     """The statements of a screened text about its speaker and the speaker's relatives, in order. Positions are those of
     the text given."""
-    if _KANA.search(text) is None:
-        return
     other, introduced = False, _GREETS.search(text) is not None
     for at, sentence in enumerate(_SENTENCE.finditer(text)):
         told = sentence.group()
