@@ -22,6 +22,7 @@ from embermem.core.extras import needing
 from embermem.core.types import Document, DocumentId, Kind, Scope
 from embermem.integrations.shared import bound
 from embermem.owner_memory import OwnerMemory
+from embermem.owner_memory.documents import remove_document
 
 with needing("langgraph", "embermem.integrations.langgraph"):
     from langgraph.store.base import (
@@ -135,7 +136,7 @@ class EmberStore(BaseStore):
         if op.value is None:
             for document in known:
                 with suppress(NotFound):
-                    memory.forget_document(document.id)
+                    remove_document(memory, document.id)
             return
         now = datetime.now(UTC)
         began = next((one.created_at for one in _kept(memory, known)), now)

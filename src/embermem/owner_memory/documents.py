@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import injected_blocks, messages, originals
-from embermem.core.errors import InputError
+from embermem.core.errors import InputError, NotFound
 from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.revisions import decided_anew
@@ -118,8 +118,10 @@ class Documents(Forgetting):
     def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
         """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added
         again. Raises NotFound."""
-        self.document(document_id)
-        return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
+        try:
+            return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
+        except NotFound:
+            raise self._none_such("document", document_id) from None
 
     def original(self, item_id: str) -> Any:
         """Return what was handed in as the `original` of a message or document, by the id of its utterance or document.
@@ -218,6 +220,16 @@ class Documents(Forgetting):
 
         text = injected_blocks.strip(outline.text, self._parts.nonce_key())
         return outline if text == outline.text else read_text(text)
+
+
+def remove_document(memory: Documents, document_id: DocumentId) -> None:
+    """`forget_document` for an adapter whose callers get no receipt: the background thread scrubs the file, together
+    with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
+    from embermem.memoryos.forget.forgetting import erased
+
+    erased(memory._impact({"thread": thread_of(document_id)}))
+    memory._drop_people()
+    memory._parts.deleted()
 
 
 def _named(outline: Outline, source: str | None) -> str:

@@ -18,6 +18,7 @@ from embermem.owner_memory.scoped import in_scope
 from embermem.protocols import NOW
 
 if TYPE_CHECKING:
+    from embermem.memoryos.forget.impact import Impact
     from embermem.owner_memory.handle import Once
     from embermem.protocols import Receipt
 
@@ -137,22 +138,11 @@ class Forgetting(Handle):
         return known if known.change_no is None else forgetting.done(self._store, known)
 
     def _forget(self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None) -> Forgotten:
-        from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
-        from embermem.memoryos.forget.impact import Impact, Named
 
         if named.get("before") is not None:
             named = {"before": self._inbox().moment(named["before"], "before")}
-        impact = Impact(
-            store=self._store,
-            owner=self.owner,
-            named=Named(**named),
-            now=self._parts.clock(),
-            settings=self._parts.settings,
-            summarise=bootstrap.summarise,
-            writer=bootstrap.segment_writer(),
-            extractive=bootstrap.extractive_name(),
-        )
+        impact = self._impact(named)
 
         def receipt_of(forgotten: Forgotten) -> Receipt | None:
             if once is None:
@@ -166,6 +156,22 @@ class Forgetting(Handle):
         if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
             self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
         return forgotten
+
+    def _impact(self, named: Mapping[str, Any]) -> Impact:
+        """What forgetting takes of what is named."""
+        from embermem import bootstrap
+        from embermem.memoryos.forget.impact import Impact, Named
+
+        return Impact(
+            store=self._store,
+            owner=self.owner,
+            named=Named(**named),
+            now=self._parts.clock(),
+            settings=self._parts.settings,
+            summarise=bootstrap.summarise,
+            writer=bootstrap.segment_writer(),
+            extractive=bootstrap.extractive_name(),
+        )
 
     def _matching(self, query: str) -> Mapping[str, frozenset[PageId]]:
         """The pages that hold every word of a query."""

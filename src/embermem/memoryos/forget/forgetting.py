@@ -23,21 +23,29 @@ def forget(
     """Forget what is named, or with `dry_run` say what that would take. `receipt_of` makes the receipt of the call,
     which is kept with the change. Where others write all the time they are held off meanwhile. Raises NotFound and
     StoreError."""
-    store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
+    forgotten = erased(impact, receipt_of)
+    if forgotten.change_no is None:
+        return replace(forgotten, dry_run=False, scrubbed=impact.store.wipe().scrubbed)
+    return done(impact.store, forgotten)
+
+
+def erased(impact: Impact, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None) -> Forgotten:
+    """Forget what is named in every table; the scrub of the store's files is due then. The receipt has no `change_no`
+    where there was nothing to forget. Raises NotFound and StoreError."""
+    store = impact.store
 
     def erase() -> Forgotten:
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
+            return decided.forgotten
         made = replace(decided.forgotten, change_no=decided.revision + 1)
         receipt = receipt_of(made)
         store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
         return made
 
-    forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))
-    return forgotten if forgotten.change_no is None else done(store, forgotten)
+    return decided_anew(erase, partial(store.alone_with, impact.owner.id))
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
