@@ -174,9 +174,12 @@ class EmberStore(BaseStore):
 
     def _listed(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:
         """Items below a prefix that meet the filter, the latest put first."""
-        documents = memory.documents(under=_under(op.namespace_prefix))[::-1]
-        if not op.filter and len(kept := _kept(memory, documents[:wanted])) == min(wanted, len(documents)):
-            return [(one, None) for one in kept]
+        under = _under(op.namespace_prefix)
+        if not op.filter:
+            newest = memory.documents(under=under, limit=wanted)[::-1]
+            if len(kept := _kept(memory, newest)) == len(newest):  # else some went meanwhile, and older ones follow
+                return [(one, None) for one in kept]
+        documents = memory.documents(under=under)[::-1]
         return [(one, None) for one in _kept(memory, documents) if _filtered(one.value, op.filter)]
 
     def _asked(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:
