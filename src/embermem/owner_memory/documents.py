@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import injected_blocks, messages, originals
-from embermem.core.errors import InputError, NotFound
+from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.revisions import decided_anew
@@ -59,9 +59,9 @@ class Documents(Forgetting):
         is shown with every passage (default: the document's own, or the file's name); `at` is when it was written
         (default: the file's time, or now); `metadata` are those of all passages. `original` is any JSON value, kept
         beside the document and returned by `original`; with one, the text may be empty: no query finds it then.
-        `expires_at` is when the document is forgotten by itself: a
-        time, or a timedelta from now; added again, it ends when it says then. Repeated with the same `key`, the call
-        stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
+        `expires_at` is when the document is forgotten by itself: a time, or a timedelta from now; added again, it ends
+        when it says then. Repeated with the same `key`, the call stores nothing. Raises InputError, ConfigError without
+        the extra, and KeyReused.
         """
         inbox = self._inbox()
         if key is not None:
@@ -72,9 +72,8 @@ class Documents(Forgetting):
         said_at = inbox.moment(at if at is not None else written, "at")
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
         now = self._parts.clock()
-        put = self._parts.admin.put_document
-        alone = partial(self._store.alone_with, self.owner.id)
-        done = decided_anew(lambda: put(self.owner, given, now=now, key=key), alone)
+        put = partial(self._parts.admin.put_document, self.owner, given, now=now, key=key)
+        done = decided_anew(put, partial(self._store.alone_with, self.owner.id))
         self._parts.added()
         return done
 
@@ -118,10 +117,8 @@ class Documents(Forgetting):
     def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
         """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added
         again. Raises NotFound."""
-        try:
-            return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
-        except NotFound:
-            raise self._none_such("document", document_id) from None
+        self.document(document_id)
+        return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
 
     def original(self, item_id: str) -> Any:
         """Return what was handed in as the `original` of a message or document, by the id of its utterance or document.
@@ -187,8 +184,7 @@ class Documents(Forgetting):
         left = redacted(texts, self._parts.finders, wheres)
         self._tell_of([place.kind for one in left for place in one.places])
         outline = outline.redacted(left[0])
-        messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
-        text = outline.text
+        text = messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
         source = left[2].text or f"text:{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"
         passages = [
             NewPassage(text=text[one.start : one.end], place=" > ".join(one.place), start=one.start, end=one.end)
@@ -202,8 +198,7 @@ class Documents(Forgetting):
             )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
         original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
-        told = [left[1].text, source, text, dict(sorted(labels.items())), moment]
-        told += [] if original is None else [original]
+        told = [left[1].text, source, text, dict(sorted(labels.items())), moment, *filter(None, [original])]
         return NewDocument(
             source=messages.name(source, "source", _LONGEST),
             title=messages.name(" ".join(left[1].text.split()), "title", _LONGEST),
@@ -225,10 +220,7 @@ class Documents(Forgetting):
 def remove_document(memory: Documents, document_id: DocumentId) -> None:
     """`forget_document` for an adapter whose callers get no receipt: the background thread scrubs the file, together
     with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
-    from embermem.memoryos.forget.forgetting import erased
-
-    erased(memory._impact({"thread": thread_of(document_id)}))
-    memory._drop_people()
+    memory._forget({"thread": thread_of(document_id)}, dry_run=False, scrub=False)
     memory._parts.deleted()
 
 

@@ -18,7 +18,6 @@ from embermem.owner_memory.scoped import in_scope
 from embermem.protocols import NOW
 
 if TYPE_CHECKING:
-    from embermem.memoryos.forget.impact import Impact
     from embermem.owner_memory.handle import Once
     from embermem.protocols import Receipt
 
@@ -137,32 +136,16 @@ class Forgetting(Handle):
         known = Forgotten.from_json(base64.b64decode(once.result).decode())
         return known if known.change_no is None else forgetting.done(self._store, known)
 
-    def _forget(self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None) -> Forgotten:
+    def _forget(
+        self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None, scrub: bool = True
+    ) -> Forgotten:
+        from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
+        from embermem.memoryos.forget.impact import Impact, Named
 
         if named.get("before") is not None:
             named = {"before": self._inbox().moment(named["before"], "before")}
-        impact = self._impact(named)
-
-        def receipt_of(forgotten: Forgotten) -> Receipt | None:
-            if once is None:
-                return None
-            # Not as it is: whoever looks for a forgotten id in the bytes of the store is to find none.
-            once.result = base64.b64encode(forgotten.to_json().encode()).decode()
-            return once.receipt(forgotten.change_no or 0)
-
-        forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of)
-        self._drop_people()
-        if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
-            self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
-        return forgotten
-
-    def _impact(self, named: Mapping[str, Any]) -> Impact:
-        """What forgetting takes of what is named."""
-        from embermem import bootstrap
-        from embermem.memoryos.forget.impact import Impact, Named
-
-        return Impact(
+        impact = Impact(
             store=self._store,
             owner=self.owner,
             named=Named(**named),
@@ -172,6 +155,19 @@ class Forgetting(Handle):
             writer=bootstrap.segment_writer(),
             extractive=bootstrap.extractive_name(),
         )
+
+        def receipt_of(forgotten: Forgotten) -> Receipt | None:
+            if once is None:
+                return None
+            # Not as it is: whoever looks for a forgotten id in the bytes of the store is to find none.
+            once.result = base64.b64encode(forgotten.to_json().encode()).decode()
+            return once.receipt(forgotten.change_no or 0)
+
+        forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of, scrub=scrub)
+        self._drop_people()
+        if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
+            self._parts.admin.keep_receipt(self.owner, receipt, impact.now)
+        return forgotten
 
     def _matching(self, query: str) -> Mapping[str, frozenset[PageId]]:
         """The pages that hold every word of a query."""

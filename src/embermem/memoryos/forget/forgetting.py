@@ -18,34 +18,32 @@ from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
 
 
 def forget(
-    impact: Impact, *, dry_run: bool, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None
+    impact: Impact,
+    *,
+    dry_run: bool,
+    receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None,
+    scrub: bool = True,
 ) -> Forgotten:
     """Forget what is named, or with `dry_run` say what that would take. `receipt_of` makes the receipt of the call,
-    which is kept with the change. Where others write all the time they are held off meanwhile. Raises NotFound and
-    StoreError."""
+    which is kept with the change. Without `scrub` the scrub of the store's files stays due. Where others write all the
+    time they are held off meanwhile. Raises NotFound and StoreError."""
+    store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
-    forgotten = erased(impact, receipt_of)
-    if forgotten.change_no is None:
-        return replace(forgotten, dry_run=False, scrubbed=impact.store.wipe().scrubbed)
-    return done(impact.store, forgotten)
-
-
-def erased(impact: Impact, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None) -> Forgotten:
-    """Forget what is named in every table; the scrub of the store's files is due then. The receipt has no `change_no`
-    where there was nothing to forget. Raises NotFound and StoreError."""
-    store = impact.store
 
     def erase() -> Forgotten:
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return decided.forgotten
+            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
         made = replace(decided.forgotten, change_no=decided.revision + 1)
         receipt = receipt_of(made)
         store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
         return made
 
-    return decided_anew(erase, partial(store.alone_with, impact.owner.id))
+    forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))
+    if forgotten.change_no is None:
+        return forgotten
+    return done(store, forgotten) if scrub else replace(forgotten, dry_run=False)
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
