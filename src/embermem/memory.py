@@ -114,6 +114,7 @@ class Memory(Overseeing, Owners):
             asker=asker,
             done=telemetry.Done(),
             added=self._added,
+            deleted=self._deleted,
             copied=self._copied,
             before_work=self._before_work,
         )
@@ -552,6 +553,13 @@ class Memory(Overseeing, Owners):
         if not self.read_only:
             with suppress(StoreError):  # it stays due
                 self._parts.store.wipe()
+
+    def _deleted(self) -> None:
+        """Have the background thread scrub the file; without one, scrub it now."""
+        if self.settings.background:
+            self._added()
+        else:
+            self._scrub_if_due()
 
     def _added(self) -> None:
         if self.settings.background and not self.read_only:

@@ -21,6 +21,7 @@ from embermem import Memory, OwnerMemory
 from embermem.core.errors import InputError
 from embermem.integrations.langchain import MemoryHooks, memory_tools
 from embermem.integrations.langgraph import EmberStore
+from forgotten import SECRET, kept
 from forked import script
 from proofs import bounded
 from scripted import Clock, Opener, Place
@@ -117,6 +118,20 @@ def test_a_deleted_item_is_gone_from_the_memory_and_may_be_put_again(store: Embe
     assert list(alice.originals()) == []
     store.put(NOTES, "k", {"text": "The code is Zephyrine."})
     assert store.get(NOTES, "k") is not None
+
+
+def test_the_bytes_of_a_deleted_item_are_scrubbed_at_once_or_by_the_background_thread(
+    opened: Opener, place: Place
+) -> None:
+    for background in (False, True):
+        file = f"{background}/memory.db"
+        memory = opened(file, background=background, pause_s=60.0, poll_s=3600.0)
+        store = EmberStore(memory.of("alice"))
+        store.put(NOTES, "k", {"text": f"I live in {SECRET}."})
+        store.delete(NOTES, "k")
+        assert memory.scrub_due() is background
+        memory.close()
+        assert SECRET.encode() not in kept(place(file))
 
 
 def test_namespaces_that_cannot_be_are_refused_also_in_a_batch(store: EmberStore) -> None:

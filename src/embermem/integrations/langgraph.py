@@ -22,6 +22,7 @@ from embermem.core.extras import needing
 from embermem.core.types import Document, DocumentId, Kind, Scope
 from embermem.integrations.shared import bound
 from embermem.owner_memory import OwnerMemory
+from embermem.owner_memory.documents import remove_document
 
 with needing("langgraph", "embermem.integrations.langgraph"):
     from langgraph.store.base import (
@@ -135,7 +136,7 @@ class EmberStore(BaseStore):
         if op.value is None:
             for document in known:
                 with suppress(NotFound):
-                    memory.forget_document(document.id)
+                    remove_document(memory, document.id)
             return
         now = datetime.now(UTC)
         began = next((one.created_at for one in _kept(memory, known)), now)
@@ -173,9 +174,12 @@ class EmberStore(BaseStore):
 
     def _listed(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:
         """Items below a prefix that meet the filter, the latest put first."""
-        documents = memory.documents(under=_under(op.namespace_prefix))[::-1]
-        if not op.filter and len(kept := _kept(memory, documents[:wanted])) == min(wanted, len(documents)):
-            return [(one, None) for one in kept]
+        under = _under(op.namespace_prefix)
+        if not op.filter:
+            newest = memory.documents(under=under, limit=wanted)[::-1]
+            if len(kept := _kept(memory, newest)) == len(newest):  # else some went meanwhile, and older ones follow
+                return [(one, None) for one in kept]
+        documents = memory.documents(under=under)[::-1]
         return [(one, None) for one in _kept(memory, documents) if _filtered(one.value, op.filter)]
 
     def _asked(self, memory: OwnerMemory, op: SearchOp, wanted: int) -> list[tuple[_Kept, float | None]]:

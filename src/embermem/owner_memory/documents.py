@@ -59,9 +59,9 @@ class Documents(Forgetting):
         is shown with every passage (default: the document's own, or the file's name); `at` is when it was written
         (default: the file's time, or now); `metadata` are those of all passages. `original` is any JSON value, kept
         beside the document and returned by `original`; with one, the text may be empty: no query finds it then.
-        `expires_at` is when the document is forgotten by itself: a
-        time, or a timedelta from now; added again, it ends when it says then. Repeated with the same `key`, the call
-        stores nothing. Raises InputError, ConfigError without the extra, and KeyReused.
+        `expires_at` is when the document is forgotten by itself: a time, or a timedelta from now; added again, it ends
+        when it says then. Repeated with the same `key`, the call stores nothing. Raises InputError, ConfigError without
+        the extra, and KeyReused.
         """
         inbox = self._inbox()
         if key is not None:
@@ -72,9 +72,8 @@ class Documents(Forgetting):
         said_at = inbox.moment(at if at is not None else written, "at")
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
         now = self._parts.clock()
-        put = self._parts.admin.put_document
-        alone = partial(self._store.alone_with, self.owner.id)
-        done = decided_anew(lambda: put(self.owner, given, now=now, key=key), alone)
+        put = partial(self._parts.admin.put_document, self.owner, given, now=now, key=key)
+        done = decided_anew(put, partial(self._store.alone_with, self.owner.id))
         self._parts.added()
         return done
 
@@ -185,8 +184,7 @@ class Documents(Forgetting):
         left = redacted(texts, self._parts.finders, wheres)
         self._tell_of([place.kind for one in left for place in one.places])
         outline = outline.redacted(left[0])
-        messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
-        text = outline.text
+        text = messages.checked(outline.text, "document", self._parts.settings.max_document_chars)
         source = left[2].text or f"text:{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"
         passages = [
             NewPassage(text=text[one.start : one.end], place=" > ".join(one.place), start=one.start, end=one.end)
@@ -200,8 +198,7 @@ class Documents(Forgetting):
             )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
         original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
-        told = [left[1].text, source, text, dict(sorted(labels.items())), moment]
-        told += [] if original is None else [original]
+        told = [left[1].text, source, text, dict(sorted(labels.items())), moment, *filter(None, [original])]
         return NewDocument(
             source=messages.name(source, "source", _LONGEST),
             title=messages.name(" ".join(left[1].text.split()), "title", _LONGEST),
@@ -218,6 +215,13 @@ class Documents(Forgetting):
 
         text = injected_blocks.strip(outline.text, self._parts.nonce_key())
         return outline if text == outline.text else read_text(text)
+
+
+def remove_document(memory: Documents, document_id: DocumentId) -> None:
+    """`forget_document` for an adapter whose callers get no receipt: the background thread scrubs the file, together
+    with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
+    memory._forget({"thread": thread_of(document_id)}, dry_run=False, scrub=False)
+    memory._parts.deleted()
 
 
 def _named(outline: Outline, source: str | None) -> str:

@@ -136,7 +136,9 @@ class Forgetting(Handle):
         known = Forgotten.from_json(base64.b64decode(once.result).decode())
         return known if known.change_no is None else forgetting.done(self._store, known)
 
-    def _forget(self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None) -> Forgotten:
+    def _forget(
+        self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None, scrub: bool = True
+    ) -> Forgotten:
         from embermem import bootstrap
         from embermem.memoryos.forget import forgetting
         from embermem.memoryos.forget.impact import Impact, Named
@@ -161,7 +163,7 @@ class Forgetting(Handle):
             once.result = base64.b64encode(forgotten.to_json().encode()).decode()
             return once.receipt(forgotten.change_no or 0)
 
-        forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of)
+        forgotten = forgetting.forget(impact, dry_run=dry_run, receipt_of=receipt_of, scrub=scrub)
         self._drop_people()
         if forgotten.change_no is None and (receipt := receipt_of(forgotten)) is not None:
             self._parts.admin.keep_receipt(self.owner, receipt, impact.now)

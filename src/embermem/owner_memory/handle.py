@@ -42,10 +42,10 @@ PEOPLE_KEPT = 16
 @dataclass(kw_only=True, slots=True)
 class Parts:
     """What a memory works with. The memory and all of its handles share one object, because a reindex replaces
-    `system`. `admin` is the same store with the methods for its operator. `added` tells the background thread about
-    new work; `copied` returns a store and a system with a copy of one owner's memory that writes to no file;
-    `before_work` replaces `system` if the store has another embedder by now, or is to get a better one, and makes ready
-    what waits for another analyst."""
+    `system`. `admin` is the same store with the methods for its operator. `added` tells the background thread about new
+    work; `deleted` has it scrub the file, or does so where none runs; `copied` returns a store and a system with a copy
+    of one owner's memory that writes to no file; `before_work` replaces `system` if the store has another embedder by
+    now, or is to get a better one, and makes ready what waits for another analyst."""
 
     settings: Settings
     read_only: bool
@@ -58,6 +58,7 @@ class Parts:
     asker: Asker | None
     done: telemetry.Done
     added: Callable[[], None]
+    deleted: Callable[[], None]
     copied: Callable[[Owner], AbstractContextManager[tuple[Store, MemoryOS]]]
     before_work: Callable[[], None]
     people: dict[tuple[OwnerId, int | None], tuple[tuple[OwnerState | None, str], People]] = field(default_factory=dict)

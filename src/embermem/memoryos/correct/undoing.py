@@ -31,13 +31,13 @@ from embermem.core.changes import (
     Undoing,
     Undone,
     UndoPlan,
-    ended_by,
     kind_of,
-    set_by,
     unset,
 )
 from embermem.core.config import Settings
 from embermem.core.errors import InputError, NotFound
+from embermem.core.state import PersonaState
+from embermem.core.state.facts import FactMove
 from embermem.core.types import FactId, Relation
 from embermem.memoryos.ingest.knowledge_cap import beyond_cap
 from embermem.memoryos.ingest.profile_lines import mirrors
@@ -143,20 +143,35 @@ class _Set:
 class _PersonaLog:
     """What the log says of the persona: every state of everything that was set, oldest first."""
 
-    def __init__(self, log: Iterable[Change]) -> None:
-        self.states: dict[_Key, list[_Set]] = {}
-        self.added: dict[FactId, FactAdded] = {}
-        self.order: list[FactId] = []
+    def __init__(self, log: Sequence[Change]) -> None:
         self.undone: dict[int, int] = {}
-        self.begun = 0
+        self._undoes: dict[int, int] = {}
         self._ruling: set[int] = set()
         self._forgetting: set[int] = set()
         for change in log:
             self._read(change)
+        persona = PersonaState(log)
+        self.begun, self._facts = persona.begun, persona.facts
+        self.states: dict[_Key, list[_Set]] = {}
+        for fact in persona.facts:
+            self._set(fact.no, _fact(fact.added.fact_id), fact.added)
+            for no, move in fact.moves:
+                self._move(no, fact.added, move)
+        for item, of in persona.items.items():
+            for key, version in ((_Key(item, names), one) for names in of for one in of.of(names)):
+                if isinstance(version.value, PersonRelated) and version.value.relation is Relation.SPEAKS:
+                    continue  # who spoke is known as long as what they said is there
+                self._set(version.began, key, version.value)
+                if version.ended is not None:  # where another version begins then, it takes this place
+                    self._set(version.ended, key, None)
 
     def _read(self, change: Change) -> None:
+        """What a change says of other changes."""
+        if any(isinstance(d, BegunAnew) for d in change.decisions):
+            self.undone = {}
         undoes = next((d.no for d in change.decisions if isinstance(d, Undone)), None)
         if undoes is not None:
+            self._undoes[change.no] = undoes
             self.undone[undoes] = change.no
             for no in [no for no, by in self.undone.items() if by == undoes]:
                 del self.undone[no]  # what was undone by a change that is undone now, stands again
@@ -164,50 +179,34 @@ class _PersonaLog:
             self._ruling.add(change.no)
         if change.cause is Cause.FORGETTING or undoes in self._forgetting:
             self._forgetting.add(change.no)
-        for d in change.decisions:
-            match d:
-                case BegunAnew():
-                    self.states, self.added, self.order, self.undone = {}, {}, [], {}
-                    self.begun = change.no
-                case FactAdded():
-                    self.added[d.fact_id] = d
-                    self.order.append(d.fact_id)
-                    self._set(change.no, undoes, _fact(d.fact_id), d)
-                case FactStrengthened():
-                    self.order.remove(d.fact_id)
-                    self.order.append(d.fact_id)
-                    self._set(change.no, undoes, _fact(d.fact_id), self.added[d.fact_id])
-                case FactRetired():
-                    self._set(change.no, undoes, _fact(d.fact_id), d)
-                case FactRestored():
-                    self._set(change.no, undoes, _fact(d.fact_id), self.added[d.fact_id])
-                    self._set(change.no, undoes, _Key("archived", (d.fact_id,)), False)
-                case FactArchived():
-                    self._set(change.no, undoes, _Key("archived", (d.fact_id,)), True)
-                case FactPinned():
-                    self._set(change.no, undoes, _Key("pinned", (d.fact_id,)), d.pinned)
-                case FactExpires():
-                    self._set(change.no, undoes, _Key("expires", (d.fact_id,)), d)
-                case PersonRelated(relation=Relation.SPEAKS):
-                    pass  # who spoke is known as long as what they said is there
-                case _ if kind_of(d).undone is Undoing.RESTORED:
-                    which = set_by(d) or ended_by(d)
-                    assert which is not None, "the table of decisions refuses a kind that says neither"
-                    self._set(change.no, undoes, _Key(*which), d if set_by(d) else None)
-                case _:
-                    pass  # it set nothing that could be set back
 
-    def _set(self, no: int, undoes: int | None, key: _Key, state: _State) -> None:
+    def _move(self, no: int, added: FactAdded, move: FactMove) -> None:
+        names = (added.fact_id,)
+        if isinstance(move, FactStrengthened | FactRestored | FactRetired):
+            self._set(no, _Key(Item.FACT, names), move if isinstance(move, FactRetired) else added)
+        if isinstance(move, FactRestored | FactArchived):
+            self._set(no, _Key("archived", names), isinstance(move, FactArchived))
+        if isinstance(move, FactPinned):
+            self._set(no, _Key("pinned", names), move.pinned)
+        if isinstance(move, FactExpires):
+            self._set(no, _Key("expires", names), move)
+
+    def _set(self, no: int, key: _Key, state: _State) -> None:
         states = self.states.setdefault(key, [])
         if key.what in ("archived", "pinned") and self._now(key) == state:
             return
-        origin = no
+        origin, undoes = no, self._undoes.get(no)
         if undoes is not None and any(one.no == undoes for one in states):
             former = _before(states, undoes)
             origin = 0 if former is None else former.origin
         if states and states[-1].no == no:
             states.pop()
         states.append(_Set(no, origin, state))
+
+    def _added(self, name: str) -> FactAdded:
+        fact = self._facts.get(name)
+        assert fact is not None, "only facts that are there have states"
+        return fact.added
 
     def _now(self, key: _Key) -> _State:
         states = self.states.get(key)
@@ -256,7 +255,7 @@ class _PersonaLog:
             if isinstance(state, FactRetired) and state.superseded_by is not None:
                 by = staying.get(state.superseded_by)
             elif isinstance(state, ProfileSet) and state.value is not None:
-                behind = (kept for name, kept in staying.items() if mirrors(self.added[FactId(name)], state))
+                behind = (kept for name, kept in staying.items() if mirrors(self._added(name), state))
                 by = next(behind, None)
             if by is not None and key not in refused:
                 reason = f"fact {by.item}, which it goes with, is left as it is (change {by.change_no})"
@@ -270,7 +269,7 @@ class _PersonaLog:
                 return FactPinned(fact_id=FactId(names[0]), pinned=bool(state))
             case "expires":
                 fact_id = FactId(names[0])
-                was = self.added[fact_id].expires_at if not isinstance(state, FactExpires) else state.at
+                was = self._added(fact_id).expires_at if not isinstance(state, FactExpires) else state.at
                 return FactExpires(fact_id=fact_id, at=was)
             case Item.FACT | "archived":
                 return None  # as fact_as_it_was says
@@ -286,7 +285,7 @@ class _PersonaLog:
         fact, archived = _fact(fact_id), _Key("archived", (fact_id,))
         now, was = self._now(fact), back.get(fact, self._now(fact))
         if was is None:
-            was = FactRetired(fact_id=fact_id, superseded_by=None, valid_to=self.added[fact_id].valid_from)
+            was = FactRetired(fact_id=fact_id, superseded_by=None, valid_to=self._added(fact_id).valid_from)
         if isinstance(was, FactRetired):
             return [] if was == now else [was]
         stays = bool(back.get(archived, self._now(archived)))
@@ -300,15 +299,12 @@ class _PersonaLog:
         after |= {d.fact_id: False for d in decisions if isinstance(d, FactArchived)}
         pinned = {d.fact_id: d.pinned for d in decisions if isinstance(d, FactPinned)}
         held = [
-            fact_id
-            for fact_id in self.order
-            if after.get(fact_id, self._holds(fact_id))
-            and not pinned.get(fact_id, self._now(_Key("pinned", (fact_id,))))
+            (state.confirmed_no, fact.added)
+            for fact, state in ((fact, fact.states[-1].value) for fact in self._facts)
+            if after.get(fact.added.fact_id, state.is_current) and not pinned.get(fact.added.fact_id, state.pinned)
         ]
-        return beyond_cap({fact_id: self.added[fact_id] for fact_id in held}, settings)
-
-    def _holds(self, fact_id: FactId) -> bool:
-        return isinstance(self._now(_fact(fact_id)), FactAdded) and not self._now(_Key("archived", (fact_id,)))
+        held.sort(key=lambda one: one[0])  # by confirmation, then by entry, as the cap takes them
+        return beyond_cap({fact.fact_id: fact for _, fact in held}, settings)
 
 
 def _before(states: Sequence[_Set], no: int) -> _Set | None:

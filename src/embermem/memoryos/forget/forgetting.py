@@ -18,11 +18,15 @@ from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
 
 
 def forget(
-    impact: Impact, *, dry_run: bool, receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None
+    impact: Impact,
+    *,
+    dry_run: bool,
+    receipt_of: Callable[[Forgotten], Receipt | None] = lambda forgotten: None,
+    scrub: bool = True,
 ) -> Forgotten:
     """Forget what is named, or with `dry_run` say what that would take. `receipt_of` makes the receipt of the call,
-    which is kept with the change. Where others write all the time they are held off meanwhile. Raises NotFound and
-    StoreError."""
+    which is kept with the change. Without `scrub` the scrub of the store's files stays due. Where others write all the
+    time they are held off meanwhile. Raises NotFound and StoreError."""
     store = impact.store
     if dry_run:
         return impact.decided(b"").forgotten
@@ -37,7 +41,9 @@ def forget(
         return made
 
     forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))
-    return forgotten if forgotten.change_no is None else done(store, forgotten)
+    if forgotten.change_no is None:
+        return forgotten
+    return done(store, forgotten) if scrub else replace(forgotten, dry_run=False)
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
