@@ -466,10 +466,10 @@ _LOOKING_BACK = (
     Fault(
         name="as-of-one-change-early",
         breaks="what was known at a time lacks the change that came last before it",
-        file="store/queries/reads.py",
-        old="return and_(table.c.change_no <= upto, or_(",
-        new="return and_(table.c.change_no < upto, or_(",
-        tests=("test_past_store.py", "test_past.py"),
+        file="core/state/topics.py",
+        old="np.flatnonzero((self.began <= no) & (self.ended > no)",
+        new="np.flatnonzero((self.began < no) & (self.ended > no)",
+        tests=("test_state.py", "test_past_store.py", "test_past.py"),
     ),
     Fault(
         name="as-of-before-the-moment",

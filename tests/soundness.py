@@ -205,8 +205,8 @@ def assert_single_membership(look: Look, mine: str, pages: list[dict[str, Any]])
         row = segments[segment_id]
         assert row["pages"]
         assert row["said_from"] <= row["said_to"]
-        names = ("parts", "keywords", "title", "change_no")
-        assert {one: row[one] for one in names} == {one: text[one] for one in names}
+        for one in ("parts", "keywords", "title", "change_no"):
+            assert row[one] == text[one]
 
 
 _SHORT_NAMES = {short: name for name, short in _SHORT.items()}
