@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from sqlalchemy import case, delete, func, insert, select, update
+from sqlalchemy import Select, Table, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
@@ -45,6 +45,20 @@ _NO_VECTOR: Mapping[str, None] = dict.fromkeys(("embedder", "vector_sum"))
 
 Texts = dict[SegmentId, tuple[int, changes.SegmentWritten]]
 """Texts of segments as they stand, each with the change that wrote it."""
+
+
+def _some(table: Table, key: str, *names: str) -> Select[Any]:
+    """Columns of an owner's rows with some keys, by a statement that is made once."""
+    mine = (table.c.owner_id == bindparam("of"), table.c[key].in_(bindparam("some", expanding=True)))
+    return select(table.c[key], *(table.c[name] for name in names)).where(*mine)
+
+
+_PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "redo_at")
+_SEGMENTS = _some(
+    schema.segment,
+    "segment_id",
+    *("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at", "change_no"),
+)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -195,11 +209,10 @@ class Projector:
 
     def _there(self) -> dict[str, Any]:
         """The rows of the pages that are placed or analysed, as they are so far."""
-        page, found = schema.page.c, dict[str, Any]()
-        query = select(page.page_id, page.segment_id, page.recorded_at, page.error, page.redo_at)
+        found: dict[str, Any] = {}
         wanted = (key for key, values in self._pages.items() if key in self._placed or "annotated_seq" not in values)
         for some in chunks(sorted(wanted)):
-            rows = self._connection.execute(query.where(page.owner_id == self._owner_id, page.page_id.in_(some)))
+            rows = self._connection.execute(_PAGES, {"of": self._owner_id, "some": some})
             found.update((row.page_id, row) for row in rows)
         return found
 
@@ -268,13 +281,9 @@ class Projector:
         return texts
 
     def _known_segments(self, ids: Collection[str]) -> dict[str, Any]:
-        segment, found = schema.segment.c, dict[str, Any]()
-        names = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at", "change_no")
-        query = select(segment.segment_id, *(segment[name] for name in names))
+        found: dict[str, Any] = {}
         for some in chunks(sorted(ids)):
-            rows = self._connection.execute(
-                query.where(segment.owner_id == self._owner_id, segment.segment_id.in_(some))
-            )
+            rows = self._connection.execute(_SEGMENTS, {"of": self._owner_id, "some": some})
             found.update((row.segment_id, row) for row in rows)
         return found
 
