@@ -284,12 +284,6 @@ class TopicState:
         """The changes that summarised a chain."""
         return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]
 
-    def pages_of(self, chains: Iterable[str]) -> list[PageId]:
-        """The pages that are in some chains."""
-        stood = self.notes.stood(self.no)
-        wanted = np.isin(self.notes.values[stood], [self.number(one) for one in chains])
-        return [PageId(self.name(page)) for page in self.notes.keys[stood][wanted].tolist()]
-
     def texts_of(self, ids: Iterable[str] | None = None) -> Iterator[tuple[int, SegmentId, int | None]]:
         """The changes that wrote texts of segments, of all or of some, in order; each with the segment, and the change
         that ended what it wrote."""
@@ -357,6 +351,24 @@ class TopicMoment:
         """The chain of a page, and the change that noted it."""
         found = self.state.notes.value(self.state.number(page_id), self.no)
         return None if found is None else (ChainId(self.state.name(found[0])), found[1])
+
+    def pages_of(self, chains: Iterable[str]) -> dict[PageId, tuple[ChainId, int]]:
+        """The pages that were in some chains, as `notes`."""
+        state, spans = self.state, self.state.notes
+        wanted = np.isin(spans.values, [state.number(one) for one in chains])
+        stood = np.flatnonzero(wanted & (spans.began <= self.no) & (spans.ended > self.no))
+        return {
+            PageId(state.name(int(spans.keys[place]))): (
+                ChainId(state.name(int(spans.values[place]))),
+                int(spans.began[place]),
+            )
+            for place in stood
+        }
+
+    def summary(self, chain_id: str) -> int | None:
+        """The change that wrote a chain's summary."""
+        found = self.state.summaries.value(self.state.number(chain_id), self.no)
+        return None if found is None else found[1]
 
     def left(self, segment_id: str) -> int | None:
         """The change that took a segment out of mid-term memory, last."""
