@@ -146,6 +146,17 @@ def test_what_stood_before_memory_was_begun_anew_is_in_no_checkpoint_that_is_bel
         mine.forget(page=mine.pages()[1].id)
 
 
+def test_who_read_topics_before_the_first_change_reads_those_of_a_checkpoint(opened: Opener, place: Place) -> None:
+    one, other = opened(short_term_pages=1), opened(short_term_pages=1)
+    mine, held = one.of("alice"), other.of("alice")
+    for n in range(9):
+        mine.add(f"I saw heron {n} by the lake.", "I see.", thread=f"t{n % 2}")
+    assert held.chains() == ()
+    mine.settle()
+    assert held.chains() == mine.chains() != ()
+    assert_folded(other, Path(place()))
+
+
 def told(mine: OwnerMemory, clock: Clock) -> str:
     """All that reads say of now, and as of the first change and the last."""
     moments = {change.recorded_at for change in mine.changes()[:: len(mine.changes()) - 1]}

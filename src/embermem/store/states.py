@@ -265,6 +265,7 @@ def _caught_up(
     if state.no == 0 and believe:
         checkpoint, kept = checkpoints.load(c, owner_id, revision)
         state = PersonaState(kept).extended((), checkpoint)
+        topics = None  # those of no change are not those of the checkpoint
     fresh: list[Change] = []
     recent = held.recent
     for some in parts(c, owner_id, state.no, revision, kinds=PERSONA_KINDS if topics is None else _ALL_KINDS):
