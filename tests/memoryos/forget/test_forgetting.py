@@ -14,7 +14,7 @@ import pytest
 
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
-from embermem.core.changes import Cause, Erased, FactAdded, Placed, SegmentEnded
+from embermem.core.changes import Cause, Decision, Erased, FactAdded, Placed, SegmentEnded
 from embermem.core.errors import InputError, KeyReused, NotFound
 from embermem.core.types import OwnerId, SegmentId
 from embermem.languages.text_marks import mark_of_text
@@ -593,7 +593,7 @@ def test_a_segment_that_ended_keeps_its_row_as_long_as_the_log_places_a_page_in_
     for into in (SegmentId("s98-00"), SegmentId("s99-00")):
         moved = [Placed(page_id=one, segment_id=into, f_score=None) for one in segment.page_ids]
         (before,) = alice.segments()
-        decisions = (*moved, replace(text, segment_id=into), SegmentEnded(segment_id=before.id))
+        decisions: list[Decision] = [*moved, replace(text, segment_id=into), SegmentEnded(segment_id=before.id)]
         no = alice.changes()[-1].no
         store.apply(alice.owner, Cause.REGROUPING, "", decisions, now=memory.now(), revision=no, lease=None)
     alice.forget(page=segment.page_ids[-1])
