@@ -8,14 +8,16 @@ never again to another. What is selected of a column of owners is the id.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Engine, String, TypeDecorator, event
+from sqlalchemy import Connection, Dialect, String, TypeDecorator
+from sqlalchemy.engine.interfaces import ExecutionContext
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "replace_owners", "table_of_keys"]
+__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "forget_numbers", "table_of_keys", "with_numbers"]
 
 KEYS = "owner_key"
 """The table of numbers. It is of the file, not of the schema: no copy on another engine has it."""
@@ -76,25 +78,18 @@ def table_of_keys() -> str:
     return f"CREATE TABLE {KEYS} (no INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(32) NOT NULL UNIQUE)"
 
 
-def replace_owners(engine: Engine) -> None:
-    """Have the engine put numbers in the place of owners' ids."""
+def forget_numbers(info: dict[Any, Any]) -> None:
+    """At the beginning of a connection's transaction: another process may have given numbers, or taken them away."""
+    info.pop(_KNOWN, None)
 
-    @event.listens_for(engine, "begin")
-    def _forget(connection: Connection) -> None:
-        connection.info.pop(_KNOWN, None)  # another process may have given numbers, or taken them away
 
-    @event.listens_for(engine, "before_cursor_execute", retval=True)
-    def _replace(
-        connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
-    ) -> tuple[str, Any]:
-        first = parameters[0] if executemany else parameters
-        places = [place for place, value in enumerate(first) if type(value) is _Ref]
-        if not places:
-            return statement, parameters
-        numbers = _Numbers(connection, inserts=bool(context and context.isinsert))
-        if executemany:
-            return statement, [_with(row, places, numbers) for row in parameters]
-        return statement, _with(parameters, places, numbers)
+def with_numbers(rows: Sequence[Any], context: ExecutionContext) -> Sequence[Any]:
+    """The rows of parameters of a statement, with numbers in the place of owners' ids."""
+    places = [place for place, value in enumerate(rows[0]) if type(value) is _Ref]
+    if not places:
+        return rows
+    numbers = _Numbers(context.root_connection, inserts=context.isinsert)
+    return [_with(row, places, numbers) for row in rows]
 
 
 class _Numbers:

@@ -34,6 +34,7 @@ from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
     FILES,
     Files,
+    begin,
     copy_rows,
     engine_on,
     make_engine,
@@ -167,7 +168,7 @@ class Sqlite(Database):
         self._refuse_moved(connection.info[FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
-        transaction = connection.execution_options(ember_writes=writes).begin()
+        transaction = begin(connection, writes=writes)
         if writes:
             migrations.refuse_other(connection, self.place)
         return transaction
