@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from embermem.core import injected_blocks, messages, originals
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
-from embermem.core.revisions import decided_anew
 from embermem.core.sensitive import redacted
 from embermem.core.types import Document, DocumentAdded, DocumentId, Forgotten, Utterance, thread_of
 from embermem.owner_memory.awaiting import awaited
@@ -72,9 +70,8 @@ class Documents(Forgetting):
         said_at = inbox.moment(at if at is not None else written, "at")
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
         now = self._parts.clock()
-        put = partial(self._parts.admin.put_document, self.owner, given, now=now, key=key)
-        done = decided_anew(put, partial(self._store.alone_with, self.owner.id))
-        self._parts.added()
+        done = self._parts.admin.put_document(self.owner, given, now=now, key=key)
+        (self._parts.deleted if done.removed else self._parts.added)()
         return done
 
     def documents(
@@ -129,15 +126,22 @@ class Documents(Forgetting):
         return found[item_id]
 
     def originals(
-        self, ids: Sequence[str] | None = None, *, thread: str | None = None, last: int | None = None
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        thread: str | None = None,
+        source: str | None = None,
+        last: int | None = None,
     ) -> Mapping[str, Any]:
         """Return originals by the ids of their utterances and documents, in the order in which these were stored: all,
-        those of some `ids`, of the messages of a `thread`, or the `last` so many of them. Raises InputError."""
+        those of some `ids`, of the messages of a `thread`, of the document of a `source`, or the `last` so many of
+        them. Raises InputError."""
         return self._parts.admin.originals(
             self.owner.id,
             now=self._parts.clock(),
             ids=None if ids is None else [messages.name(one, "ids") for one in ids],
             thread=None if thread is None else messages.thread_id(thread),
+            source=source,
             last=None if last is None else messages.whole(last, "last", 0, 2**31 - 1),
         )
 
@@ -217,10 +221,12 @@ class Documents(Forgetting):
         return outline if text == outline.text else read_text(text)
 
 
-def remove_document(memory: Documents, document_id: DocumentId) -> None:
-    """`forget_document` for an adapter whose callers get no receipt: the background thread scrubs the file, together
-    with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
-    memory._forget({"thread": thread_of(document_id)}, dry_run=False, scrub=False)
+def remove_document(memory: Documents, source: str) -> None:
+    """`forget_document` by source, for an adapter whose callers get no receipt: the background thread scrubs the file,
+    together with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
+    left = memory._parts.admin.remove_document(memory.owner.id, source, now=memory._parts.clock())
+    if left is not None:
+        memory._forget({"thread": thread_of(left)}, dry_run=False, scrub=False)
     memory._parts.deleted()
 
 

@@ -108,20 +108,13 @@ class _Numbers:
         return known
 
     def _asked(self, owner_id: str) -> str:
-        driver = self._connection.connection.dbapi_connection
-        assert driver is not None
-        cursor = driver.cursor()
-        try:
-            cursor.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,))
-            row = cursor.fetchone()
-            if row is not None:
-                return str(row[0])
-            if not self._inserts:
-                return _NOBODY
-            cursor.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,))
-            return str(cursor.lastrowid)
-        finally:
-            cursor.close()
+        driver: Any = self._connection.connection.dbapi_connection
+        row = driver.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,)).fetchone()
+        if row is not None:
+            return str(row[0])
+        if not self._inserts:
+            return _NOBODY
+        return str(driver.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,)).lastrowid)
 
 
 def _with(row: Any, places: list[int], numbers: _Numbers) -> tuple[Any, ...]:

@@ -131,9 +131,8 @@ def engine_on(
 def refuse_moved(path: Path, files: Files) -> None:
     """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
     a file without a number, as some file systems have them."""
-    for place, known in ((str(path), files[0]), (wal_of(path), files[1])):
-        found = None if known is None else file_of(place)
-        if found != known:
+    for place, known in ((path, files[0]), (wal_of(path), files[1])):
+        if known is not None and (found := file_of(place)) != known:
             what = "was deleted or renamed" if found is None else "was replaced by another file"
             advice = "put it back, or close this memory and open the store that is meant"
             if known is files[1]:
