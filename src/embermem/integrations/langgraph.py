@@ -22,7 +22,7 @@ from embermem.core.extras import needing
 from embermem.core.types import Document, DocumentId, Kind, Scope
 from embermem.integrations.shared import bound
 from embermem.owner_memory import OwnerMemory
-from embermem.owner_memory.documents import remove_document
+from embermem.owner_memory.documents import originals_of_source, remove_document
 
 with needing("langgraph", "embermem.integrations.langgraph"):
     from langgraph.store.base import (
@@ -125,11 +125,9 @@ class EmberStore(BaseStore):
     def _get(self, op: GetOp) -> Item | None:
         memory = self._memory_of(op.namespace)
         kept = _kept_under(memory, op)
-        if kept is None:
-            return None
-        if op.refresh_ttl:
+        if kept is not None and op.refresh_ttl:
             kept.refresh(memory)
-        return kept.item()
+        return None if kept is None else kept.item()
 
     def _put(self, op: PutOp) -> None:
         memory, source = self._memory_of(op.namespace), _source(op.namespace, op.key)
@@ -224,9 +222,9 @@ class _Kept:
     ttl: float | None
 
     @classmethod
-    def of(cls, document: str, namespace: Namespace, key: str, original: Mapping[str, Any]) -> _Kept:
+    def of(cls, document: DocumentId, namespace: Namespace, key: str, original: Mapping[str, Any]) -> _Kept:
         return cls(
-            document=DocumentId(document),
+            document=document,
             namespace=namespace,
             key=key,
             value=original["value"],
@@ -257,8 +255,8 @@ class _Kept:
 
 def _kept_under(memory: OwnerMemory, op: GetOp | PutOp) -> _Kept | None:
     """The item of a key."""
-    found = memory.originals(source=_source(op.namespace, op.key))
-    return next((_Kept.of(id, op.namespace, op.key, value) for id, value in found.items()), None)
+    found = originals_of_source(memory, _source(op.namespace, op.key))
+    return next((_Kept.of(DocumentId(id), op.namespace, op.key, value) for id, value in found.items()), None)
 
 
 def _kept(memory: OwnerMemory, documents: Sequence[Document]) -> list[_Kept]:

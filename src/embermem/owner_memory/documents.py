@@ -69,8 +69,7 @@ class Documents(Forgetting):
         made = self._made(outline, title=title, source=named, at=at, metadata=metadata, original=kept)
         said_at = inbox.moment(at if at is not None else written, "at")
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
-        now = self._parts.clock()
-        done = self._parts.admin.put_document(self.owner, given, now=now, key=key)
+        done = self._parts.admin.put_document(self.owner, given, now=self._parts.clock(), key=key)
         (self._parts.deleted if done.removed else self._parts.added)()
         return done
 
@@ -107,41 +106,31 @@ class Documents(Forgetting):
         """Return the passages of a document, in the order of its text; the next `limit` of those that begin at the
         character `start` or later. Raises NotFound, InputError."""
         document = self.document(document_id)
-        messages.whole(start, "start", 0)
-        most = None if limit is None else messages.whole(limit, "limit", 0)
-        return self._parts.admin.passages(self.owner.id, document.id, start=start, limit=most)
+        begin, most = messages.whole(start, "start", 0), None if limit is None else messages.whole(limit, "limit", 0)
+        return self._parts.admin.passages(self.owner.id, document.id, start=begin, limit=most)
 
     def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
-        """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added
-        again. Raises NotFound."""
+        """Remove a document and its passages, as `forget` does pages. It may be added again. Raises NotFound."""
         self.document(document_id)
         return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
 
     def original(self, item_id: str) -> Any:
-        """Return what was handed in as the `original` of a message or document, by the id of its utterance or document.
-        Raises NotFound if there is none."""
+        """Return the `original` of a message or document, by the id of its utterance or document. Raises NotFound."""
         found = self.originals([item_id])
         if item_id not in found:
             raise self._none_such("original of", item_id)
         return found[item_id]
 
     def originals(
-        self,
-        ids: Sequence[str] | None = None,
-        *,
-        thread: str | None = None,
-        source: str | None = None,
-        last: int | None = None,
+        self, ids: Sequence[str] | None = None, *, thread: str | None = None, last: int | None = None
     ) -> Mapping[str, Any]:
         """Return originals by the ids of their utterances and documents, in the order in which these were stored: all,
-        those of some `ids`, of the messages of a `thread`, of the document of a `source`, or the `last` so many of
-        them. Raises InputError."""
+        those of some `ids`, of the messages of a `thread`, or the `last` so many of them. Raises InputError."""
         return self._parts.admin.originals(
             self.owner.id,
             now=self._parts.clock(),
             ids=None if ids is None else [messages.name(one, "ids") for one in ids],
             thread=None if thread is None else messages.thread_id(thread),
-            source=source,
             last=None if last is None else messages.whole(last, "last", 0, 2**31 - 1),
         )
 
@@ -221,13 +210,18 @@ class Documents(Forgetting):
         return outline if text == outline.text else read_text(text)
 
 
+def originals_of_source(memory: Documents, source: str) -> Mapping[str, Any]:
+    """The original of the document of a source, by its id, for an adapter that asks for nothing else."""
+    return memory._parts.admin.originals(memory.owner.id, now=memory._parts.clock(), source=source)
+
+
 def remove_document(memory: Documents, source: str) -> None:
     """`forget_document` by source, for an adapter whose callers get no receipt: the background thread scrubs the file,
     together with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
-    left = memory._parts.admin.remove_document(memory.owner.id, source, now=memory._parts.clock())
-    if left is not None:
-        memory._forget({"thread": thread_of(left)}, dry_run=False, scrub=False)
-    memory._parts.deleted()
+    parts = memory._parts
+    if (named := parts.admin.remove_document(memory.owner.id, source, now=parts.clock())) is not None:
+        memory._forget({"thread": thread_of(named)}, dry_run=False, scrub=False)
+    parts.deleted()
 
 
 def _named(outline: Outline, source: str | None) -> str:

@@ -517,7 +517,9 @@ _EMPTY_DOCUMENT = delete(schema.document).where(
     ~exists().where(schema.page.c.owner_id == bindparam("owner"), schema.page.c.thread == bindparam("of_thread")),
 )
 _UNKNOWN_DOCUMENT = update(schema.document).where(_DOCUMENT).values(digest="")
-_PLAIN_RECEIPTS = select(schema.receipt).where(
+_PLAIN_RECEIPTS = select(
+    *(schema.receipt.c[name] for name in ("key", "digest", "first_seq", "last_seq", "change_no"))
+).where(
     schema.receipt.c.owner_id == bindparam("owner"),
     schema.receipt.c.digest.not_like(f"{_KEYED}%"),
     or_(

@@ -163,13 +163,13 @@ class Sqlite(Database):
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
         threads of this process queue up by a lock, which is fairer than SQLite's."""
-        from embermem.store import migrations
-
         self._refuse_moved(connection.info[FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
         transaction = begin(connection, writes=writes)
         if writes:
+            from embermem.store import migrations
+
             migrations.refuse_other(connection, self.place)
         return transaction
 

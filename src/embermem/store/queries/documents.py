@@ -69,7 +69,7 @@ class _Difference:
 
 
 _OF_THREAD = and_(schema.page.c.owner_id == bindparam("owner"), schema.page.c.thread == bindparam("of_thread"))
-_STORED = select(schema.document).where(
+_STORED = select(*(schema.document.c[name] for name in ("document_id", "title", "source", "digest"))).where(
     schema.document.c.owner_id == bindparam("owner"), schema.document.c.source == bindparam("source")
 )
 _HELD = (
