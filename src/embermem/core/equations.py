@@ -52,7 +52,7 @@ def topic_weight(N: int, n: int) -> float:
     return math.log((N + 1) / (n + 0.5)) ** 2
 
 
-def topic_linkage(shared: float, nearness: float, pages: int, nu: float, w: float) -> float:
+def topic_linkage(shared: Numbers, nearness: Numbers, pages: Numbers, nu: float, w: float) -> Numbers:
     """Σ_t a_t·b_t·g_t / (n_a·n_b·ν) + w·(ā − m)·(b̄ − m): how like the pages of two groups are on average (ours).
 
     `shared` is that sum over the keywords of both, a_t pages of the one and b_t of the other having t, of weight g_t;

@@ -4,11 +4,11 @@ folded from the log (store/states.py)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from sqlalchemy import bindparam, case, delete, func, insert, select, update
+from sqlalchemy import Select, Table, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core import changes
@@ -39,15 +39,37 @@ NO_WAITING: Mapping[str, int | None] = {
 """What a page waits for, when it waits for nothing."""
 _NO_RETRY: Mapping[str, int | None] = {"attempts": 0, "retry_at": None}
 """The same of the wait to be placed or analysed."""
+_NO_VECTOR: Mapping[str, None] = dict.fromkeys(("embedder", "vector_sum"))
+"""Columns of a segment that has no vector."""
+
+
+Texts = dict[SegmentId, tuple[int, changes.SegmentWritten]]
+"""Texts of segments as they stand, each with the change that wrote it."""
+
+
+def _some(table: Table, key: str, *names: str) -> Select[Any]:
+    """Columns of an owner's rows with some keys, by a statement that is made once."""
+    mine = (table.c.owner_id == bindparam("of"), table.c[key].in_(bindparam("some", expanding=True)))
+    return select(table.c[key], *(table.c[name] for name in names)).where(*mine)
+
+
+_PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "redo_at")
+_SEGMENTS = _some(
+    schema.segment,
+    "segment_id",
+    *("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at", "change_no"),
+)
 
 
 @dataclass(kw_only=True, slots=True)
 class _SegmentMoves:
     """What happens to a segment: the numbers of the changes that touch it, and that evict or end it (the same for all
-    who look for what is in mid-term memory)."""
+    who look for what is in mid-term memory); and what its text becomes, each time with the number and the time of the
+    change (None: it ends)."""
 
     touched: list[int] = field(default_factory=list)
     evicted: list[int] = field(default_factory=list)
+    told: list[tuple[int, int, changes.SegmentTold | None]] = field(default_factory=list)
     ended: bool = False
 
 
@@ -55,9 +77,11 @@ class Projector:
     """Changes on their way into the tables: stages the rows of one change after the other, then writes them in few
     statements. What comes of it is the same whether they are written one by one or together."""
 
-    def __init__(self, connection: Connection, owner_id: OwnerId) -> None:
+    def __init__(self, connection: Connection, owner_id: OwnerId, texts: Texts | None = None) -> None:
+        """`texts` are those that the caller knows; others are read."""
         self._connection = connection
         self._owner_id = owner_id
+        self._known_texts = texts or {}
         self._no = 0
         self._at = 0
         self._embedded_seq: int | None = None
@@ -70,16 +94,19 @@ class Projector:
         self._no, self._at = change.no, micros(change.recorded_at)
         for decision in change.decisions:
             self._take(decision)
-        self._end_of_change()
+        for segment_id in self._ended:  # what a change ends is ended once it is whole
+            self._segment(segment_id).told.append((self._no, self._at, None))
+        self._ended.clear()
 
-    def flush(self, segment_vectors: SegmentVectors | None = None) -> None:
-        """Write all that was staged, once, with the vectors of segments that were written."""
-        places = self._places()
-        self._write_pages()
-        self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), places)
+    def flush(self, segment_vectors: SegmentVectors | None = None) -> Texts:
+        """Write all that was staged, once, with the vectors of segments that were written; their new texts."""
+        there = self._there()
+        self._write_pages(there)
+        texts = self._write_segments(segment_vectors or SegmentVectors(of="", vectors={}), there)
         self._write_barred()
         if self._embedded_seq is not None:
             set_owner(self._connection, self._owner_id, embedded_seq=self._embedded_seq)
+        return texts
 
     # -------------------------------------------------------------------------------------------------- decisions
 
@@ -98,7 +125,7 @@ class Projector:
                 self._placed[d.page_id] = d.segment_id
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.SegmentWritten() | changes.SegmentGrew():
-                self._write_text(d)
+                self._segment(d.segment_id).told.append((self._no, self._at, d))
                 self._segment(d.segment_id).touched.append(self._no)
             case changes.Analysed():
                 self._page(d.page_id)["analysed_seq"] = d.upto_seq
@@ -142,36 +169,13 @@ class Projector:
             case _:
                 assert_never(d)
 
-    def _write_text(self, d: changes.SegmentTold) -> None:
-        """The whole text that stands now."""
-        if isinstance(d, changes.SegmentGrew) and self._texts.get(d.segment_id) is None:
-            known = standing_text(self._connection, self._owner_id, d.segment_id)
-            if known is not None:
-                self._texts.set(known)
-        try:
-            self._texts.take(d)
-        except ValueError as error:
-            raise StoreCorrupt(f"change {self._no} of the log is damaged: {error}; run `embermem doctor`") from None
-        text = self._texts.get(d.segment_id)
-        assert text is not None  # it was taken
-        self._told[d.segment_id] = {**text_row(text), "change_no": self._no, "recorded_at": self._at}
-
     # ------------------------------------------------------------------------------------------------- gathering
 
     def _stage_anew(self) -> None:
-        self._texts = changes.SegmentTexts()
-        self._told: dict[str, Row] = {}
         self._pages: dict[str, Row] = {}
         self._segments: dict[str, _SegmentMoves] = {}
         self._placed: dict[str, str] = {}
         self._ended: list[SegmentId] = []
-
-    def _end_of_change(self) -> None:
-        """What counts once a change is whole: what is no more."""
-        for segment_id in self._ended:
-            self._texts.take(changes.SegmentEnded(segment_id=segment_id))
-            self._told[segment_id] = dict(NO_TEXT)
-        self._ended = []
 
     def _row(self, **values: object) -> Row:
         return {"owner_id": self._owner_id, **values}
@@ -183,10 +187,6 @@ class Projector:
         return self._segments.setdefault(segment_id, _SegmentMoves())
 
     # --------------------------------------------------------------------------------------------------- writing
-
-    def _many(self, statement: Any, rows: Sequence[Row]) -> None:
-        if rows:
-            self._connection.execute(statement, rows)
 
     def _write_barred(self) -> None:
         """The marks of changes that stand. Where one was undone, all are taken from the log again."""
@@ -201,137 +201,122 @@ class Projector:
         if self._barred:
             statement = upsert(self._connection, table)
             statement = statement.on_conflict_do_nothing(index_elements=["owner_id", "mark", "change_no"])
-            self._many(statement, list(self._barred.values()))
+            self._connection.execute(statement, list(self._barred.values()))
 
     def _bar(self, no: int, d: changes.TextsBarred) -> None:
         for kind, marks in (("message", d.messages), ("text", d.texts)):
             self._barred.update({(mark, no): self._row(mark=mark, kind=kind, change_no=no) for mark in marks})
 
-    def _write_pages(self) -> None:
-        """What becomes of the pages; what they waited for has happened. A page that is to be read again, and was not,
-        waits on, and its error says why."""
-        page = schema.page
-        rows = [
-            {"page_id": page_id, **(NO_WAITING if "annotated_seq" in values else _NO_RETRY), **values}
-            for page_id, values in self._pages.items()
-        ]
-        update_rows(self._connection, page, self._owner_id, ("page_id",), rows)
-        for some in chunks(sorted(key for key, values in self._pages.items() if "annotated_seq" not in values)):
-            mine = (page.c.owner_id == self._owner_id, page.c.page_id.in_(some))
-            told = update(page).where(*mine, page.c.error.is_not(None), page.c.redo_at.is_(None)).values(error=None)
-            self._connection.execute(told)
-
-    def _places(self) -> Mapping[str, str | None]:
-        """The segments in which the pages that are placed stand so far."""
-        page = schema.page
-        found: dict[str, str | None] = {}
-        for ids in chunks(sorted(self._placed)):
-            rows = self._connection.execute(
-                select(page.c.page_id, page.c.segment_id).where(
-                    page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
-                )
-            )
-            found.update((page_id, segment_id) for page_id, segment_id in rows)
+    def _there(self) -> dict[str, Any]:
+        """The rows of the pages that are placed or analysed, as they are so far."""
+        found: dict[str, Any] = {}
+        wanted = (key for key, values in self._pages.items() if key in self._placed or "annotated_seq" not in values)
+        for some in chunks(sorted(wanted)):
+            rows = self._connection.execute(_PAGES, {"of": self._owner_id, "some": some})
+            found.update((row.page_id, row) for row in rows)
         return found
 
-    def _write_segments(self, segment_vectors: SegmentVectors, places: Mapping[str, str | None]) -> None:
+    def _write_pages(self, there: Mapping[str, Any]) -> None:
+        """What becomes of the pages; what they waited for has happened. A page that is to be read again, and was not,
+        waits on, and its error says why."""
+        rows: list[Row] = []
+        for page_id, values in self._pages.items():
+            rows.append({"page_id": page_id, **(NO_WAITING if "annotated_seq" in values else _NO_RETRY), **values})
+            row = there.get(page_id)
+            if "annotated_seq" not in values and row is not None and row.error is not None and row.redo_at is None:
+                rows[-1]["error"] = None
+        update_rows(self._connection, schema.page, self._owner_id, ("page_id",), rows)
+
+    def _write_segments(self, segment_vectors: SegmentVectors, there: Mapping[str, Any]) -> Texts:
+        """What becomes of the segments. One that ended counts nothing, and its visits are of the segment where its
+        pages are."""
         for grown_id in segment_vectors.vectors:
             self._segment(grown_id).touched.append(self._no)
-        if not self._segments:
-            return
-        table = schema.segment
-        mine = table.c.owner_id == self._owner_id
-        known = {
-            segment_id
-            for ids in chunks(sorted(self._segments))
-            for segment_id in self._connection.scalars(
-                select(table.c.segment_id).where(mine, table.c.segment_id.in_(ids))
-            )
-        }
-        moved = {page_id for page_id, before in places.items() if before not in (None, self._placed[page_id])}
-        entered = Counter(into for page_id, into in self._placed.items() if places.get(page_id, into) != into)
-        arrivals = self._arrivals()
-        opened, grown, evicted = [], [], []
-        for segment_id, moves in sorted(self._segments.items()):
-            newest = arrivals.get(segment_id, 0)
-            if segment_id in known:
-                last = max((*moves.touched, *moves.evicted))
-                pages = entered[segment_id]
-                grown.append({"k_id": segment_id, "b_touched": last, "b_pages": pages, "b_newest": newest})
-                evicted += [{"segment_id": segment_id, "evicted_no": no} for no in moves.evicted[-1:]]
-            elif moves.touched:
-                opened_no = min(moves.touched)
-                left = [no for no in moves.evicted if no >= opened_no]  # before it was there, nothing left
-                opened.append(
-                    self._row(
-                        segment_id=segment_id,
-                        opened_no=opened_no,
-                        touched_no=max((*moves.touched, *left)),
-                        evicted_no=left[-1] if left else None,
-                        visits=0,
-                        pages=entered[segment_id],
-                        newest_at=newest,
-                    )
-                )
-        newer = bindparam("b_newest", type_=table.c.newest_at.type)
-        self._many(insert(table), opened)
-        self._many(
-            update(table)
-            .where(mine, table.c.segment_id == bindparam("k_id"))
-            .values(
-                touched_no=bindparam("b_touched"),
-                pages=table.c.pages + bindparam("b_pages"),
-                newest_at=case((table.c.newest_at < newer, newer), else_=table.c.newest_at),
-            ),
-            grown,
-        )
-        vectors = [
-            {"segment_id": grown_id, "embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
-            for grown_id, vector in segment_vectors.vectors.items()
-        ]
-        told = ({"segment_id": segment_id, **row} for segment_id, row in self._told.items())
-        update_rows(self._connection, table, self._owner_id, ("segment_id",), [*told, *evicted, *vectors])
-        self._left({page_id: str(places[page_id]) for page_id in moved})
+        placed = {page_id: into for page_id, into in self._placed.items() if page_id in there}
+        moved = {page_id: there[page_id].segment_id for page_id, into in placed.items()}
+        moved = {page_id: before for page_id, before in moved.items() if before not in (None, placed[page_id])}
+        known = self._known_segments({*self._segments, *moved.values()})
+        entered = Counter(into for page_id, into in placed.items() if there[page_id].segment_id != into)
+        left, arrived = Counter(moved.values()), dict[str, int]()
+        for page_id, into in placed.items():
+            arrived[into] = max(arrived.get(into, 0), there[page_id].recorded_at)
+        rows: dict[str, Row] = {}
+        for segment_id in sorted({*self._segments, *left}):
+            moves, row = self._segments.get(segment_id, _SegmentMoves()), known.get(segment_id)
+            if row is None and not moves.touched:
+                continue  # before it was there, nothing happens to it
+            opened = min(moves.touched) if row is None else row.opened_no
+            gone = [no for no in moves.evicted if no >= opened]
+            pages = (0 if row is None else row.pages) + entered[segment_id] - left[segment_id]
+            rows[segment_id] = {
+                "opened_no": opened,
+                "evicted_no": gone[-1] if gone else None if row is None else row.evicted_no,
+                "touched_no": max(0, *moves.touched, *gone, 0 if row is None else row.touched_no),
+                "visits": 0 if row is None else row.visits,
+                "visited_at": None if row is None else row.visited_at,
+                "pages": pages,
+                "newest_at": max(arrived.get(segment_id, 0), 0 if row is None else row.newest_at),
+            }
+            if left[segment_id]:
+                rows[segment_id]["newest_at"] = self._newest(segment_id) if pages else 0
+        into_of = {before: placed[page_id] for page_id, before in sorted(moved.items())}
+        for segment_id in sorted(one for one, moves in self._segments.items() if moves.ended and one in rows):
+            self._give_visits(rows[segment_id], rows.get(into_of.get(segment_id, "")))
+        texts: dict[SegmentId, tuple[int, changes.SegmentWritten]] = {}
+        for segment_id, moves in self._segments.items():
+            if segment_id in rows and moves.told:
+                row = known.get(segment_id)
+                no, at, text = self._text(SegmentId(segment_id), moves, None if row is None else row.change_no)
+                written = {"change_no": no, "recorded_at": at}
+                rows[segment_id] |= dict(NO_TEXT) if text is None else {**text_row(text), **written}
+                texts |= {} if text is None else {SegmentId(segment_id): (no, text)}
+        for segment_id, vector in segment_vectors.vectors.items():
+            if segment_id in rows:
+                rows[segment_id] |= {"embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
+        new = [self._row(segment_id=one, **dict(NO_TEXT), **_NO_VECTOR) | rows[one] for one in rows if one not in known]
+        if new:
+            self._connection.execute(insert(schema.segment), new)
+        others = ({"segment_id": one, **row} for one, row in rows.items() if one in known)
+        update_rows(self._connection, schema.segment, self._owner_id, ("segment_id",), others)
+        return texts
 
-    def _left(self, moved: Mapping[str, str]) -> None:
-        """Segments that pages left count those that stay. One that ended counts nothing, and its visits are of the
-        segment where its pages are."""
-        segment, page = schema.segment, schema.page
-        mine = segment.c.owner_id == self._owner_id
-        into = {before: self._placed[page_id] for page_id, before in sorted(moved.items())}
-        for before in sorted({*moved.values()} | {one for one, moves in self._segments.items() if moves.ended}):
-            there = (page.c.owner_id == self._owner_id, page.c.segment_id == before)
-            pages, newest = self._connection.execute(
-                select(func.count(), func.max(page.c.recorded_at)).where(*there)
-            ).one()
-            values: Row = {"pages": pages, "newest_at": newest or 0}
-            row = self._connection.execute(select(segment).where(mine, segment.c.segment_id == before)).first()
-            if row is not None and before in self._segments and self._segments[before].ended:
-                values.update(visits=0, visited_at=None, embedder=None, vector_sum=None)
-                if row.visits and before in into:
-                    visited = case((segment.c.visited_at > row.visited_at, segment.c.visited_at), else_=row.visited_at)
-                    self._connection.execute(
-                        update(segment)
-                        .where(mine, segment.c.segment_id == into[before])
-                        .values(visits=segment.c.visits + row.visits, visited_at=visited)
-                    )
-            self._connection.execute(update(segment).where(mine, segment.c.segment_id == before).values(**values))
+    def _known_segments(self, ids: Collection[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for some in chunks(sorted(ids)):
+            rows = self._connection.execute(_SEGMENTS, {"of": self._owner_id, "some": some})
+            found.update((row.segment_id, row) for row in rows)
+        return found
 
-    def _arrivals(self) -> dict[str, int]:
-        """When the newest page placed into each segment arrived."""
-        page = schema.page
-        recorded: dict[str, int] = {}
-        for ids in chunks(sorted(self._placed)):
-            rows = self._connection.execute(
-                select(page.c.page_id, page.c.recorded_at).where(
-                    page.c.owner_id == self._owner_id, page.c.page_id.in_(ids)
-                )
-            )
-            recorded.update((page_id, recorded_at) for page_id, recorded_at in rows)
-        newest: dict[str, int] = {}
-        for page_id, segment_id in self._placed.items():
-            newest[segment_id] = max(newest.get(segment_id, 0), recorded.get(page_id, 0))
-        return newest
+    def _newest(self, segment_id: str) -> int:
+        """When the newest of a segment's pages was recorded."""
+        page = schema.page.c
+        mine = (page.owner_id == self._owner_id, page.segment_id == segment_id)
+        return self._connection.scalar(select(func.max(page.recorded_at)).where(*mine)) or 0
+
+    def _give_visits(self, ended: Row, into: Row | None) -> None:
+        """The visits of a segment that ended go to another."""
+        if into is not None and ended["visits"]:
+            times = [at for at in (ended["visited_at"], into["visited_at"]) if at is not None]
+            into.update(visits=into["visits"] + ended["visits"], visited_at=max(times, default=None))
+        ended.update(visits=0, visited_at=None, **_NO_VECTOR)
+
+    def _text(
+        self, segment_id: SegmentId, moves: _SegmentMoves, stands: int | None
+    ) -> tuple[int, int, changes.SegmentWritten | None]:
+        """The text that stands of a segment in the end, with the change that wrote it and its time; before, that of a
+        change stood."""
+        texts = changes.SegmentTexts()
+        if stands is not None and isinstance(moves.told[0][2], changes.SegmentGrew):
+            no, known = self._known_texts.get(segment_id, (0, None))
+            known = known if no == stands else standing_text(self._connection, self._owner_id, segment_id)
+            if known is not None:
+                texts.set(known)
+        for no, _, d in moves.told:
+            try:
+                texts.take(changes.SegmentEnded(segment_id=segment_id) if d is None else d)
+            except ValueError as error:
+                raise StoreCorrupt(f"change {no} of the log is damaged: {error}; run `embermem doctor`") from None
+        return *moves.told[-1][:2], texts.get(segment_id)
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

@@ -29,6 +29,7 @@ from embermem.core.types import About, OwnerId
 from embermem.store import checkpoints, schema
 from embermem.store.codec import micros
 from embermem.store.engines.database import Database
+from embermem.store.projector import Texts
 from embermem.store.queries.changes import parts
 from embermem.store.transactions import Transactions
 
@@ -40,6 +41,8 @@ bytes each); the states that were asked for longest ago leave first."""
 _ALONE = 20
 """What a state with none counts as."""
 _ALL_KINDS = PERSONA_KINDS | TOPIC_KINDS
+_TEXTS = 256
+"""Texts of segments that are held of an owner, at most."""
 _RECENT = 64
 """Changes of which it is known when they were recorded."""
 
@@ -78,6 +81,8 @@ class Held:
     """The number of the checkpoint that it was read from, or that was written of it."""
     later: tuple[Change, ...] = ()
     """What the changes that were folded after it say of the persona."""
+    texts: Texts = field(default_factory=dict)
+    """Texts of segments that this process wrote last: whoever lets one grow need not read it."""
 
     def after(self, change: Change, *, reset: bool = False) -> Held:
         """The same after the next change; `reset`: readers must begin anew after it."""
@@ -88,6 +93,7 @@ class Held:
             topics=None if self.topics is None else self.topics.extended([change], change.no),
             reset=change.no if reset else self.reset,
             recent=_recent(self.recent, [change]),
+            texts={} if reset else self.texts,
             later=(*self.later, told) if told.decisions else self.later,
         )
 
@@ -100,7 +106,12 @@ class Held:
             state=self.state.redacted(pairs),
             topics=None if self.topics is None else self.topics.redacted(pairs),
             later=tuple(one for one in later if one.decisions),
+            texts={},
         )
+
+    def with_texts(self, texts: Texts) -> Held:
+        """The same with new texts, of which the last few are kept."""
+        return replace(self, texts=dict([*(self.texts | texts).items()][-_TEXTS:])) if texts else self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

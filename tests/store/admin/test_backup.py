@@ -480,12 +480,13 @@ def test_the_log_of_a_damaged_store_is_moved_away_with_it_and_not_read_as_that_o
             os.kill(os.getpid(), signal.SIGKILL)
 
     Child(change).wait()
-    log = Path(f"{file}-wal").read_bytes()
+    assert b"stale" not in file.read_bytes()
     file.write_bytes(b"damaged " * 13 + file.read_bytes()[104:])
     made = restored(tmp_path / "backup.db", file, replace=True)
     with opened(file) as memory:
         assert [page.query for page in memory.of("alice").pages()] == ["I live in Lyon."]
-    assert Path(f"{made.replaced}-wal").read_bytes() == log
+    left = (Path(made.replaced), Path(f"{made.replaced}-wal"))  # SQLite may have written the log into the file
+    assert any(b"stale" in one.read_bytes() for one in left if one.exists())
 
 
 def test_a_store_that_was_made_at_the_place_meanwhile_is_not_replaced_unless_asked(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ SEED = int(os.environ.get("EMBER_SEED", "1"))
 OWNERS = ("ann", "bob", "cid")
 SECRET = "quagga"
 """Stands in all that is said."""
-PAGE = 8192
+PAGE = 4096
 
 
 @pytest.fixture(scope="module")

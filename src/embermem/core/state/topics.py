@@ -227,11 +227,10 @@ class TopicState:
             own = np.array([names.numbers[name] for name in part.names], dtype=np.int64)
             for of, numbers in part.spans.items():
                 told = np.array(numbers, dtype=np.int64).reshape(-1, 3)
-                if of not in rows or (len(told) and not 0 <= told[:, 1].min() <= told[:, 1].max() < len(own)):
+                ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
+                if of not in rows or ((ids < 0) | (ids >= len(own))).any():
                     raise ValueError("rows of topics are damaged")
-                told[:, 1] = own[told[:, 1]]
-                if of in _NAMING:
-                    told[:, 2] = own[told[:, 2]]
+                ids[:] = own[ids]
                 rows[of].append(told)
             times = iter(part.recorded)
             recorded.update((one, _EPOCH + at * _MICROSECOND) for one, at in zip(times, times, strict=True))

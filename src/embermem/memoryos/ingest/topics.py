@@ -19,6 +19,8 @@ from embermem.memoryos.ingest.segment_text import Spread
 from embermem.protocols import SegmentState
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from embermem.core.types import Vector
 
 
@@ -28,14 +30,18 @@ class Topics:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._states: dict[SegmentId, SegmentState] = {}
-        self._holders: dict[str, dict[SegmentId, int]] = {}
-        self._having: dict[str, int] = {}
+        self._place: dict[SegmentId, int] = {}
+        """The column of each segment in what is counted, and its row among the sums."""
+        self._row: dict[str, int] = {}
+        """The row of each keyword in what is counted."""
+        self._held = np.zeros((0, 0))
+        """How many pages of each segment have each keyword."""
+        self._sizes = np.zeros(0, dtype=np.int64)
         self._pages = 0
-        self._weights: dict[str, float] = {}
+        self._weights = np.zeros(0)
+        """What each keyword weighs; NaN until it is asked for."""
         self._length: float | None = None
-        self._rows: dict[SegmentId, int] = {}
         self._sums: np.ndarray[tuple[int, int], np.dtype[np.float32]] | None = None
-        self._sizes: np.ndarray[tuple[int], np.dtype[np.float32]] | None = None
         self._mean: Vector | None = None
 
     def follow(self, segments: Mapping[SegmentId, SegmentState]) -> None:
@@ -45,7 +51,8 @@ class Topics:
         for segment_id, state in segments.items():
             if self._states.get(segment_id) is not state:
                 self.replace(segment_id, state)
-        self._weights, self._length = {}, None
+        self._weights[:] = np.nan
+        self._length = None
 
     def replace(self, segment_id: SegmentId, state: SegmentState | None) -> None:
         """A segment as it is now; None: it is no more."""
@@ -53,44 +60,47 @@ class Topics:
         if before is not None and state is not None and _same(before, state):
             self._states[segment_id] = state
             return
-        if before is not None:
-            self._uncount(segment_id, before)
-        if state is None:
-            self._states.pop(segment_id, None)
-        else:
-            self._count(segment_id, state)
-            self._states[segment_id] = state
+        self._pages += (0 if state is None else state.pages) - (0 if before is None else before.pages)
         self._mean = None
-        if before is None or state is None or self._sums is None:
+        if state is None:
+            self._drop(segment_id)
+            return
+        if before is None:
+            self._place[segment_id] = len(self._states)
+            self._held = np.pad(self._held, ((0, 0), (0, 1)))
+            self._sizes = np.append(self._sizes, 0)
             self._sums = None
-        else:
-            self._sums[self._rows[segment_id]] = _sum(state, self._sums.shape[1])
+        elif self._sums is not None:
+            self._sums[self._place[segment_id]] = _sum(state, self._sums.shape[1])
+        place = self._place[segment_id]
+        self._states[segment_id] = state
+        self._sizes[place] = state.pages
+        rows = self._rows(count.word for count in state.keywords)
+        self._held[:, place] = 0.0
+        self._held[rows, place] = [count.pages for count in state.keywords]
 
     def linkages(
         self, words: Mapping[str, int], vector_sum: Vector | None, pages: int, inside: SegmentId | None = None
     ) -> dict[SegmentId, float]:
         """How like a group of pages is to each segment: `words` says how many of the pages have a keyword. Of the
         segment that they are `inside` the other pages are compared. Too few keywords in common count as none."""
-        shared: dict[SegmentId, float] = {}
-        common: dict[SegmentId, int] = {}
-        for word, having in words.items():
-            weight = self._weights.get(word)
-            if weight or (weight is None and (weight := self._weight(word))):
-                for segment_id, held in self._holders.get(word, {}).items():
-                    others = held - having if segment_id == inside else held
-                    if others:
-                        shared[segment_id] = shared.get(segment_id, 0.0) + having * others * weight
-                        common[segment_id] = common.get(segment_id, 0) + (others > 0)
+        rows, having = self._rows(words), np.array([*words.values()], dtype=np.float64)
+        weights = self._weights_of(rows)
+        told = np.flatnonzero(weights)
+        others, sizes = self._held[rows[told]], self._sizes
+        if inside is not None:
+            own = others[:, self._place[inside]]
+            own[own > 0.0] -= having[told][own > 0.0]
+            sizes = sizes.copy()
+            sizes[self._place[inside]] -= pages
+        shared = (others * having[told, None] * weights[told, None]).sum(axis=0)
+        # One word, however rare, makes no topic; the more pages are compared, the more are in both by chance.
+        least = np.minimum(1 + np.minimum(sizes, pages), TOPIC_WORDS_MOST)
+        shared[np.count_nonzero(others > 0.0, axis=0) < least] = 0.0
         near = self._nearness(vector_sum, pages, inside)
-        w, nu = self._settings.topic_vectors, self._mean_length
-        found = {}
-        for (segment_id, state), nearness in zip(self._states.items(), near, strict=True):
-            size = state.pages - pages if segment_id == inside else state.pages
-            told = shared.get(segment_id, 0.0)
-            if told and common[segment_id] < _words_of_a_topic(min(size, pages)):
-                told = 0.0
-            found[segment_id] = topic_linkage(told, nearness, max(1, size * pages), nu, w)
-        return found
+        pairs = np.maximum(1.0, sizes * float(pages))
+        found = topic_linkage(shared, near, pairs, self._mean_length, self._settings.topic_vectors)
+        return dict(zip(self._states, found.tolist(), strict=True))
 
     def nearest(
         self, words: Mapping[str, int], vector_sum: Vector | None, pages: int, but: SegmentId | None = None
@@ -102,72 +112,66 @@ class Topics:
 
     def spread(self, segments: Iterable[SegmentState]) -> Spread:
         """How many segments there are, and how many of them have each keyword of these."""
-        words = {count.word for one in segments for count in one.keywords}
-        return Spread(segments=len(self._states), having={word: len(self._holders[word]) for word in words})
+        words = [*dict.fromkeys(count.word for one in segments for count in one.keywords)]
+        having = np.count_nonzero(self._held[self._rows(words)], axis=1).tolist()
+        return Spread(segments=len(self._states), having=dict(zip(words, having, strict=True)))
 
     # ----------------------------------------------------------------------------------------------------- counting
 
-    def _count(self, segment_id: SegmentId, state: SegmentState) -> None:
-        self._pages += state.pages
-        for count in state.keywords:
-            word, pages = count.word, count.pages
-            self._having[word] = self._having.get(word, 0) + pages
-            self._holders.setdefault(word, {})[segment_id] = pages
+    def _drop(self, segment_id: SegmentId) -> None:
+        del self._states[segment_id]
+        place = self._place.pop(segment_id)
+        self._held = np.delete(self._held, place, axis=1)
+        self._sizes = np.delete(self._sizes, place)
+        self._place = {one: at for at, one in enumerate(self._states)}
+        self._sums = None
 
-    def _uncount(self, segment_id: SegmentId, state: SegmentState) -> None:
-        self._pages -= state.pages
-        for count in state.keywords:
-            word = count.word
-            holders = self._holders[word]
-            del holders[segment_id]
-            if holders:
-                self._having[word] -= count.pages
-            else:
-                del self._holders[word], self._having[word]
+    def _rows(self, words: Iterable[str]) -> NDArray[np.int64]:
+        rows = np.array([self._row.setdefault(word, len(self._row)) for word in words], dtype=np.int64)
+        if (more := len(self._row) - len(self._held)) > 0:
+            self._held = np.pad(self._held, ((0, more), (0, 0)))
+            self._weights = np.append(self._weights, np.full(more, np.nan))
+        return rows
 
-    def _weight(self, word: str) -> float:
-        weight = self._weights.get(word)
-        if weight is None:
-            n = min(self._having.get(word, 0), self._pages)
-            common = n > COMMON_LEAST and n > COMMON_SHARE * self._pages
-            weight = self._weights[word] = 0.0 if common or not n else topic_weight(self._pages, n)
-        return weight
+    def _weights_of(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        unknown = rows[np.isnan(self._weights[rows])]
+        if len(unknown):
+            having, which = np.unique(self._held[unknown].sum(axis=1), return_inverse=True)
+            self._weights[unknown] = np.array([self._weight(int(one)) for one in having])[which]
+        return self._weights[rows]
+
+    def _weight(self, having: int) -> float:
+        """Of a keyword that so many pages have."""
+        n = min(having, self._pages)
+        common = n > COMMON_LEAST and n > COMMON_SHARE * self._pages
+        return 0.0 if common or not n else topic_weight(self._pages, n)
 
     @property
     def _mean_length(self) -> float:
         if self._length is None:
-            total = sum(n * self._weight(word) for word, n in self._having.items())
-            self._length = total / max(1, self._pages)
+            having = self._held.sum(axis=1)
+            told = np.flatnonzero(having)
+            self._length = float(having[told] @ self._weights_of(told)) / max(1, self._pages)
         return self._length
 
-    def _nearness(self, vector_sum: Vector | None, pages: int, inside: SegmentId | None) -> list[float]:
+    def _nearness(self, vector_sum: Vector | None, pages: int, inside: SegmentId | None) -> NDArray[np.float64]:
         """The product of the mean vectors without the mean of all pages, for each segment; 0 for one that has none."""
         if vector_sum is None or not pages or not self._states:
-            return [0.0] * len(self._states)
+            return np.zeros(len(self._states))
         if self._sums is None or self._sums.shape[1] != len(vector_sum):
-            self._rows = {one: row for row, one in enumerate(self._states)}
             self._sums = np.stack([_sum(state, len(vector_sum)) for state in self._states.values()])
             self._mean = None
-        if self._mean is None or self._sizes is None:
+        if self._mean is None:
             self._mean = self._sums.sum(axis=0) / max(1, self._pages)
-            self._sizes = np.array([state.pages for state in self._states.values()], dtype=np.float32)
         towards = vector_sum / np.float32(pages) - self._mean
-        products, sizes = self._sums @ towards, self._sizes
-        if inside in self._rows:
-            products[self._rows[inside]] -= vector_sum @ towards
-            sizes = sizes.copy()
-            sizes[self._rows[inside]] -= pages
-        near = (products / np.maximum(1, sizes) - float(self._mean @ towards)).tolist()
-        return [
-            value if state.vector_sum is not None else 0.0
-            for state, value in zip(self._states.values(), near, strict=True)
-        ]
-
-
-def _words_of_a_topic(pages: int) -> int:
-    """How many keywords two groups must have in common, the smaller of so many pages: one word, however rare, makes no
-    topic, and the more pages are compared, the more words are in both by chance."""
-    return min(1 + pages, TOPIC_WORDS_MOST)
+        products, sizes = self._sums @ towards, self._sizes.astype(np.float32)
+        if inside is not None:
+            products[self._place[inside]] -= vector_sum @ towards
+            sizes[self._place[inside]] -= pages
+        near = products / np.maximum(1, sizes) - float(self._mean @ towards)
+        bare = [place for place, state in enumerate(self._states.values()) if state.vector_sum is None]
+        near[bare] = 0.0
+        return np.asarray(near, dtype=np.float64)
 
 
 def _same(one: SegmentState, other: SegmentState) -> bool:

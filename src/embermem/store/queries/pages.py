@@ -53,7 +53,7 @@ class Pages(States):
         if moment.is_now and ids is not None and len(ids) == 1 and all(one is None for one in others):
             with self._read() as c:
                 row = c.execute(_ONE, {"then_of": owner_id, "one": next(iter(ids))}).first()
-                return () if row is None else (reads.page_from(c, owner_id, row, short),)
+                return () if row is None else reads.pages_from(c, owner_id, [row], short)
         with self._read() as c:
             known = None if moment.is_now else self._known(c, owner_id, topics=True)
             query = reads.select_pages(owner_id) if known is None else select_present(owner_id, moment)

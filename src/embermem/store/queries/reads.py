@@ -142,28 +142,27 @@ def pages_from(
 ) -> tuple[Page, ...]:
     """Pages with their utterances: those of some conditions; `standing` says where each stands."""
     of: dict[str, list[Utterance]] = {}
+    query = _SAID_OF.where(*said) if said else _SAID_OF
     for ids in chunks([row.page_id for row in rows]):
-        found = connection.execute(
-            select(schema.utterance)
-            .where(schema.utterance.c.owner_id == owner_id, one_of(schema.utterance.c.page_id, ids), *said)
-            .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
-        )
-        for row in found:
+        for row in connection.execute(query, {"of": owner_id, "pages": ids}):
             of.setdefault(row.page_id, []).append(utterance_from(row))
     return tuple(_page_from(row, of[row.page_id], short, standing(row)) for row in rows)
 
 
-_SAID_OF_ONE = (
+_SAID_OF = (
     select(schema.utterance)
-    .where(schema.utterance.c.owner_id == bindparam("of"), schema.utterance.c.page_id == bindparam("one"))
-    .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)
+    .where(
+        schema.utterance.c.owner_id == bindparam("of"),
+        schema.utterance.c.page_id.in_(bindparam("pages", expanding=True)),
+    )
+    .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
 )
-
-
-def page_from(connection: Connection, owner_id: OwnerId, row: Row[Any], short: int) -> Page:
-    """A page with its utterances, by a statement that is made once."""
-    said = connection.execute(_SAID_OF_ONE, {"of": owner_id, "one": row.page_id})
-    return _page_from(row, [utterance_from(one) for one in said], short, PageStanding.now(row))
+_VECTORS_OF = select(schema.embedding.c.seq, schema.embedding.c.data).where(
+    schema.embedding.c.owner_id == bindparam("of"),
+    schema.embedding.c.seq.in_(bindparam("seqs", expanding=True)),
+    schema.embedding.c.embedder == bindparam("made_by"),
+)
+"""Statements that every step of background work asks, made once."""
 
 
 def _page_from(row: Row[Any], said: Sequence[Utterance], short: int, standing: PageStanding) -> Page:
@@ -187,12 +186,7 @@ def page_views(
     pages = pages_from(connection, owner_id, rows, short)
     vectors: dict[int, Vector] = {}
     for seqs in chunks([u.seq for page in pages for u in page.utterances]):
-        table = schema.embedding
-        found = connection.execute(
-            select(table.c.seq, table.c.data).where(
-                table.c.owner_id == owner_id, table.c.seq.in_(seqs), table.c.embedder == embedder
-            )
-        )
+        found = connection.execute(_VECTORS_OF, {"of": owner_id, "seqs": seqs, "made_by": embedder})
         vectors.update((row.seq, vector_from(row.data)) for row in found)
     views = []
     for page in pages:

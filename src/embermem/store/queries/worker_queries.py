@@ -175,9 +175,9 @@ class Work(States):
                         f"the store is now of {embedder!r}, these vectors are of {vectors.embedder!r}: open it again"
                     )
                 _write_vectors(c, owner.id, change.no, vectors)
-            projector = Projector(c, owner.id)
+            projector = Projector(c, owner.id, known.held.texts)
             projector.stage(change)
-            projector.flush(segment_vectors)
+            after = after.with_texts(projector.flush(segment_vectors))
         if wrote:
             after = replace(after, checkpoint=change.no, later=())
         self._hold(owner.id, known.held, after if wrote or not checkpoint else None)  # None: another wrote it
