@@ -131,13 +131,13 @@ def engine_on(
 def refuse_moved(path: Path, files: Files) -> None:
     """Raises StoreMoved where the path, or its WAL's, no longer leads to these files. What cannot be told is let pass:
     a file without a number, as some file systems have them."""
-    for place, known in ((path, files[0]), (wal_of(path), files[1])):
-        if known is not None and (found := file_of(place)) != known:
+    for suffix, known in zip(("", "-wal"), files, strict=True):
+        if known is not None and (found := file_of(f"{path}{suffix}")) != known:
             what = "was deleted or renamed" if found is None else "was replaced by another file"
             advice = "put it back, or close this memory and open the store that is meant"
-            if known is files[1]:
+            if suffix:
                 advice = "close every memory that has the store open, then run `embermem doctor`"
-            raise StoreMoved(f"{place} {what} while the store was open; nothing was written: {advice}")
+            raise StoreMoved(f"{path}{suffix} {what} while the store was open; nothing was written: {advice}")
 
 
 def file_of(path: Path | str) -> tuple[int, int] | None:
