@@ -474,27 +474,32 @@ def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: Callab
     """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores
     nothing again. A document goes with its last passage; of one that lost some, neither its original nor a hash of its
     text is kept. `key` is asked for where a receipt is hidden."""
-    for document in purge_pages(c, owner_id, pages, key):
-        of = {"owner": owner_id, "document": document, "of_thread": thread_of(document)}
-        if c.execute(_EMPTY_DOCUMENT, of).rowcount == 0:
-            c.execute(_UNKNOWN_DOCUMENT, of)
-
-
-def purge_pages(
-    c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: Callable[[], bytes]
-) -> list[DocumentId]:
-    """`purge`, but for the rows of documents: those that lost a passage."""
     found = [row for ids in reads.chunks(pages) for row in c.execute(_SAID, {"owner": owner_id, "pages": ids})]
-    said = [row for row in found if row.seq is not None]
+    said = {row.seq: row.id for row in found if row.seq is not None}
     documents = sorted({document_of(row.thread) for row in found if row.no < 1})
+    purge_utterances(c, owner_id, said, pages, key)
+    originals.drop(c, owner_id, [*said.values(), *documents])
+    for document in documents:
+        lose_passages(c, owner_id, document)
+
+
+def lose_passages(c: Connection, owner_id: OwnerId, document: DocumentId) -> None:
+    """A document lost passages: it goes with the last one; of one that has some left, no hash of its text is kept."""
+    of = {"owner": owner_id, "document": document, "of_thread": thread_of(document)}
+    if c.execute(_EMPTY_DOCUMENT, of).rowcount == 0:
+        c.execute(_UNKNOWN_DOCUMENT, of)
+
+
+def purge_utterances(
+    c: Connection, owner_id: OwnerId, said: Collection[int], pages: Sequence[PageId], key: Callable[[], bytes]
+) -> None:
+    """All that `purge` deletes of pages and of the utterances in them, by their numbers, but for originals."""
     if said:
         for statement in _OF_UTTERANCE:
-            c.execute(statement, [{"owner": owner_id, "seq_gone": row.seq} for row in said])
+            c.execute(statement, [{"owner": owner_id, "seq_gone": seq} for seq in said])
     if pages:
         c.execute(_PAGE, [{"owner": owner_id, "page_gone": page_id} for page_id in pages])
-    originals.drop(c, owner_id, [*(row.id for row in said), *documents])
-    _hide_receipts(c, owner_id, [row.seq for row in said], key)
-    return documents
+    _hide_receipts(c, owner_id, said, key)
 
 
 _SAID = (

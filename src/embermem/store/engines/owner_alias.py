@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, String, TypeDecorator
 from sqlalchemy.engine.interfaces import ExecutionContext
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -84,44 +85,30 @@ def forget_numbers(info: dict[Any, Any]) -> None:
 
 
 def with_numbers(rows: Sequence[Any], context: ExecutionContext) -> Sequence[Any]:
-    """The rows of parameters of a statement, with numbers in the place of owners' ids."""
+    """The rows of parameters of a statement, with numbers in the place of owners' ids; for an owner who has none, and
+    gets none, what no row has."""
     places = [place for place, value in enumerate(rows[0]) if type(value) is _Ref]
     if not places:
         return rows
-    numbers = _Numbers(context.root_connection, inserts=context.isinsert)
-    return [_with(row, places, numbers) for row in rows]
+    connection, made = context.root_connection.connection, []
+    known: dict[str, str] = connection.info.setdefault(_KNOWN, {})
+    for row in rows:
+        made.append(numbered := list(row))
+        for place in places:
+            owner_id = numbered[place]
+            numbered[place] = known.get(owner_id) or _number(connection, known, str(owner_id), context.isinsert)
+    return made
 
 
-class _Numbers:
-    def __init__(self, connection: Connection, *, inserts: bool) -> None:
-        self._connection = connection
-        self._known: dict[str, str] = connection.info.setdefault(_KNOWN, {})
-        self._inserts = inserts
-
-    def of(self, owner_id: str) -> str:
-        """The number of an owner; of one who has none, and gets none, what no row has."""
-        known = self._known.get(owner_id)
-        if known is None:
-            known = self._asked(str(owner_id))
-            if known != _NOBODY:
-                self._known[owner_id] = known
-        return known
-
-    def _asked(self, owner_id: str) -> str:
-        driver: Any = self._connection.connection.dbapi_connection
-        row = driver.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,)).fetchone()
-        if row is not None:
-            return str(row[0])
-        if not self._inserts:
-            return _NOBODY
-        return str(driver.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,)).lastrowid)
-
-
-def _with(row: Any, places: list[int], numbers: _Numbers) -> tuple[Any, ...]:
-    made = list(row)
-    for place in places:
-        made[place] = numbers.of(made[place])
-    return tuple(made)
+def _number(connection: PoolProxiedConnection, known: dict[str, str], owner_id: str, inserts: bool) -> str:
+    driver: Any = connection.dbapi_connection
+    row = driver.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,)).fetchone()
+    if row is None and not inserts:
+        return _NOBODY
+    if row is None:
+        row = (driver.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,)).lastrowid,)
+    known[owner_id] = str(row[0])
+    return known[owner_id]
 
 
 def drop_alias(c: Connection, owner_id: str) -> None:

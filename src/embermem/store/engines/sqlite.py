@@ -86,6 +86,7 @@ class Sqlite(Database):
         self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
         self.cache: CacheFolder | None = None
+        self._cache_beside = CacheFolder(Path(f"{path}-cache"))
 
     @property
     def place(self) -> str:
@@ -98,7 +99,7 @@ class Sqlite(Database):
     @property
     def cache_beside(self) -> CacheFolder | None:
         """`FILE-cache`, beside it."""
-        return CacheFolder(Path(f"{self._path}-cache"))
+        return self._cache_beside
 
     @property
     def key(self) -> StoredKey:

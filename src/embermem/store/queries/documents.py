@@ -34,7 +34,7 @@ from embermem.protocols import NewDocument, NewPassage
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text, micros, offset_of, record, row_of, zoned
 from embermem.store.engines.words import begins_with, has_text, replacing
-from embermem.store.erasing import Erasing, embedded_seq, is_gone, purge, purge_pages, remember_scrub
+from embermem.store.erasing import Erasing, embedded_seq, is_gone, lose_passages, purge_utterances, remember_scrub
 from embermem.store.index_cache import drop_index_files
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
@@ -81,11 +81,13 @@ _COUNT = select(func.count()).select_from(schema.page).where(_OF_THREAD)
 _REMOVABLE = (
     select(
         schema.document.c.document_id,
-        schema.page.c.page_id,
+        schema.utterance.c.page_id,
+        schema.utterance.c.seq,
+        schema.utterance.c.id,
         exists()
         .where(
             schema.change_source.c.owner_id == bindparam("owner"),
-            schema.change_source.c.seq == schema.page.c.first_seq,
+            schema.change_source.c.seq == schema.utterance.c.seq,
         )
         .label("named"),
     )
@@ -94,6 +96,7 @@ _REMOVABLE = (
         schema.page,
         and_(reads.same(schema.page, schema.document), schema.page.c.thread == reads.DOCUMENT_THREAD),
     )
+    .join(schema.utterance, reads.same(schema.utterance, schema.page, "page_id"))
     .where(schema.document.c.owner_id == bindparam("owner"), schema.document.c.source == bindparam("source"))
 )
 _AT = bindparam("at", type_=BigInteger)
@@ -161,8 +164,10 @@ class Documents(Erasing):
             if any(row.named for row in rows):
                 return DocumentId(rows[0].document_id)
             if rows:
-                pages = [PageId(row.page_id) for row in rows]
-                purge(c, owner_id, pages, partial(self._made_secret, c))
+                pages, document = [PageId(row.page_id) for row in rows], DocumentId(rows[0].document_id)
+                purge_utterances(c, owner_id, [row.seq for row in rows], pages, partial(self._made_secret, c))
+                originals.drop(c, owner_id, [*(row.id for row in rows), document])
+                lose_passages(c, owner_id, document)
                 drop_index_files(c, owner_id, self._database)
                 _log_moved(c, owner_id, pages, now)
                 remember_scrub(c)
@@ -286,10 +291,10 @@ def _put(
         _label(c, owner_id, given, [row["seq"] for row in moved])
     pages = [one.page_id for one in difference.gone]
     if pages:
-        purge_pages(c, owner_id, pages, secret)
+        purge_utterances(c, owner_id, [one.seq for one in difference.gone], pages, secret)
         remember_scrub(c)
-    elif difference.kept:
-        originals.drop(c, owner_id, [document])
+    if pages or difference.kept:
+        originals.drop(c, owner_id, [*(one.id for one in difference.gone), document])
     if pages or moved:  # readers begin anew: they hold what was
         _log_moved(c, owner_id, pages, now)
     originals.keep(c, owner_id, [(document, given.original)])
