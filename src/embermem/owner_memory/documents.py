@@ -190,7 +190,8 @@ class Documents(Forgetting):
                 f"{source if left[2].text else 'document'} holds no text; a scan has to be made text first, by OCR"
             )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
-        original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
+        if any(one.places for one in left[3:]):
+            original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
         told = [left[1].text, source, text, dict(sorted(labels.items())), moment, *filter(None, [original])]
         return NewDocument(
             source=messages.name(source, "source", _LONGEST),
@@ -218,10 +219,9 @@ def originals_of_source(memory: Documents, source: str) -> Mapping[str, Any]:
 def remove_document(memory: Documents, source: str) -> None:
     """`forget_document` by source, for an adapter whose callers get no receipt: the background thread scrubs the file,
     together with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
-    parts = memory._parts
-    if (named := parts.admin.remove_document(memory.owner.id, source, now=parts.clock())) is not None:
+    if (named := memory._parts.admin.remove_document(memory.owner.id, source, now=memory._parts.clock())) is not None:
         memory._forget({"thread": thread_of(named)}, dry_run=False, scrub=False)
-    parts.deleted()
+    memory._parts.deleted()
 
 
 def _named(outline: Outline, source: str | None) -> str:
