@@ -219,14 +219,15 @@ class TopicState:
     def of_rows(cls, some: Iterable[TopicRows], no: int) -> TopicState:
         """The state after change `no` of what all changes up to it say, oldest first. Raises ValueError for what
         `rows` did not give."""
-        parts = [*some]
-        names = _Names(name for part in parts for name in part.names)
+        numbers: dict[str, int] = {}
         rows: dict[str, list[Ints]] = {of: [] for of in _OF}
         recorded: dict[int, datetime] = {}
-        for part in parts:
-            own = np.array([names.numbers[name] for name in part.names], dtype=np.int64)
-            for of, numbers in part.spans.items():
-                told = np.array(numbers, dtype=np.int64).reshape(-1, 3)
+        begun = 0
+        for part in some:  # one at a time: lists of numbers are large
+            begun = max(begun, part.begun)
+            own = np.array([numbers.setdefault(name, len(numbers)) for name in part.names], dtype=np.int64)
+            for of, listed in part.spans.items():
+                told = np.array(listed, dtype=np.int64).reshape(-1, 3)
                 ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
                 if of not in rows or ((ids < 0) | (ids >= len(own))).any():
                     raise ValueError("rows of topics are damaged")
@@ -235,8 +236,7 @@ class TopicState:
             times = iter(part.recorded)
             recorded.update((one, _EPOCH + at * _MICROSECOND) for one, at in zip(times, times, strict=True))
         spans = {of: Spans.of(np.concatenate([_NO_ROWS, *told])) for of, told in rows.items()}
-        begun = max((part.begun for part in parts), default=0)
-        return cls(no=no, begun=begun, recorded=recorded, names=names, **spans)
+        return cls(no=no, begun=begun, recorded=recorded, names=_Names(numbers), **spans)
 
     def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:
         """All that changes up to one say, in a form that can be compared: of what, the change, the key and its
@@ -283,12 +283,6 @@ class TopicState:
     def summaries_of(self, chain_id: str) -> list[int]:
         """The changes that summarised a chain."""
         return [int(no) for no in self.summaries.began[self.summaries.of_key(self.number(chain_id))]]
-
-    def pages_of(self, chains: Iterable[str]) -> list[PageId]:
-        """The pages that are in some chains."""
-        stood = self.notes.stood(self.no)
-        wanted = np.isin(self.notes.values[stood], [self.number(one) for one in chains])
-        return [PageId(self.name(page)) for page in self.notes.keys[stood][wanted].tolist()]
 
     def texts_of(self, ids: Iterable[str] | None = None) -> Iterator[tuple[int, SegmentId, int | None]]:
         """The changes that wrote texts of segments, of all or of some, in order; each with the segment, and the change
@@ -357,6 +351,24 @@ class TopicMoment:
         """The chain of a page, and the change that noted it."""
         found = self.state.notes.value(self.state.number(page_id), self.no)
         return None if found is None else (ChainId(self.state.name(found[0])), found[1])
+
+    def pages_of(self, chains: Iterable[str]) -> dict[PageId, tuple[ChainId, int]]:
+        """The pages that were in some chains, as `notes`."""
+        state, spans = self.state, self.state.notes
+        wanted = np.isin(spans.values, [state.number(one) for one in chains])
+        stood = np.flatnonzero(wanted & (spans.began <= self.no) & (spans.ended > self.no))
+        return {
+            PageId(state.name(int(spans.keys[place]))): (
+                ChainId(state.name(int(spans.values[place]))),
+                int(spans.began[place]),
+            )
+            for place in stood
+        }
+
+    def summary(self, chain_id: str) -> int | None:
+        """The change that wrote a chain's summary."""
+        found = self.state.summaries.value(self.state.number(chain_id), self.no)
+        return None if found is None else found[1]
 
     def left(self, segment_id: str) -> int | None:
         """The change that took a segment out of mid-term memory, last."""

@@ -194,7 +194,7 @@ class _Following:
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
         page = schema.page
-        stay = {*self._topics.pages_of(self._chains)} - self._pages
+        stay = self._topics.at().pages_of(self._chains).keys() - self._pages
         kept = list(self._rows(reads.select_pages(self._owner_id), page.c.page_id, stay))
         for row in kept:
             if row.segment_id is not None:

@@ -77,12 +77,15 @@ def _pages_of_chains(
     c: Connection, known: Known, moment: Moment, ids: Collection[ChainId] | None
 ) -> Mapping[ChainId, Sequence[_Member]]:
     """The pages that are in each chain, or were then, in order."""
-    notes = known.topics_at(moment.revision).notes()
+    then = known.topics_at(moment.revision)
+    notes = then.notes() if ids is None else then.pages_of(ids)
+    query, page = select_present(known.owner_id, moment), schema.page.c.page_id
+    queries = [query] if ids is None else [query.where(page.in_(some)) for some in reads.chunks(sorted(notes))]
+    rows = [row for one in queries for row in c.execute(one) if row.page_id in notes]
     of: defaultdict[ChainId, list[_Member]] = defaultdict(list)
-    for row in c.execute(select_present(known.owner_id, moment).order_by(schema.page.c.no)):
-        note = notes.get(row.page_id)
-        if note is not None and (ids is None or note[0] in ids):
-            of[note[0]].append((row, note[1]))
+    for row in sorted(rows, key=lambda row: int(row.no)):
+        chain_id, no = notes[row.page_id]
+        of[chain_id].append((row, no))
     return of
 
 
@@ -117,7 +120,7 @@ def _chains_told(
 ) -> Mapping[ChainId, _Told]:
     """The summary of each chain that stood; with `valid_at` the newest that rests on nothing said later."""
     then = known.topics_at(moment.revision)
-    numbers = {name: no for name, no in then.summaries().items() if ids is None or name in ids}
+    numbers = then.summaries() if ids is None else {one: no for one in ids if (no := then.summary(one)) is not None}
     if moment.valid_at is None:
         told = item_decisions(c, known.owner_id, ChainSummarised, numbers)
         return {name: (numbers[name], one) for name, one in told.items()}

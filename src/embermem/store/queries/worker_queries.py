@@ -288,8 +288,8 @@ class Work(States):
             if not rows:
                 return found
             topics = self._known(c, owner_id, topics=True).topics_at()
-            written = topics.summaries()
-            numbers = {row.chain_id: written[row.chain_id] for row in rows.values() if row.chain_id in written}
+            written = ((row.chain_id, topics.summary(row.chain_id)) for row in rows.values())
+            numbers = {chain_id: no for chain_id, no in written if no is not None}
             told = item_decisions(c, owner_id, ChainSummarised, numbers)
             for thread, row in rows.items():
                 view, one = reads.page_views(c, owner_id, [row], 0, embedder)[0], told.get(row.chain_id)
