@@ -128,6 +128,24 @@ def test_what_a_store_holds_and_loads_is_the_fold_of_the_log(done: list[tuple[st
             assert not wrong
 
 
+@pytest.mark.parametrize("every", [3, 10**6])
+def test_what_stood_before_memory_was_begun_anew_is_in_no_checkpoint_that_is_believed(
+    every: int, opened: Opener, place: Place, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the checkpoint was brought up to date since or is of before that."""
+    mine = (one := opened(short_term_pages=1)).of("alice")
+    for n in range(9):
+        clock.go(60)
+        mine.add(f"I saw heron {n} by the lake.", "I see.", thread=f"t{n % 2}")
+        mine.settle()
+    monkeypatch.setattr(checkpoints, "EVERY", every)
+    mine.understand_anew()
+    for _ in range(2):
+        assert_folded(one, Path(place()))
+        assert [finding for finding in one.check(deep=True) if finding.level == "error"] == []
+        mine.forget(page=mine.pages()[1].id)
+
+
 def told(mine: OwnerMemory, clock: Clock) -> str:
     """All that reads say of now, and as of the first change and the last."""
     moments = {change.recorded_at for change in mine.changes()[:: len(mine.changes()) - 1]}

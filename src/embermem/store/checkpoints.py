@@ -94,6 +94,9 @@ def redact(c: Connection, owner_id: OwnerId, pairs: Iterable[tuple[Change, Chang
     parts = {*c.scalars(select(table.c.part).where(table.c.owner_id == owner_id))}
     if not no and not parts:
         return
+    if topics.begun > no:  # it is of the memory before it was begun anew, of which topics say nothing
+        drop(c, owner_id)
+        return
     both = [(was, now) for was, now in pairs if now.no <= no]
     told = ((persona_only(was), persona_only(now)) for was, now in both)
     redacted = {now.no: now for was, now in told if was.decisions != now.decisions}

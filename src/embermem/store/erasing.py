@@ -568,8 +568,9 @@ def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str
             named = wanted.intersection(_QUOTED.findall(decisions_text(others)))
         found |= named
     parts = schema.checkpoint_part.c
-    for text in c.scalars(select(parts.changes).where(parts.owner_id == owner_id)):
-        found |= wanted.intersection(_QUOTED.findall(text))
+    for row in c.execute(select(parts.changes, parts.topics).where(parts.owner_id == owner_id)):
+        for text in row:
+            found |= wanted.intersection(_QUOTED.findall(text))
     return found
 
 

@@ -88,14 +88,14 @@ class _Rewriting:
         update_rows(self._c, schema.segment, self._owner_id, ("segment_id",), rows.values())
 
     def _count_again(self, segment_id: str) -> None:
-        """What a segment counts, from the pages and texts that it still has; where it has none it goes."""
+        """What a segment counts, from the pages and texts that it still has; where it never had any it goes."""
         segment = schema.segment
         mine = (segment.c.owner_id == self._owner_id, segment.c.segment_id == segment_id)
         row = self._c.execute(_COUNTED, {"owner": self._owner_id, "segment": segment_id}).first()
         if row is None:
             return
         numbers = [no for no, _, _ in self._topics.texts_of([segment_id])]
-        if not numbers and not row.pages_left:
+        if not numbers and not self._topics.ever_in(segment_id):
             self._c.execute(delete(segment).where(*mine))
             return
         opened = row.opened_no

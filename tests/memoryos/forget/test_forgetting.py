@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,16 @@ import pytest
 
 from bench_of import ALICE, Bench
 from embermem import Forgotten, Memory, OwnerMemory, Tier
-from embermem.core.changes import Cause, Erased, FactAdded
+from embermem.core.changes import Cause, Erased, FactAdded, Placed, SegmentEnded
 from embermem.core.errors import InputError, KeyReused, NotFound
-from embermem.core.types import OwnerId
+from embermem.core.types import OwnerId, SegmentId
 from embermem.languages.text_marks import mark_of_text
 from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
 from lives import call, store_of
+from readings import texts_written
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
 
@@ -578,6 +580,24 @@ def test_summaries_of_what_stays_are_made_again_and_visits_are_kept(alice: Owner
         assert not any(word in chain.summary for word in WORDS)
     erased = [d for c in alice.changes() if c.cause is Cause.FORGETTING for d in c.decisions if isinstance(d, Erased)]
     assert [d.pages for d in erased] == [(page.id,)]
+
+
+def test_a_segment_that_ended_keeps_its_row_as_long_as_the_log_places_a_page_in_it(opened: Opener) -> None:
+    memory = opened(short_term_pages=1, placed_by="page", theta=-1.0)
+    alice, store = memory.of("alice"), store_of(memory)
+    for n in range(4):
+        alice.add(f"I saw heron {n} by the lake.", "I see.")
+    alice.settle()
+    (segment,) = alice.segments()
+    *_, (_, text) = texts_written(alice.changes())
+    for into in (SegmentId("s98-00"), SegmentId("s99-00")):
+        moved = [Placed(page_id=one, segment_id=into, f_score=None) for one in segment.page_ids]
+        (before,) = alice.segments()
+        decisions = (*moved, replace(text, segment_id=into), SegmentEnded(segment_id=before.id))
+        no = alice.changes()[-1].no
+        store.apply(alice.owner, Cause.REGROUPING, "", decisions, now=memory.now(), revision=no, lease=None)
+    alice.forget(page=segment.page_ids[-1])
+    assert [finding for finding in memory.check(deep=True) if finding.level == "error"] == []
 
 
 def test_what_a_model_wrote_of_a_forgotten_page_becomes_extractive(place: Place, clock: Clock) -> None:

@@ -235,7 +235,8 @@ class TopicState:
                 rows[of].append(told)
             times = iter(part.recorded)
             recorded.update((one, _EPOCH + at * _MICROSECOND) for one, at in zip(times, times, strict=True))
-        spans = {of: Spans.of(np.concatenate([_NO_ROWS, *told])) for of, told in rows.items()}
+        spans = {of: Spans.of(_between(np.concatenate([_NO_ROWS, *told]), begun - 1, NEVER)) for of, told in rows.items()}
+        recorded = {one: at for one, at in recorded.items() if one >= begun}  # parts from before it may be there yet
         return cls(no=no, begun=begun, recorded=recorded, names=_Names(numbers), **spans)
 
     def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:

@@ -24,7 +24,7 @@ from embermem.core.changes import (
     SegmentWritten,
     sources,
 )
-from embermem.core.state import PersonaMoment, PersonaState, TopicState
+from embermem.core.state import TOPIC_KINDS, PersonaMoment, PersonaState, TopicState
 from embermem.core.types import About, OwnerId, SegmentId, Source
 from embermem.store import checkpoints, schema
 from embermem.store.admin.invariants import DERIVED, LEARNT, SOURCES, WORK, Broken, Invariant, Mending
@@ -88,6 +88,10 @@ def _checkpoint(c: Connection, owner_id: OwnerId, log: Sequence[Change], topics:
     loaded, told = checkpoints.load(c, owner_id, topics.no)
     kept = [one for one in log if one.no <= no]
     of_topics = checkpoints.load_topics(c, owner_id, topics.no)
+    if topics.begun > no:  # memory was begun anew since
+        topics = TopicState()
+        for some in parts(c, owner_id, 0, no, kinds=TOPIC_KINDS):
+            topics = topics.extended(some)
     same = loaded == of_topics.no == no and told == kept and of_topics.told() == topics.told(upto=no)
     return int(not same)
 
