@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -195,10 +196,13 @@ def test_an_owner_s_id_is_of_both_names_and_of_where_one_ends() -> None:
     assert len({ids.owner_id(user, agent) for user, agent in pairs}) == len(pairs)
 
 
-def test_ids_made_later_sort_later_and_none_comes_twice() -> None:
+def test_ids_made_later_sort_later_and_none_comes_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     made = [ids.new_id("p") for _ in range(2000)]
-    assert len(set(made)) == 2000
-    assert made[0][:9] <= made[-1][:9]
+    before = time.time_ns() - 3_600_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: before)  # the clock is set back
+    made += [ids.new_id("p") for _ in range(10)]
+    assert len(set(made)) == 2010
+    assert made == sorted(made)
     assert all(len(one) == 25 and one.startswith("p") for one in made)
 
 

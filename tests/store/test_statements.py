@@ -25,6 +25,7 @@ from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
 from embermem.core.types import CallsBy, PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
+from embermem.owner_memory.documents import originals_of_source, remove_document
 from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
 from embermem.store import schema
 from embermem.store.sql import SqlStore
@@ -276,6 +277,9 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     )
     mine.add_document("# Lease\n\nThe rent is due on the fourth.", source="lease", metadata={"kind": "contract"})
     mine.passages(mine.documents(source="lease", under="l")[0].id)
+    mine.add_document("A short note.", source="note", original={"a": 1})
+    originals_of_source(mine, "note")
+    remove_document(mine, "note")
     mine.add_document("# Lease", source="ends", original={"a": 1}, expires_at="2030-01-01")
     mine.add_document("# Lease", source="ends", original={"a": 1}, expires_at="2031-01-01")
     mine.originals(["d0"], thread="main", last=1)

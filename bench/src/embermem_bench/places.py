@@ -23,7 +23,8 @@ from sqlalchemy.sql.elements import TextClause
 
 from embermem.core.errors import ConfigError, StoreError
 from embermem.core.types import Owner
-from embermem.store.engines.owner_alias import OwnerKey, replace_owners
+from embermem.store.engines.owner_alias import OwnerKey
+from embermem.store.engines.sqlite_file import ANY_FILE
 from embermem_bench.metrics import percentile
 
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
@@ -53,9 +54,7 @@ class Place:
         """Connections beside the store's own. They speak SQL, not Ember; parameters that are owners' ids have the type
         OwnerKey, or are bound by `of_template`."""
         if self.engine == SQLITE:
-            engine = create_engine(f"sqlite:///{self.where}")
-            replace_owners(engine)
-            return engine
+            return create_engine(f"{ANY_FILE}:///{self.where}")
         return create_engine(_driven(self.where))
 
 

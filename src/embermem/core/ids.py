@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 import time
 
 from embermem.core.patterns import regex
@@ -16,9 +17,27 @@ _OF_A_CHANGE = regex(r"[fsc]([0-9]{1,9})-[0-9]+$")
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 
 
+class _Numbers:
+    """The numbers of ids, each above all that this process gave before: within a millisecond, and where the clock was
+    set back, each lies by chance above the last."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._giving = threading.Lock()
+
+    def next(self) -> int:
+        made = (time.time_ns() // 1_000_000) << 72 | secrets.randbits(72)
+        with self._giving:
+            self._last = made if made > self._last else self._last + 1 + secrets.randbits(64)
+            return self._last
+
+
+_NUMBERS = _Numbers()
+
+
 def new_id(kind: str) -> str:
-    """A new id: `kind`, 48 bits of milliseconds and 72 bits of chance; ids made later sort later."""
-    number = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 72 | secrets.randbits(72)
+    """A new id: `kind`, 48 bits of milliseconds and 72 bits of chance; ids that a process makes later sort later."""
+    number = _NUMBERS.next()
     return kind + "".join(DIGITS[number >> shift & 31] for shift in range(115, -1, -5))
 
 

@@ -22,7 +22,7 @@ from embermem.core.extras import needing
 from embermem.core.types import Document, DocumentId, Kind, Scope
 from embermem.integrations.shared import bound
 from embermem.owner_memory import OwnerMemory
-from embermem.owner_memory.documents import remove_document
+from embermem.owner_memory.documents import originals_of_source, remove_document
 
 with needing("langgraph", "embermem.integrations.langgraph"):
     from langgraph.store.base import (
@@ -124,22 +124,19 @@ class EmberStore(BaseStore):
 
     def _get(self, op: GetOp) -> Item | None:
         memory = self._memory_of(op.namespace)
-        for one in _kept(memory, memory.documents(source=_source(op.namespace, op.key))):
-            if op.refresh_ttl:
-                one.refresh(memory)
-            return one.item()
-        return None
+        kept = _kept_under(memory, op)
+        if kept is not None and op.refresh_ttl:
+            kept.refresh(memory)
+        return None if kept is None else kept.item()
 
     def _put(self, op: PutOp) -> None:
         memory, source = self._memory_of(op.namespace), _source(op.namespace, op.key)
-        known = memory.documents(source=source)
         if op.value is None:
-            for document in known:
-                with suppress(NotFound):
-                    remove_document(memory, document.id)
+            with suppress(NotFound):
+                remove_document(memory, source)
             return
-        now = datetime.now(UTC)
-        began = next((one.created_at for one in _kept(memory, known)), now)
+        known, now = _kept_under(memory, op), datetime.now(UTC)
+        began = now if known is None else known.created_at
         memory.add_document(
             "\n".join(self._texts(op.value, op.index)),
             title=" ".join(" / ".join(op.namespace).split())[:_TITLE] or _LABEL,
@@ -193,7 +190,11 @@ class EmberStore(BaseStore):
                     scores.setdefault(hit.passage.document, hit.relevance)
             sources = {hit.passage.document: hit.passage.source for hit in hits if hit.passage is not None}
             values = memory.originals(list(scores)) if scores else {}
-            kept = [(_Kept.of(id, sources[id], values[id]), score) for id, score in scores.items() if id in values]
+            kept = [
+                (_Kept.of(id, *_namespace_and_key(sources[id]), values[id]), score)
+                for id, score in scores.items()
+                if id in values
+            ]
             found = [(one, score) for one, score in kept if _filtered(one.value, op.filter)]
             if len(found) >= wanted or len(hits) < k:
                 return found
@@ -221,8 +222,7 @@ class _Kept:
     ttl: float | None
 
     @classmethod
-    def of(cls, document: DocumentId, source: str, original: Mapping[str, Any]) -> _Kept:
-        namespace, key = _namespace_and_key(source)
+    def of(cls, document: DocumentId, namespace: Namespace, key: str, original: Mapping[str, Any]) -> _Kept:
         return cls(
             document=document,
             namespace=namespace,
@@ -253,10 +253,17 @@ class _Kept:
                     memory.expire(page_id=passage.page_id, at=timedelta(minutes=self.ttl))
 
 
+def _kept_under(memory: OwnerMemory, op: GetOp | PutOp) -> _Kept | None:
+    """The item of a key."""
+    found = originals_of_source(memory, _source(op.namespace, op.key))
+    return next((_Kept.of(DocumentId(id), op.namespace, op.key, value) for id, value in found.items()), None)
+
+
 def _kept(memory: OwnerMemory, documents: Sequence[Document]) -> list[_Kept]:
     """The items of documents, in their order."""
     values = memory.originals([one.id for one in documents]) if documents else {}
-    return [_Kept.of(one.id, one.source, values[one.id]) for one in documents if one.id in values]
+    items = ((one, values[one.id]) for one in documents if one.id in values)
+    return [_Kept.of(one.id, *_namespace_and_key(one.source), value) for one, value in items]
 
 
 # ------------------------------------------------------------------------------------------------- namespaces and keys

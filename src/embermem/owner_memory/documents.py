@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from embermem.core import injected_blocks, messages, originals
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
-from embermem.core.revisions import decided_anew
 from embermem.core.sensitive import redacted
 from embermem.core.types import Document, DocumentAdded, DocumentId, Forgotten, Utterance, thread_of
 from embermem.owner_memory.awaiting import awaited
@@ -71,10 +69,8 @@ class Documents(Forgetting):
         made = self._made(outline, title=title, source=named, at=at, metadata=metadata, original=kept)
         said_at = inbox.moment(at if at is not None else written, "at")
         given = replace(made, said_at=said_at, expires_at=inbox.expiry(expires_at))
-        now = self._parts.clock()
-        put = partial(self._parts.admin.put_document, self.owner, given, now=now, key=key)
-        done = decided_anew(put, partial(self._store.alone_with, self.owner.id))
-        self._parts.added()
+        done = self._parts.admin.put_document(self.owner, given, now=self._parts.clock(), key=key)
+        (self._parts.deleted if done.removed else self._parts.added)()
         return done
 
     def documents(
@@ -110,19 +106,16 @@ class Documents(Forgetting):
         """Return the passages of a document, in the order of its text; the next `limit` of those that begin at the
         character `start` or later. Raises NotFound, InputError."""
         document = self.document(document_id)
-        messages.whole(start, "start", 0)
-        most = None if limit is None else messages.whole(limit, "limit", 0)
-        return self._parts.admin.passages(self.owner.id, document.id, start=start, limit=most)
+        begin, most = messages.whole(start, "start", 0), None if limit is None else messages.whole(limit, "limit", 0)
+        return self._parts.admin.passages(self.owner.id, document.id, start=begin, limit=most)
 
     def forget_document(self, document_id: str, *, dry_run: bool = False) -> Forgotten:
-        """Remove a document and its passages from every table and the file, as `forget` does pages. It may be added
-        again. Raises NotFound."""
+        """Remove a document and its passages, as `forget` does pages. It may be added again. Raises NotFound."""
         self.document(document_id)
         return self.forget(thread=thread_of(DocumentId(document_id)), dry_run=dry_run)
 
     def original(self, item_id: str) -> Any:
-        """Return what was handed in as the `original` of a message or document, by the id of its utterance or document.
-        Raises NotFound if there is none."""
+        """Return the `original` of a message or document, by the id of its utterance or document. Raises NotFound."""
         found = self.originals([item_id])
         if item_id not in found:
             raise self._none_such("original of", item_id)
@@ -197,7 +190,8 @@ class Documents(Forgetting):
                 f"{source if left[2].text else 'document'} holds no text; a scan has to be made text first, by OCR"
             )
         labels, moment = checked_metadata(metadata, "metadata"), None if at is None else str(at)
-        original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
+        if any(one.places for one in left[3:]):
+            original = originals.json_of(originals.with_texts(kept, (one.text for one in left[3:])), "original")
         told = [left[1].text, source, text, dict(sorted(labels.items())), moment, *filter(None, [original])]
         return NewDocument(
             source=messages.name(source, "source", _LONGEST),
@@ -217,10 +211,16 @@ class Documents(Forgetting):
         return outline if text == outline.text else read_text(text)
 
 
-def remove_document(memory: Documents, document_id: DocumentId) -> None:
-    """`forget_document` for an adapter whose callers get no receipt: the background thread scrubs the file, together
-    with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
-    memory._forget({"thread": thread_of(document_id)}, dry_run=False, scrub=False)
+def originals_of_source(memory: Documents, source: str) -> Mapping[str, Any]:
+    """The original of the document of a source, by its id, for an adapter that asks for nothing else."""
+    return memory._parts.admin.originals(memory.owner.id, now=memory._parts.clock(), source=source)
+
+
+def remove_document(memory: Documents, source: str) -> None:
+    """`forget_document` by source, for an adapter whose callers get no receipt: the background thread scrubs the file,
+    together with what else was deleted meanwhile; where none runs, this call does. Raises NotFound, StoreError."""
+    if (named := memory._parts.admin.remove_document(memory.owner.id, source, now=memory._parts.clock())) is not None:
+        memory._forget({"thread": thread_of(named)}, dry_run=False, scrub=False)
     memory._parts.deleted()
 
 

@@ -7,14 +7,29 @@ import hmac
 import logging
 import re
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import BigInteger, Table, cast, delete, exists, func, select, update
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Table,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
@@ -24,11 +39,10 @@ from embermem.core.errors import (
     RevisionMoved,
     StoreBusy,
     StoreError,
-    StoreReadOnly,
     StoreUnreachable,
 )
 from embermem.core.state import PersonaState, TopicState
-from embermem.core.types import Forgotten, Owner, OwnerId, PageId, SegmentId, document_of
+from embermem.core.types import DocumentId, Forgotten, Owner, OwnerId, PageId, SegmentId, document_of, thread_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
 from embermem.languages.text_marks import mark_of_text, marks_of_message
@@ -89,7 +103,6 @@ class Erasing(States):
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
-        key = self.secret()
         with self._write() as c:
             locked_owner(c, owner.id)
             _refuse_moved(c, owner.id, erasure, revision)
@@ -98,9 +111,8 @@ class Erasing(States):
             topics = left.topics or TopicState()
             after = left.after(change, reset=True)
             sums = _sums_without(c, known, tuple(erasure.pages), erasure.segments)
-            purge(c, owner.id, tuple(erasure.pages), key)
+            purge(c, owner.id, tuple(erasure.pages), partial(self._made_secret, c))
             drop_index_files(c, owner.id, self._database)
-            _hide_calls(c, owner.id, key)
             write_receipt(c, owner.id, receipt, micros(now))
             rewrite(c, owner.id, erasure, topics)
             checkpoints.redact(c, owner.id, pairs, topics)
@@ -108,12 +120,12 @@ class Erasing(States):
             at = micros(now)
             log(c, owner.id, change)
             moved = dict.fromkeys(("revision", "persona_no", "reset_no"), change.no)
-            set_owner(c, owner.id, **moved, due_at=due_from(at), **counted(after.state))
+            vectors = {"embedded_seq": embedded_seq(owner.id)}
+            set_owner(c, owner.id, **moved, **vectors, due_at=due_from(at), **counted(after.state))
             projector = Projector(c, owner.id)
             projector.stage(change)
             projector.flush()
             sum_again(c, owner.id, erasure.segments, sums)
-            _nothing_to_embed(c, owner.id)
             remember_scrub(c)
         self._hold(owner.id, known.held, after)
         return change
@@ -287,20 +299,26 @@ class Erasing(States):
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
-        place = self._database.key
         with self._read() as c:
-            mark = setting(c, KEY_MARK)
-            known = key_in(place, mark)
-            if known is None and is_marked(c):  # by an Ember that kept no mark of the key
-                raise lost(place)
-        if known is None and self._database.read_only:
-            raise StoreReadOnly(f"{self._database.place}: the store is open read-only; no key can be created")
+            known, mark = self._key_and_mark(c)
+        if known is not None and (mark or self._database.read_only):
+            return known
+        with self._write() as c:
+            return self._made_secret(c)
+
+    def _made_secret(self, c: Connection) -> bytes:
+        """The key, for who holds a transaction that writes; it is made where there is none. Raises ForgottenKeyLost."""
+        place = self._database.key
+        known, mark = self._key_and_mark(c)
         key = known or new_key(place)
-        if not mark and not self._database.read_only:
-            with self._write() as c:
-                mark = remember_once(c, KEY_MARK, mark_of_key(key))
-            return key_in(place, mark) or key
-        return key
+        return key if mark else key_in(place, remember_once(c, KEY_MARK, mark_of_key(key))) or key
+
+    def _key_and_mark(self, c: Connection) -> tuple[bytes | None, str]:
+        mark = setting(c, KEY_MARK)
+        known = key_in(self._database.key, mark)
+        if known is None and is_marked(c):  # by an Ember that kept no mark of the key
+            raise lost(self._database.key)
+        return known, mark
 
     def _secret_within(self, c: Connection) -> bytes:
         """The key, for who holds a transaction and has seen what was hashed with it. Raises ForgottenKeyLost."""
@@ -452,65 +470,84 @@ def remember_scrub(c: Connection) -> None:
         remember(c, {SCRUB_DUE: secrets.token_hex(8)})
 
 
-def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: bytes) -> None:
+def purge(c: Connection, owner_id: OwnerId, pages: Sequence[PageId], key: Callable[[], bytes]) -> None:
     """The rows of the first log, and what is of its utterances. Receipts stay, so that a key used before stores
     nothing again. A document goes with its last passage; of one that lost some, neither its original nor a hash of its
-    text is kept."""
-    utterance, vector, page = schema.utterance, schema.embedding, schema.page
-    value, rests = schema.utterance_value, schema.change_source
-    threads: set[str] = set()
-    for ids in reads.chunks(pages):
-        threads |= set(
-            c.scalars(
-                select(page.c.thread)
-                .where(page.c.owner_id == owner_id, reads.one_of(page.c.page_id, ids), page.c.no < 1)
-                .distinct()
-            )
-        )
-        seqs = c.scalars(
-            select(utterance.c.seq).where(utterance.c.owner_id == owner_id, reads.one_of(utterance.c.page_id, ids))
-        ).all()
-        for some in reads.chunks(seqs):
-            c.execute(delete(vector).where(vector.c.owner_id == owner_id, vector.c.seq.in_(some)))
-            c.execute(delete(value).where(value.c.owner_id == owner_id, value.c.seq.in_(some)))
-            c.execute(delete(rests).where(rests.c.owner_id == owner_id, rests.c.seq.in_(some)))
-            _hide_receipts(c, owner_id, some, key)
-        said = select(utterance.c.id).where(utterance.c.owner_id == owner_id, reads.one_of(utterance.c.page_id, ids))
-        originals.drop(c, owner_id, said)
-        for table in (utterance, page):
-            c.execute(delete(table).where(table.c.owner_id == owner_id, reads.one_of(table.c.page_id, ids)))
-    for thread in sorted(threads):
-        document = schema.document
-        mine = (document.c.owner_id == owner_id, document.c.document_id == document_of(thread))
-        left = exists().where(page.c.owner_id == owner_id, page.c.thread == thread)
-        c.execute(delete(document).where(*mine, ~left))
-        c.execute(update(document).where(*mine).values(digest=""))
-        originals.drop(c, owner_id, [document_of(thread)])
+    text is kept. `key` is asked for where a receipt is hidden."""
+    found = [row for ids in reads.chunks(pages) for row in c.execute(_SAID, {"owner": owner_id, "pages": ids})]
+    said = {row.seq: row.id for row in found if row.seq is not None}
+    documents = sorted({document_of(row.thread) for row in found if row.no < 1})
+    purge_utterances(c, owner_id, said, pages, key)
+    originals.drop(c, owner_id, [*said.values(), *documents])
+    for document in documents:
+        lose_passages(c, owner_id, document)
 
 
-def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Sequence[int], key: bytes) -> None:
-    """A digest of what was said could be tried on guesses: in its place stands a keyed one."""
-    table, purged = schema.receipt, set(seqs)
-    first, last = min(purged), max(purged)
-    rows = c.execute(
-        select(table).where(table.c.owner_id == owner_id, table.c.first_seq <= last, table.c.last_seq >= first)
-    ).all()
-    hidden = [
-        {"key": row.key, "digest": _keyed(row.digest, key)}
-        for row in rows
-        if not is_keyed(row.digest) and not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
+def lose_passages(c: Connection, owner_id: OwnerId, document: DocumentId) -> None:
+    """A document lost passages: it goes with the last one; of one that has some left, no hash of its text is kept."""
+    of = {"owner": owner_id, "document": document, "of_thread": thread_of(document)}
+    if c.execute(_EMPTY_DOCUMENT, of).rowcount == 0:
+        c.execute(_UNKNOWN_DOCUMENT, of)
+
+
+def purge_utterances(
+    c: Connection, owner_id: OwnerId, said: Collection[int], pages: Sequence[PageId], key: Callable[[], bytes]
+) -> None:
+    """All that `purge` deletes of pages and of the utterances in them, by their numbers, but for originals."""
+    if said:
+        for statement in _OF_UTTERANCE:
+            c.execute(statement, [{"owner": owner_id, "seq_gone": seq} for seq in said])
+    if pages:
+        c.execute(_PAGE, [{"owner": owner_id, "page_gone": page_id} for page_id in pages])
+    _hide_receipts(c, owner_id, said, key)
+
+
+_SAID = (
+    select(schema.page.c.thread, schema.page.c.no, schema.utterance.c.seq, schema.utterance.c.id)
+    .outerjoin(schema.utterance, reads.same(schema.utterance, schema.page, "page_id"))
+    .where(schema.page.c.owner_id == bindparam("owner"), schema.page.c.page_id.in_(bindparam("pages", expanding=True)))
+)
+_OF_UTTERANCE = [
+    delete(table).where(table.c.owner_id == bindparam("owner"), table.c.seq == bindparam("seq_gone"))
+    for table in (schema.embedding, schema.utterance_value, schema.change_source, schema.utterance)
+]
+_PAGE = delete(schema.page).where(
+    schema.page.c.owner_id == bindparam("owner"), schema.page.c.page_id == bindparam("page_gone")
+)
+_DOCUMENT = and_(
+    schema.document.c.owner_id == bindparam("owner"), schema.document.c.document_id == bindparam("document")
+)
+_EMPTY_DOCUMENT = delete(schema.document).where(
+    _DOCUMENT,
+    ~exists().where(schema.page.c.owner_id == bindparam("owner"), schema.page.c.thread == bindparam("of_thread")),
+)
+_UNKNOWN_DOCUMENT = update(schema.document).where(_DOCUMENT).values(digest="")
+_PLAIN_RECEIPTS = select(
+    *(schema.receipt.c[name] for name in ("key", "digest", "first_seq", "last_seq", "change_no"))
+).where(
+    schema.receipt.c.owner_id == bindparam("owner"),
+    schema.receipt.c.digest.not_like(f"{_KEYED}%"),
+    or_(
+        schema.receipt.c.change_no.is_not(None),
+        and_(schema.receipt.c.first_seq <= bindparam("last"), schema.receipt.c.last_seq >= bindparam("first")),
+    ),
+)
+
+
+def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Collection[int], key: Callable[[], bytes]) -> None:
+    """A digest of what was said could be tried on guesses: in its place stands a keyed one. The same for the digests of
+    all other calls than `add`: any of them may be of a text that is forgotten now."""
+    gone = {"owner": owner_id, "first": min(seqs, default=0), "last": max(seqs, default=-1)}
+    purged = set(seqs)
+    plain = [
+        row
+        for row in c.execute(_PLAIN_RECEIPTS, gone)
+        if row.change_no is not None or not purged.isdisjoint(range(row.first_seq, row.last_seq + 1))
     ]
-    update_rows(c, table, owner_id, ("key",), hidden)
-
-
-def _hide_calls(c: Connection, owner_id: OwnerId, key: bytes) -> None:
-    """The same for the digests of all other calls: any of them may be of a text that is forgotten now."""
-    table = schema.receipt
-    plain = select(table.c.key, table.c.digest).where(
-        table.c.owner_id == owner_id, table.c.change_no.is_not(None), table.c.digest.not_like(f"{_KEYED}%")
-    )
-    hidden = [{"key": row.key, "digest": _keyed(row.digest, key)} for row in c.execute(plain)]
-    update_rows(c, table, owner_id, ("key",), hidden)
+    if plain:
+        secret = key()
+        hidden = [{"key": row.key, "digest": _keyed(row.digest, secret)} for row in plain]
+        update_rows(c, schema.receipt, owner_id, ("key",), hidden)
 
 
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:
@@ -611,8 +648,8 @@ def sum_again(
         )
 
 
-def _nothing_to_embed(c: Connection, owner_id: OwnerId) -> None:
-    """Where the utterances without a vector are gone, none is missing."""
-    owner, utterance = schema.owner, schema.utterance
-    left = exists().where(utterance.c.owner_id == owner_id, utterance.c.seq > owner.c.embedded_seq)
-    c.execute(update(owner).where(owner.c.owner_id == owner_id, ~left).values(embedded_seq=owner.c.seq))
+def embedded_seq(owner_id: OwnerId | BindParameter[Any]) -> Any:
+    """Up to where utterances have vectors, in an update of the owner's row: where those without one are gone, all."""
+    owner, utterance = schema.owner.c, schema.utterance.c
+    left = exists().where(utterance.owner_id == owner_id, utterance.seq > owner.embedded_seq)
+    return case((left, owner.embedded_seq), else_=owner.seq)

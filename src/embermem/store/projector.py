@@ -54,11 +54,10 @@ def _some(table: Table, key: str, *names: str) -> Select[Any]:
 
 
 _PAGES = _some(schema.page, "page_id", "segment_id", "recorded_at", "error", "redo_at")
-_SEGMENTS = _some(
-    schema.segment,
-    "segment_id",
-    *("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at", "change_no"),
-)
+_COUNTERS = ("opened_no", "evicted_no", "touched_no", "visits", "visited_at", "pages", "newest_at")
+_SEGMENTS = _some(schema.segment, "segment_id", *_COUNTERS, "change_no")
+_BEGUN: Mapping[str, int | None] = {**dict.fromkeys(_COUNTERS, 0), "evicted_no": None, "visited_at": None}
+"""What a segment counts before anything happens to it."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -173,8 +172,8 @@ class Projector:
 
     def _stage_anew(self) -> None:
         self._pages: dict[str, Row] = {}
-        self._segments: dict[str, _SegmentMoves] = {}
-        self._placed: dict[str, str] = {}
+        self._segments: dict[SegmentId, _SegmentMoves] = {}
+        self._placed: dict[str, SegmentId] = {}
         self._ended: list[SegmentId] = []
 
     def _row(self, **values: object) -> Row:
@@ -183,7 +182,7 @@ class Projector:
     def _page(self, page_id: str) -> Row:
         return self._pages.setdefault(page_id, {})
 
-    def _segment(self, segment_id: str) -> _SegmentMoves:
+    def _segment(self, segment_id: SegmentId) -> _SegmentMoves:
         return self._segments.setdefault(segment_id, _SegmentMoves())
 
     # --------------------------------------------------------------------------------------------------- writing
@@ -228,95 +227,108 @@ class Projector:
         update_rows(self._connection, schema.page, self._owner_id, ("page_id",), rows)
 
     def _write_segments(self, segment_vectors: SegmentVectors, there: Mapping[str, Any]) -> Texts:
-        """What becomes of the segments. One that ended counts nothing, and its visits are of the segment where its
-        pages are."""
+        """What becomes of the segments; their new texts."""
         for grown_id in segment_vectors.vectors:
             self._segment(grown_id).touched.append(self._no)
         placed = {page_id: into for page_id, into in self._placed.items() if page_id in there}
-        moved = {page_id: there[page_id].segment_id for page_id, into in placed.items()}
-        moved = {page_id: before for page_id, before in moved.items() if before not in (None, placed[page_id])}
+        moved = {
+            page_id: there[page_id].segment_id
+            for page_id, into in placed.items()
+            if there[page_id].segment_id not in (None, into)
+        }
         known = self._known_segments({*self._segments, *moved.values()})
-        entered = Counter(into for page_id, into in placed.items() if there[page_id].segment_id != into)
-        left, arrived = Counter(moved.values()), dict[str, int]()
-        for page_id, into in placed.items():
-            arrived[into] = max(arrived.get(into, 0), there[page_id].recorded_at)
-        rows: dict[str, Row] = {}
-        for segment_id in sorted({*self._segments, *left}):
-            moves, row = self._segments.get(segment_id, _SegmentMoves()), known.get(segment_id)
-            if row is None and not moves.touched:
-                continue  # before it was there, nothing happens to it
-            opened = min(moves.touched) if row is None else row.opened_no
-            gone = [no for no in moves.evicted if no >= opened]
-            pages = (0 if row is None else row.pages) + entered[segment_id] - left[segment_id]
-            rows[segment_id] = {
-                "opened_no": opened,
-                "evicted_no": gone[-1] if gone else None if row is None else row.evicted_no,
-                "touched_no": max(0, *moves.touched, *gone, 0 if row is None else row.touched_no),
-                "visits": 0 if row is None else row.visits,
-                "visited_at": None if row is None else row.visited_at,
-                "pages": pages,
-                "newest_at": max(arrived.get(segment_id, 0), 0 if row is None else row.newest_at),
-            }
-            if left[segment_id]:
-                rows[segment_id]["newest_at"] = self._newest(segment_id) if pages else 0
-        into_of = {before: placed[page_id] for page_id, before in sorted(moved.items())}
-        for segment_id in sorted(one for one, moves in self._segments.items() if moves.ended and one in rows):
-            self._give_visits(rows[segment_id], rows.get(into_of.get(segment_id, "")))
-        texts: dict[SegmentId, tuple[int, changes.SegmentWritten]] = {}
-        for segment_id, moves in self._segments.items():
-            if segment_id in rows and moves.told:
-                row = known.get(segment_id)
-                no, at, text = self._text(SegmentId(segment_id), moves, None if row is None else row.change_no)
-                written = {"change_no": no, "recorded_at": at}
-                rows[segment_id] |= dict(NO_TEXT) if text is None else {**text_row(text), **written}
-                texts |= {} if text is None else {SegmentId(segment_id): (no, text)}
+        rows = self._counted(placed, moved, there, known)
+        texts: Texts = {}
+        for segment_id in (one for one, moves in self._segments.items() if moves.told and one in rows):
+            stands = known[segment_id].change_no if segment_id in known else None
+            no, at, text = self._text(segment_id, stands)
+            if text is None:
+                rows[segment_id] |= dict(NO_TEXT)
+            else:
+                rows[segment_id] |= {**text_row(text), "change_no": no, "recorded_at": at}
+                texts[segment_id] = no, text
         for segment_id, vector in segment_vectors.vectors.items():
             if segment_id in rows:
                 rows[segment_id] |= {"embedder": segment_vectors.of, "vector_sum": sum_bytes(vector)}
-        new = [self._row(segment_id=one, **dict(NO_TEXT), **_NO_VECTOR) | rows[one] for one in rows if one not in known]
+        bare = {**NO_TEXT, **_NO_VECTOR}
+        new = [self._row(**{**bare, **row, "segment_id": one}) for one, row in rows.items() if one not in known]
         if new:
             self._connection.execute(insert(schema.segment), new)
         others = ({"segment_id": one, **row} for one, row in rows.items() if one in known)
         update_rows(self._connection, schema.segment, self._owner_id, ("segment_id",), others)
         return texts
 
-    def _known_segments(self, ids: Collection[str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def _counted(
+        self,
+        placed: Mapping[str, SegmentId],
+        moved: Mapping[str, SegmentId],
+        there: Mapping[str, Any],
+        known: Mapping[SegmentId, Any],
+    ) -> dict[SegmentId, Row]:
+        """What segments count once pages were `placed`, some of which `moved` from another segment. One that ended
+        counts nothing, and its visits are of the segment where its pages are."""
+        entered = Counter(into for page_id, into in placed.items() if there[page_id].segment_id != into)
+        left, arrived = Counter(moved.values()), dict[SegmentId, int]()
+        for page_id, into in placed.items():
+            arrived[into] = max(arrived.get(into, 0), there[page_id].recorded_at)
+        rows: dict[SegmentId, Row] = {}
+        for segment_id in sorted({*self._segments, *left}):
+            moves = self._segments.get(segment_id, _SegmentMoves())
+            if segment_id in known:
+                row = {name: getattr(known[segment_id], name) for name in _COUNTERS}
+            elif moves.touched:
+                row = {**_BEGUN, "opened_no": min(moves.touched)}
+            else:
+                continue  # before it was there, nothing happens to it
+            gone = [no for no in moves.evicted if no >= row["opened_no"]]
+            row["evicted_no"] = gone[-1] if gone else row["evicted_no"]
+            row["touched_no"] = max([row["touched_no"], *moves.touched, *gone])
+            row["pages"] += entered[segment_id] - left[segment_id]
+            row["newest_at"] = max(row["newest_at"], arrived.get(segment_id, 0))
+            if left[segment_id]:
+                row["newest_at"] = self._newest(segment_id) if row["pages"] else 0
+            rows[segment_id] = row
+        into_of = {before: placed[page_id] for page_id, before in sorted(moved.items())}
+        for segment_id in sorted(one for one, moves in self._segments.items() if moves.ended and one in rows):
+            _give_visits(rows[segment_id], rows.get(into_of.get(segment_id, SegmentId(""))))
+        return rows
+
+    def _known_segments(self, ids: Collection[SegmentId]) -> dict[SegmentId, Any]:
+        found: dict[SegmentId, Any] = {}
         for some in chunks(sorted(ids)):
             rows = self._connection.execute(_SEGMENTS, {"of": self._owner_id, "some": some})
             found.update((row.segment_id, row) for row in rows)
         return found
 
-    def _newest(self, segment_id: str) -> int:
+    def _newest(self, segment_id: SegmentId) -> int:
         """When the newest of a segment's pages was recorded."""
         page = schema.page.c
         mine = (page.owner_id == self._owner_id, page.segment_id == segment_id)
         return self._connection.scalar(select(func.max(page.recorded_at)).where(*mine)) or 0
 
-    def _give_visits(self, ended: Row, into: Row | None) -> None:
-        """The visits of a segment that ended go to another."""
-        if into is not None and ended["visits"]:
-            times = [at for at in (ended["visited_at"], into["visited_at"]) if at is not None]
-            into.update(visits=into["visits"] + ended["visits"], visited_at=max(times, default=None))
-        ended.update(visits=0, visited_at=None, **_NO_VECTOR)
-
-    def _text(
-        self, segment_id: SegmentId, moves: _SegmentMoves, stands: int | None
-    ) -> tuple[int, int, changes.SegmentWritten | None]:
+    def _text(self, segment_id: SegmentId, stands: int | None) -> tuple[int, int, changes.SegmentWritten | None]:
         """The text that stands of a segment in the end, with the change that wrote it and its time; before, that of a
         change stood."""
-        texts = changes.SegmentTexts()
-        if stands is not None and isinstance(moves.told[0][2], changes.SegmentGrew):
+        texts, told = changes.SegmentTexts(), self._segments[segment_id].told
+        if stands is not None and isinstance(told[0][2], changes.SegmentGrew):
             no, known = self._known_texts.get(segment_id, (0, None))
             known = known if no == stands else standing_text(self._connection, self._owner_id, segment_id)
             if known is not None:
                 texts.set(known)
-        for no, _, d in moves.told:
+        for no, _, d in told:
             try:
                 texts.take(changes.SegmentEnded(segment_id=segment_id) if d is None else d)
             except ValueError as error:
                 raise StoreCorrupt(f"change {no} of the log is damaged: {error}; run `embermem doctor`") from None
-        return *moves.told[-1][:2], texts.get(segment_id)
+        return *told[-1][:2], texts.get(segment_id)
+
+
+def _give_visits(ended: Row, into: Row | None) -> None:
+    """The visits of a segment that ended go to another."""
+    if into is not None and ended["visits"]:
+        times = [at for at in (ended["visited_at"], into["visited_at"]) if at is not None]
+        into.update(visits=into["visits"] + ended["visits"], visited_at=max(times, default=None))
+    ended.update(visits=0, visited_at=None, **_NO_VECTOR)
 
 
 def forget_derived(connection: Connection, owner_id: OwnerId) -> None:

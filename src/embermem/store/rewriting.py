@@ -10,13 +10,13 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Change, SegmentTold, SegmentWritten, Sort, ids
-from embermem.core.state import TopicState
+from embermem.core.state import NEVER, TopicState
 from embermem.core.types import OwnerId, SegmentId
 from embermem.protocols import Erasure
 from embermem.store import schema
 from embermem.store.codec import decisions_text, decisions_together, micros
 from embermem.store.queries.changes import index_rewritten
-from embermem.store.queries.segment_texts import NO_TEXT, text_row, text_versions
+from embermem.store.queries.segment_texts import NO_TEXT, last_texts, text_row
 from embermem.store.statements import update_rows
 
 
@@ -80,7 +80,8 @@ class _Rewriting:
         if not segment_ids:
             return
         rows: dict[str, dict[str, Any]] = {one: {**NO_TEXT, "segment_id": one} for one in segment_ids}
-        for version in text_versions(self._c, self._owner_id, self._topics, segment_ids):
+        all_of = {SegmentId(one): NEVER for one in segment_ids}
+        for version in last_texts(self._c, self._owner_id, self._topics, all_of).values():
             if version.until is None:
                 written = {"change_no": version.no, "recorded_at": micros(version.recorded_at)}
                 rows[version.text.segment_id] = {**text_row(version.text), **written}

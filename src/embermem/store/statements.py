@@ -13,7 +13,7 @@ from embermem.core.errors import RevisionMoved
 from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
 from embermem.protocols import OwnerState, Receipt
 from embermem.store import schema
-from embermem.store.engines.words import upsert
+from embermem.store.engines.words import replacing, upsert
 from embermem.store.queries import reads
 
 BORN_AFTER = "born_after"
@@ -38,9 +38,7 @@ def setting(c: Connection, key: str) -> str:
 
 
 def remember(c: Connection, values: Mapping[str, str]) -> None:
-    for key, value in values.items():
-        statement = upsert(c, schema.store).values(key=key, value=value)
-        c.execute(statement.on_conflict_do_update(index_elements=["key"], set_={"value": value}))
+    c.execute(replacing(c, schema.store), [{"key": key, "value": value} for key, value in values.items()])
 
 
 def remember_once(c: Connection, key: str, value: str) -> str:
@@ -79,16 +77,16 @@ def ensure_owner(c: Connection, owner: Owner, at: int) -> bool:
     the setting could be older than the deletion that the insert waited for. Nobody sees the row in between: it is not
     committed yet. A forgetting of another owner in between only makes the time later.
     """
-    row = {
-        "owner_id": owner.id,
-        "user": owner.user,
-        "agent": owner.agent,
-        "created_at": at,
-        **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
-        "lease_token": 0,
-    }
-    made = upsert(c, schema.owner).values(**row).on_conflict_do_nothing().returning(schema.owner.c.seq)
     while not locked_owner(c, owner.id):
+        row = {
+            "owner_id": owner.id,
+            "user": owner.user,
+            "agent": owner.agent,
+            "created_at": at,
+            **dict.fromkeys(("seq", "pages", "revision", "persona_no", "reset_no", "embedded_seq", "failures"), 0),
+            "lease_token": 0,
+        }
+        made = upsert(c, schema.owner).values(**row).on_conflict_do_nothing().returning(schema.owner.c.seq)
         if c.scalar(made) is not None:
             after = int(setting(c, BORN_AFTER) or 0)
             if after >= at:

@@ -485,6 +485,7 @@ def test_the_log_of_a_damaged_store_is_moved_away_with_it_and_not_read_as_that_o
     made = restored(tmp_path / "backup.db", file, replace=True)
     with opened(file) as memory:
         assert [page.query for page in memory.of("alice").pages()] == ["I live in Lyon."]
+    assert made.replaced is not None
     left = (Path(made.replaced), Path(f"{made.replaced}-wal"))  # SQLite may have written the log into the file
     assert any(b"stale" in one.read_bytes() for one in left if one.exists())
 

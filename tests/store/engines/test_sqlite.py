@@ -226,7 +226,7 @@ def test_a_store_held_by_another_for_too_long_is_busy(tmp_path: Path) -> None:
 def test_deleted_text_does_not_stay_in_the_file(tmp_path: Path) -> None:
     file = tmp_path / "memory.db"
     engine = sqlite_file.make_engine(file, 5)
-    with engine.connect().execution_options(ember_writes=True) as c:
+    with engine.connect() as c:
         c.exec_driver_sql("CREATE TABLE t (x)")
         c.exec_driver_sql("INSERT INTO t VALUES ('purple heron')")
         c.commit()

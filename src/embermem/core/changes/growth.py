@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
 
 from embermem.core.changes.decisions import (
     BegunAnew,
@@ -18,39 +17,62 @@ from embermem.core.types import SegmentId
 
 __all__ = ["SegmentTexts", "SegmentTold", "grown", "grows", "growth"]
 
-_Item = TypeVar("_Item")
 SegmentTold = SegmentWritten | SegmentGrew
 """The decisions that write the text of a segment."""
 
 
-def grown(before: SegmentWritten, by: SegmentGrew) -> SegmentWritten:
-    """The text that a growth makes of the text before it. Raises ValueError where the growth is not of that text."""
-    sizes = (len(before.parts), len(before.parts) - len(by.left) + len(by.parts))
-    gone = {*by.dropped}
-    changed = {count.word for count in by.keywords}
-    kept = [count for count in before.keywords if count.word not in gone]
-    if (
-        len(by.places) != len(by.parts)
-        or len(kept) + len(gone) != len(before.keywords)
-        or any(
+class _Growing:
+    """A text that grows, in place: no text between two growths is made whole."""
+
+    __slots__ = ("_counts", "_first", "_last", "_parts", "_sorted")
+
+    def __init__(self, text: SegmentWritten) -> None:
+        self._last = text
+        self._parts = [*text.parts]
+        self._counts = {count.word: (place, count) for place, count in enumerate(text.keywords)}
+        """The keywords, each with its place among those that as many pages have."""
+        self._first = 0
+        self._sorted = False
+
+    def grow(self, by: SegmentGrew) -> None:
+        """Raises ValueError where the growth is not of this text."""
+        sizes = (len(self._parts), len(self._parts) - len(by.left) + len(by.parts))
+        outside = any(
             not 0 <= place < size for places, size in zip((by.left, by.places), sizes, strict=True) for place in places
         )
-    ):
-        raise ValueError(f"a growth of segment {by.segment_id} is not of the text before it")
-    parts = _without(before.parts, by.left)
-    for place, part in zip(by.places, by.parts, strict=True):
-        parts.insert(place, part)
-    kept = [count for count in kept if count.word not in changed]
-    keywords = sorted([*by.keywords, *kept], key=lambda count: -count.pages) if by.keywords else kept
-    return SegmentWritten(
-        segment_id=before.segment_id,
-        parts=tuple(parts),
-        keywords=tuple(keywords),
-        said_from=before.said_from if by.said_from is None else by.said_from,
-        said_to=before.said_to if by.said_to is None else by.said_to,
-        title=before.title if by.title is None else by.title,
-        shown=before.shown if by.shown is None else by.shown,
-    )
+        if outside or len(by.places) != len(by.parts) or not {*by.dropped} <= self._counts.keys():
+            raise ValueError(f"a growth of segment {by.segment_id} is not of the text before it")
+        for place in sorted({*by.left}, reverse=True):
+            del self._parts[place]
+        for place, part in zip(by.places, by.parts, strict=True):
+            self._parts.insert(place, part)
+        for word in by.dropped:
+            self._counts.pop(word, None)
+        self._first -= len(by.keywords)
+        self._counts |= {count.word: (place, count) for place, count in enumerate(by.keywords, self._first)}
+        self._sorted = self._sorted or bool(by.keywords)
+        last = self._last
+        self._last = SegmentWritten(
+            segment_id=last.segment_id,
+            parts=(),
+            keywords=(),
+            said_from=last.said_from if by.said_from is None else by.said_from,
+            said_to=last.said_to if by.said_to is None else by.said_to,
+            title=last.title if by.title is None else by.title,
+            shown=last.shown if by.shown is None else by.shown,
+        )
+
+    def whole(self) -> SegmentWritten:
+        """The text as it is now."""
+        counts = sorted(self._counts.values(), key=lambda one: (-one[1].pages if self._sorted else 0, one[0]))
+        return replace(self._last, parts=tuple(self._parts), keywords=tuple(count for _, count in counts))
+
+
+def grown(before: SegmentWritten, by: SegmentGrew) -> SegmentWritten:
+    """The text that a growth makes of the text before it. Raises ValueError where the growth is not of that text."""
+    made = _Growing(before)
+    made.grow(by)
+    return made.whole()
 
 
 def growth(before: SegmentWritten | None, after: SegmentWritten) -> SegmentTold:
@@ -109,43 +131,51 @@ def _same(one: datetime, other: datetime) -> bool:
 
 
 class SegmentTexts:
-    """The texts of segments that hold after the decisions that were taken in, whole."""
+    """The texts of segments that hold after the decisions that were taken in."""
 
-    __slots__ = ("_of",)
+    __slots__ = ("_growing", "_of")
 
     def __init__(self) -> None:
         self._of: dict[SegmentId, SegmentWritten] = {}
+        self._growing: dict[SegmentId, _Growing] = {}
+        """Those that are to be made whole when they are asked for."""
 
     def get(self, segment_id: SegmentId) -> SegmentWritten | None:
-        """The text of a segment; None where it has none."""
+        """The whole text of a segment; None where it has none."""
+        if (growing := self._growing.pop(segment_id, None)) is not None:
+            self._of[segment_id] = growing.whole()
         return self._of.get(segment_id)
 
     def set(self, text: SegmentWritten) -> None:
         """A text holds from now on."""
+        self._growing.pop(text.segment_id, None)
         self._of[text.segment_id] = text
 
     def take(self, d: Decision) -> None:
-        """One more decision; most kinds write no text. Raises ValueError for a growth of a text that is not there."""
-        if isinstance(d, SegmentWritten | SegmentGrew):
-            self.set(self.after(d))
+        """One more decision; most kinds write no text. Raises ValueError for a growth of a text that is not there, or
+        of another."""
+        if isinstance(d, SegmentWritten):
+            self.set(d)
+        elif isinstance(d, SegmentGrew):
+            if d.segment_id not in self._growing:
+                self._growing[d.segment_id] = _Growing(self._there(d))
+            self._growing[d.segment_id].grow(d)
         elif isinstance(d, SegmentEnded):
+            self._growing.pop(d.segment_id, None)
             self._of.pop(d.segment_id, None)
         elif isinstance(d, BegunAnew):
+            self._growing.clear()
             self._of.clear()
 
     def after(self, d: SegmentTold) -> SegmentWritten:
         """The text that a decision would write. Raises ValueError for a growth of a text that is not there."""
-        if isinstance(d, SegmentWritten):
-            return d
-        before = self._of.get(d.segment_id)
+        return d if isinstance(d, SegmentWritten) else grown(self._there(d), d)
+
+    def _there(self, d: SegmentGrew) -> SegmentWritten:
+        before = self.get(d.segment_id)
         if before is None:
             raise ValueError(f"a growth of segment {d.segment_id} has no text before it")
-        return grown(before, d)
-
-
-def _without(items: Sequence[_Item], places: Sequence[int]) -> list[_Item]:
-    gone = {*places}
-    return [item for place, item in enumerate(items) if place not in gone]
+        return before
 
 
 def _kept(before: SegmentWritten, after: SegmentWritten) -> dict[int, int]:

@@ -104,6 +104,41 @@ class Spans:
         return None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Times(Mapping[int, datetime]):
+    """When changes were recorded, by their numbers, which rise."""
+
+    numbers: Ints
+    at: Ints
+    """Microseconds since 1970."""
+
+    @classmethod
+    def of(cls, told: Mapping[int, datetime]) -> Times:
+        """Those of some changes, in their order."""
+        at = ((one - _EPOCH) // _MICROSECOND for one in told.values())
+        return cls(np.array([*told], dtype=np.int64), np.fromiter(at, np.int64, len(told)))
+
+    def with_new(self, told: Mapping[int, datetime]) -> Times:
+        """These and others, of changes that may be among these."""
+        new = Times.of(told)
+        numbers, first = np.unique(np.concatenate([new.numbers, self.numbers]), return_index=True)
+        return Times(numbers, np.concatenate([new.at, self.at])[first]) if told else self
+
+    def __getitem__(self, no: int) -> datetime:
+        place = int(np.searchsorted(self.numbers, no))
+        if place == len(self.numbers) or self.numbers[place] != no:
+            raise KeyError(no)
+        return _EPOCH + int(self.at[place]) * _MICROSECOND
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.numbers.tolist())
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _NO_ROWS = np.zeros((0, 3), dtype=np.int64)
 _OF = ("places", "notes", "analysed", "summaries", "texts", "left")
 """The spans of a state, by their names there."""
@@ -150,7 +185,7 @@ class TopicState:
     """The last change that was folded."""
     begun: int = 0
     """The change that last began memory anew; 0: none."""
-    recorded: Mapping[int, datetime] = field(default_factory=dict)
+    recorded: Times = field(default_factory=lambda: Times.of({}))
     """When the changes that say something of topics were recorded."""
     names: _Names = field(default_factory=_Names)
     places: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
@@ -181,16 +216,18 @@ class TopicState:
                 before.take(was)
                 after.take(now)
         names = self.names.with_new(after.ids())
-        made, numbers = {}, {self.begun}
+        made, numbers = {}, [np.array([self.begun])]
         for of, spans in self._spans():
             kept = np.ones(len(spans.keys), dtype=bool)
             for no, key in {(no, self.number(key)) for no, key, _ in before.of[of]}:
                 kept[(spans.keys == key) & (spans.began == no)] = False
             rows = np.concatenate([spans.rows()[kept], after.numbered(of, names)])
             made[of] = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
-            numbers.update(made[of].began.tolist())
-        recorded = {no: at for no, at in {**self.recorded, **after.recorded}.items() if no in numbers}
-        return TopicState(no=self.no, begun=self.begun, recorded=dict(sorted(recorded.items())), names=names, **made)
+            numbers.append(made[of].began)
+        every = self.recorded.with_new(after.recorded)
+        told = np.isin(every.numbers, np.concatenate(numbers))
+        recorded = Times(every.numbers[told], every.at[told])
+        return TopicState(no=self.no, begun=self.begun, recorded=recorded, names=names, **made)
 
     def at(self, no: int | None = None) -> TopicMoment:
         """What was known after change `no`; by default the newest."""
@@ -207,11 +244,11 @@ class TopicState:
             values = np.searchsorted(known, rows[:, 2]) if of in _NAMING else rows[:, 2]
             if len(rows):
                 made[of] = np.stack([rows[:, 0], keys, values], axis=1).ravel().tolist()
-        times = ((no, at) for no, at in self.recorded.items() if after < no <= upto)
+        times = _between(np.stack([self.recorded.numbers, self.recorded.at], axis=1), after, upto)
         return TopicRows(
             begun=self.begun,
             names=[self.names.ids[number] for number in known.tolist()],
-            recorded=[number for no, at in times for number in (no, (at - _EPOCH) // _MICROSECOND)],
+            recorded=times.ravel().tolist(),
             spans=made,
         )
 
@@ -221,7 +258,7 @@ class TopicState:
         `rows` did not give."""
         numbers: dict[str, int] = {}
         rows: dict[str, list[Ints]] = {of: [] for of in _OF}
-        recorded: dict[int, datetime] = {}
+        times: list[Ints] = []
         begun = 0
         for part in some:  # one at a time: lists of numbers are large
             begun = max(begun, part.begun)
@@ -233,12 +270,10 @@ class TopicState:
                     raise ValueError("rows of topics are damaged")
                 ids[:] = own[ids]
                 rows[of].append(told)
-            times = iter(part.recorded)
-            recorded.update((one, _EPOCH + at * _MICROSECOND) for one, at in zip(times, times, strict=True))
-        spans = {
-            of: Spans.of(_between(np.concatenate([_NO_ROWS, *told]), begun - 1, NEVER)) for of, told in rows.items()
-        }
-        recorded = {one: at for one, at in recorded.items() if one >= begun}  # parts from before it may be there yet
+            times.append(np.array(part.recorded, dtype=np.int64).reshape(-1, 2))
+        since = begun - 1  # parts from before memory was begun anew may be there yet
+        spans = {of: Spans.of(_between(np.concatenate([_NO_ROWS, *told]), since, NEVER)) for of, told in rows.items()}
+        recorded = Times(*_between(np.concatenate([_NO_ROWS[:, :2], *times]), since, NEVER).T.copy())
         return cls(no=no, begun=begun, recorded=recorded, names=_Names(numbers), **spans)
 
     def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:
@@ -319,7 +354,7 @@ class TopicState:
     def _with(self, told: _Told) -> TopicState:
         names = self.names.with_new(told.ids())
         spans: dict[str, Spans] = {of: one.with_rows(told.numbered(of, names)) for of, one in self._spans()}
-        recorded = {**self.recorded, **told.recorded} if told.recorded else self.recorded
+        recorded = self.recorded.with_new(told.recorded)
         no = max(self.no, told.no)
         return TopicState(no=no, begun=self.begun, recorded=recorded, names=names, **spans)
 
@@ -393,8 +428,6 @@ class TopicMoment:
 
 _NAMING = ("places", "notes")
 """The spans whose values are ids."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def alike_of_topics(one: Change, other: Change) -> bool:

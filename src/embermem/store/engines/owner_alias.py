@@ -8,14 +8,17 @@ never again to another. What is selected of a column of owners is the id.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Engine, String, TypeDecorator, event
+from sqlalchemy import Connection, Dialect, String, TypeDecorator
+from sqlalchemy.engine.interfaces import ExecutionContext
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "replace_owners", "table_of_keys"]
+__all__ = ["KEYS", "IdOf", "OwnerKey", "drop_alias", "forget_numbers", "table_of_keys", "with_numbers"]
 
 KEYS = "owner_key"
 """The table of numbers. It is of the file, not of the schema: no copy on another engine has it."""
@@ -76,64 +79,36 @@ def table_of_keys() -> str:
     return f"CREATE TABLE {KEYS} (no INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(32) NOT NULL UNIQUE)"
 
 
-def replace_owners(engine: Engine) -> None:
-    """Have the engine put numbers in the place of owners' ids."""
-
-    @event.listens_for(engine, "begin")
-    def _forget(connection: Connection) -> None:
-        connection.info.pop(_KNOWN, None)  # another process may have given numbers, or taken them away
-
-    @event.listens_for(engine, "before_cursor_execute", retval=True)
-    def _replace(
-        connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
-    ) -> tuple[str, Any]:
-        first = parameters[0] if executemany else parameters
-        places = [place for place, value in enumerate(first) if type(value) is _Ref]
-        if not places:
-            return statement, parameters
-        numbers = _Numbers(connection, inserts=bool(context and context.isinsert))
-        if executemany:
-            return statement, [_with(row, places, numbers) for row in parameters]
-        return statement, _with(parameters, places, numbers)
+def forget_numbers(info: dict[Any, Any]) -> None:
+    """At the beginning of a connection's transaction: another process may have given numbers, or taken them away."""
+    info.pop(_KNOWN, None)
 
 
-class _Numbers:
-    def __init__(self, connection: Connection, *, inserts: bool) -> None:
-        self._connection = connection
-        self._known: dict[str, str] = connection.info.setdefault(_KNOWN, {})
-        self._inserts = inserts
-
-    def of(self, owner_id: str) -> str:
-        """The number of an owner; of one who has none, and gets none, what no row has."""
-        known = self._known.get(owner_id)
-        if known is None:
-            known = self._asked(str(owner_id))
-            if known != _NOBODY:
-                self._known[owner_id] = known
-        return known
-
-    def _asked(self, owner_id: str) -> str:
-        driver = self._connection.connection.dbapi_connection
-        assert driver is not None
-        cursor = driver.cursor()
-        try:
-            cursor.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,))
-            row = cursor.fetchone()
-            if row is not None:
-                return str(row[0])
-            if not self._inserts:
-                return _NOBODY
-            cursor.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,))
-            return str(cursor.lastrowid)
-        finally:
-            cursor.close()
+def with_numbers(rows: Sequence[Any], context: ExecutionContext) -> Sequence[Any]:
+    """The rows of parameters of a statement, with numbers in the place of owners' ids; for an owner who has none, and
+    gets none, what no row has."""
+    places = [place for place, value in enumerate(rows[0]) if type(value) is _Ref]
+    if not places:
+        return rows
+    connection, made = context.root_connection.connection, []
+    known: dict[str, str] = connection.info.setdefault(_KNOWN, {})
+    for row in rows:
+        made.append(numbered := list(row))
+        for place in places:
+            owner_id = numbered[place]
+            numbered[place] = known.get(owner_id) or _number(connection, known, str(owner_id), context.isinsert)
+    return made
 
 
-def _with(row: Any, places: list[int], numbers: _Numbers) -> tuple[Any, ...]:
-    made = list(row)
-    for place in places:
-        made[place] = numbers.of(made[place])
-    return tuple(made)
+def _number(connection: PoolProxiedConnection, known: dict[str, str], owner_id: str, inserts: bool) -> str:
+    driver: Any = connection.dbapi_connection
+    row = driver.execute(f"SELECT no FROM {KEYS} WHERE id = ?", (owner_id,)).fetchone()
+    if row is None and not inserts:
+        return _NOBODY
+    if row is None:
+        row = (driver.execute(f"INSERT INTO {KEYS} (id) VALUES (?)", (owner_id,)).lastrowid,)
+    known[owner_id] = str(row[0])
+    return known[owner_id]
 
 
 def drop_alias(c: Connection, owner_id: str) -> None:

@@ -34,6 +34,7 @@ from embermem.store.engines.sqlite_file import (
     APPLICATION_ID,
     FILES,
     Files,
+    begin,
     copy_rows,
     engine_on,
     make_engine,
@@ -85,6 +86,7 @@ class Sqlite(Database):
         self._wal_moved: str | None = None
         self._writing = threading.RLock()  # it knows whose it is
         self.cache: CacheFolder | None = None
+        self._cache_beside = CacheFolder(Path(f"{path}-cache"))
 
     @property
     def place(self) -> str:
@@ -97,7 +99,7 @@ class Sqlite(Database):
     @property
     def cache_beside(self) -> CacheFolder | None:
         """`FILE-cache`, beside it."""
-        return CacheFolder(Path(f"{self._path}-cache"))
+        return self._cache_beside
 
     @property
     def key(self) -> StoredKey:
@@ -162,13 +164,13 @@ class Sqlite(Database):
     def begin(self, connection: Connection, *, writes: bool) -> RootTransaction:
         """To read, one state: in WAL a transaction reads what stood when it first read. To write, BEGIN IMMEDIATE;
         threads of this process queue up by a lock, which is fairer than SQLite's."""
-        from embermem.store import migrations
-
         self._refuse_moved(connection.info[FILES])
         if writes and not self._writing.acquire(timeout=self._busy_timeout_s):
             raise StoreBusy(f"{self._path}: other threads held the store for longer than busy_timeout_s; try again")
-        transaction = connection.execution_options(ember_writes=writes).begin()
+        transaction = begin(connection, writes=writes)
         if writes:
+            from embermem.store import migrations
+
             migrations.refuse_other(connection, self.place)
         return transaction
 

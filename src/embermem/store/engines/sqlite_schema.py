@@ -14,7 +14,7 @@ from sqlalchemy.dialects import sqlite
 
 from embermem.core.errors import StoreBusy, StoreError
 from embermem.store.engines.owner_alias import table_of_keys
-from embermem.store.engines.sqlite_file import APPLICATION_ID, copy_rows, make_engine
+from embermem.store.engines.sqlite_file import APPLICATION_ID, begin, copy_rows, make_engine
 from embermem.store.migrations import VERSION_TABLE, new_store, refuse_unknown, upgrade, version
 from embermem.store.schema import HEAD
 
@@ -41,7 +41,7 @@ def prepare(engine: Engine, path: Path) -> None:
 
 
 def _create(engine: Engine) -> None:
-    with engine.connect().execution_options(ember_writes=True) as connection, connection.begin():
+    with engine.connect() as connection, begin(connection, writes=True):
         if VERSION_TABLE in inspect(connection).get_table_names():
             return  # another process was first
         for statement in new_file():
@@ -63,9 +63,9 @@ def _migrate(engine: Engine, path: Path, found: str) -> None:
         while version(engine, path) != HEAD:  # else another process was first
             engine.dispose()
             try:
-                with alone.connect().execution_options(ember_writes=True) as connection:
+                with alone.connect() as connection:
                     _copy(connection, path, path.with_name(f"{path.name}.before-{HEAD}"))
-                    with connection.begin():
+                    with begin(connection, writes=True):
                         upgrade(connection)
                 return
             except exc.OperationalError as error:

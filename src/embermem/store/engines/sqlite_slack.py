@@ -12,12 +12,15 @@ open, no checkpoint writes to the file; writers go on in the WAL.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Damaged", "RawFile", "committed_pages", "slack", "wipe", "with_wal"]
 
@@ -26,11 +29,27 @@ _INDEX, _TABLE, _INDEX_LEAF, _TABLE_LEAF = 2, 5, 10, 13
 _LOCK_BYTE = 0x40000000
 """The page with this byte is used for locks, and never for data."""
 _BLOCK = 1 << 20
-_KNOWN_PAGES = 1 << 16
-"""So many pages of a file are known again by what they hold (256 MB of 4 KB; some 20 MB of memory)."""
 
-Clean = tuple[bytes, tuple[int, ...], tuple[tuple[int, int], ...]]
-"""A page without slack: the hash of its bytes, the pages below it, and the chains that begin on it: where, how long."""
+
+class Clean:
+    """The pages that a walk found in use and without slack. The next need not look at those again that hold the same
+    bytes still: of each, eight bytes are kept, and the numbers of the pages that it leads to."""
+
+    def __init__(self) -> None:
+        self.marks: NDArray[np.int64] = np.zeros(0, np.int64)
+        """Python's hash of each page, by its number; 0 for one that was not found clean."""
+        self.links: dict[int, Links] = {}
+        """Of the pages that lead to others."""
+
+
+class Links(NamedTuple):
+    """Where a page of a b-tree leads: to the pages `below` it, and those of the overflow `chains` of its rows."""
+
+    below: tuple[int, ...]
+    chains: tuple[int, ...]
+
+
+_NOWHERE = Links((), ())
 
 
 class Damaged(Exception):
@@ -57,8 +76,8 @@ class RawFile:
         found = os.fstat(self._handle)
         self._identity = found.st_dev, found.st_ino
         self._seeking = threading.Lock()
-        self.clean: dict[int, Clean] = {}
-        """Of pages that were walked before: what need not be looked at again while they hold the same bytes."""
+        self.clean = Clean()
+        """What the last walk found."""
 
     @classmethod
     def of(cls, path: Path) -> RawFile:
@@ -110,6 +129,16 @@ class RawFile:
     def sync(self) -> None:
         """Have what was written on the disk."""
         os.fsync(self._handle)
+
+    def marks(self, page_size: int, pages: int) -> NDArray[np.int64]:
+        """The hashes of the first pages, by their numbers, which begin at 1."""
+        found = [0]
+        for start in range(0, pages * page_size, _BLOCK):
+            block = self.read(start, _BLOCK)
+            if not block:
+                break
+            found += [hash(block[at : at + page_size]) for at in range(0, len(block), page_size)]
+        return np.array(found[: pages + 1], np.int64)
 
     def blocks(self, overlap: int) -> Iterator[bytes]:
         """The whole file in blocks, each beginning with the last `overlap` bytes of the one before."""
@@ -174,7 +203,7 @@ def wipe(file: RawFile, roots: Collection[int]) -> int:
     `roots` are the root pages of its tables and indexes. Raises Damaged, before anything is written, where the file
     cannot be understood whole, and OSError.
     """
-    spans = list(slack(file.read, roots, file.clean))
+    spans = list(slack(file.read, roots, file))
     for start, end in spans:
         file.zero(start, end)
     if spans:
@@ -183,17 +212,21 @@ def wipe(file: RawFile, roots: Collection[int]) -> int:
 
 
 def slack(
-    read: Callable[[int, int], bytes], roots: Collection[int], clean: dict[int, Clean] | None = None
+    read: Callable[[int, int], bytes], roots: Collection[int], walked: RawFile | None = None
 ) -> Iterator[tuple[int, int]]:
     """The ranges (start, end) of a database file that hold no row and are not all zero. `read` gives bytes of it, by
-    offset and count. Every page is read; one that holds the bytes which `clean` knows is not taken apart again, and
-    others are added to it. Raises Damaged."""
+    offset and count. Pages that the last walk of a file that is `walked` again found clean, and that hold the same
+    bytes, are not taken apart. Raises Damaged."""
     header = read(0, _HEADER)
     if len(header) < _HEADER:
         return
     size = struct.unpack_from(">H", header, 16)[0]
+    walk = _Walk(read, 65536 if size == 1 else size, header)
     try:
-        yield from _Walk(read, 65536 if size == 1 else size, header, {} if clean is None else clean).run(roots)
+        if walked is None:
+            yield from walk.run(roots)
+        else:
+            yield from walk.again(roots, walked)
     except (IndexError, struct.error) as error:
         raise Damaged(f"a page ends before what it holds: {error}") from error
 
@@ -201,16 +234,18 @@ def slack(
 class _Walk:
     """One walk over all pages that are in use or on the free list."""
 
-    def __init__(
-        self, read: Callable[[int, int], bytes], page_size: int, header: bytes, clean: dict[int, Clean]
-    ) -> None:
+    def __init__(self, read: Callable[[int, int], bytes], page_size: int, header: bytes) -> None:
         self._read = read
-        self._clean = clean
         self._size = page_size
         self._usable = page_size - header[20]
         self._pages, self._free = struct.unpack_from(">II", header, 28)
+        if page_size < 512 or self._usable < 480 or not self._pages:
+            raise Damaged("page 1: the header names no size")
         self._zeros = bytes(page_size)
         self._seen: set[int] = set()
+        self._same = b""
+        self._links: dict[int, Links] = {}
+        self._found: dict[int, Links] = {}
         usable = self._usable
         self._least = (usable - 12) * 32 // 255 - 23
         self._most = {_TABLE_LEAF: usable - 35, _INDEX_LEAF: (usable - 12) * 64 // 255 - 23}
@@ -218,19 +253,33 @@ class _Walk:
 
     def run(self, roots: Iterable[int]) -> Iterator[tuple[int, int]]:
         """Every span, tree by tree, then the free list."""
-        if self._size < 512 or self._usable < 480 or not self._pages:
-            raise Damaged("page 1: the header names no size")
         for root in {1, *roots}:
             waiting = [root]
             while waiting:
                 yield from self._tree_page(waiting.pop(), waiting)
         yield from self._free_list()
 
-    def _page(self, number: int) -> bytes:
-        """A page that was not met before."""
+    def again(self, roots: Iterable[int], file: RawFile) -> Iterator[tuple[int, int]]:
+        """The same, of a file of which it is known what the last walk found; then that is known of this one."""
+        marks, before = file.marks(self._size, self._pages), file.clean
+        shared = min(len(marks), len(before.marks))
+        same = (marks[:shared] == before.marks[:shared]) & (marks[:shared] != 0)
+        self._same, self._links = same.tobytes().ljust(len(marks), b"\0"), before.links
+        yield from self.run(roots)
+        clean = np.zeros_like(marks)
+        numbers = np.fromiter((one for page, to in self._found.items() for one in (page, *to.chains)), np.int64)
+        clean[numbers] = marks[numbers]
+        file.clean.marks = clean
+        file.clean.links = {page: to for page, to in self._found.items() if to.below or to.chains}
+
+    def _claim(self, number: int) -> None:
+        """Note that a page is met, which was not met before."""
         if number in self._seen or not 1 <= number <= self._pages:
             raise Damaged(f"page {number}: two parts of the file lay claim to it, or it lies beyond the end")
         self._seen.add(number)
+
+    def _page(self, number: int) -> bytes:
+        self._claim(number)
         start = (number - 1) * self._size
         page = self._read(start, self._size)
         if len(page) != self._size or start <= _LOCK_BYTE < start + self._size:
@@ -243,20 +292,32 @@ class _Walk:
             yield base + start, base + end
 
     def _tree_page(self, number: int, waiting: list[int]) -> Iterator[tuple[int, int]]:
-        page = self._page(number)
-        mark = hashlib.sha256(page).digest()
-        known = self._clean.get(number)
-        if known is None or known[0] != mark:
+        to = self._known(number)
+        if to is None:
             below, chains = list[int](), list[tuple[int, int]]()
-            dirty = list(self._taken_apart(number, page, below, chains))
-            yield from dirty
-            known = mark, tuple(below), tuple(chains)
-            self._clean.pop(number, None)
-            if not dirty and len(self._clean) < _KNOWN_PAGES:
-                self._clean[number] = known
-        waiting += known[1]
-        for start, left in known[2]:
-            yield from self._chain(start, left)
+            ranges = list(self._taken_apart(number, self._page(number), below, chains))
+            linked = list[int]()
+            for start, left in chains:
+                ranges += self._chain(start, left, linked)
+            yield from ranges
+            to = Links(tuple(below), tuple(linked)) if below or linked else _NOWHERE
+            if not ranges:
+                self._found[number] = to
+        else:
+            for page in (number, *to.chains):
+                self._claim(page)
+            self._found[number] = to
+        waiting += to.below
+
+    def _known(self, number: int) -> Links | None:
+        """Where a page leads that holds the bytes which were clean, with the chains that begin on it."""
+        if not self._is_same(number):
+            return None
+        to = self._links.get(number, _NOWHERE)
+        return to if all(map(self._is_same, to.chains)) else None
+
+    def _is_same(self, number: int) -> bool:
+        return 0 < number < len(self._same) and bool(self._same[number])
 
     def _taken_apart(
         self, number: int, page: bytes, below: list[int], chains: list[tuple[int, int]]
@@ -317,9 +378,10 @@ class _Walk:
             following = struct.unpack_from(">I", page, at + local)[0]
             yield following, payload - local
 
-    def _chain(self, number: int, left: int) -> Iterator[tuple[int, int]]:
-        """The end of the last page of an overflow chain."""
+    def _chain(self, number: int, left: int, linked: list[int]) -> Iterator[tuple[int, int]]:
+        """The end of the last page of an overflow chain; its pages are added to `linked`."""
         while number:
+            linked.append(number)
             page = self._page(number)
             if left <= self._usable - 4:
                 yield from self._dirty(number, page, 4 + left, self._usable)

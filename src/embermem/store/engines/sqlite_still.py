@@ -12,9 +12,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from embermem.core.errors import StoreReadOnly
-from embermem.store.engines.owner_alias import replace_owners
 from embermem.store.engines.packed_text import PLAIN, plain_text
-from embermem.store.engines.sqlite_file import FILES
+from embermem.store.engines.sqlite_file import ANY_FILE, FILES
 
 __all__ = ["is_still", "still_engine", "still_uri"]
 
@@ -44,13 +43,12 @@ def still_engine(path: Path) -> Engine:
     """An engine on a file that nobody writes: it takes no locks. A transaction raises StoreReadOnly where the file was
     written since, since its pages may have moved below the reader."""
     engine = create_engine(
-        "sqlite://",
+        f"{ANY_FILE}://",
         creator=lambda: sqlite3.connect(still_uri(path), uri=True, check_same_thread=False),
         poolclass=QueuePool,
         pool_size=8,
         max_overflow=64,
     )
-    replace_owners(engine)
     opened = _stamp(path)
 
     @event.listens_for(engine, "connect")
@@ -65,7 +63,6 @@ def still_engine(path: Path) -> Engine:
     def _begin(connection: Connection) -> None:
         if _stamp(path) != opened:
             raise StoreReadOnly(f"{path}: the file was changed since it was opened read-only; open it again")
-        connection.exec_driver_sql("BEGIN")
 
     return engine
 

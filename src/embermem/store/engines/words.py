@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ARRAY, Table, Text, bindparam, func, or_, select, text
@@ -17,11 +18,28 @@ _SURROGATES, _AFTER_SURROGATES = 0xD800, 0xE000
 
 def upsert(c: Connection, table: Table) -> Any:
     """An insert that may say what happens where the row is there already; both engines have the same words for it."""
-    if c.dialect.name != "postgresql":
+    return _upsert(c.dialect.name, table)
+
+
+def replacing(c: Connection, table: Table) -> Any:
+    """An insert of whole rows, each of which replaces the one with its key."""
+    return _replacing(c.dialect.name, table)
+
+
+@cache
+def _upsert(engine: str, table: Table) -> Any:
+    if engine != "postgresql":
         return sqlite.insert(table)
     from sqlalchemy.dialects import postgresql  # a dozen modules, which nobody needs who has a file
 
     return postgresql.insert(table)
+
+
+@cache
+def _replacing(engine: str, table: Table) -> Any:
+    made = _upsert(engine, table)
+    others = {one.name: made.excluded[one.name] for one in table.c if not one.primary_key}
+    return made.on_conflict_do_update(index_elements=list(table.primary_key), set_=others)
 
 
 def is_spread(c: Connection) -> bool:

@@ -24,6 +24,7 @@ from embermem.store.transactions import Transactions
 
 _AT_ONCE = 200
 """Changes that are read at once."""
+_LOG = insert(schema.change)
 
 
 class Changes(Transactions):
@@ -115,7 +116,7 @@ def change_from(row: Row[Any], kinds: Collection[type[Decision]] | None = None) 
 
 def log(c: Connection, owner_id: OwnerId, change: Change) -> None:
     """Write the next change, and index it."""
-    c.execute(insert(schema.change), change_row(owner_id, change))
+    c.execute(_LOG, change_row(owner_id, change))
     index(c, owner_id, [change])
 
 

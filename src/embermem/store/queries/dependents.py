@@ -34,7 +34,7 @@ from embermem.store.engines.packed_text import Plain
 from embermem.store.engines.words import holds
 from embermem.store.queries import reads
 from embermem.store.queries.changes import change_from, resting_on
-from embermem.store.queries.segment_texts import text_versions
+from embermem.store.queries.segment_texts import last_texts
 from embermem.store.states import Known, States
 
 
@@ -353,8 +353,9 @@ class _Following:
 
     def _texts_before(self, since: Mapping[str, int]) -> Mapping[SegmentId, SegmentWritten]:
         """The text of each segment before a change."""
-        versions = text_versions(self._c, self._owner_id, self._topics, before=since)
-        return {version.text.segment_id: version.text for version in versions}
+        before = {SegmentId(segment_id): no for segment_id, no in since.items()}
+        found = last_texts(self._c, self._owner_id, self._topics, before)
+        return {segment_id: version.text for segment_id, version in found.items()}
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
         """Changes that name what goes, and that no table knows."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import delete, exists, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy import BigInteger, and_, bindparam, delete, exists, func, insert, or_, select, tuple_, update
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import Cause, Change, Erased
-from embermem.core.errors import KeyReused, RevisionMoved
+from embermem.core.errors import KeyReused, NotFound
 from embermem.core.ids import new_id
 from embermem.core.types import (
     Document,
@@ -32,15 +33,15 @@ from embermem.core.types import (
 from embermem.protocols import NewDocument, NewPassage
 from embermem.store import schema
 from embermem.store.codec import from_json, json_text, micros, offset_of, record, row_of, zoned
-from embermem.store.engines.words import begins_with, has_text, upsert
-from embermem.store.erasing import Erasing, is_gone, purge, remember_scrub
+from embermem.store.engines.words import begins_with, has_text, replacing
+from embermem.store.erasing import Erasing, embedded_seq, is_gone, lose_passages, purge_utterances, remember_scrub
 from embermem.store.index_cache import drop_index_files
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import log
 from embermem.store.queries.log import new_page, said_receipt
 from embermem.store.queries.retaining import log_expiry
 from embermem.store.receipts import kept_receipt
-from embermem.store.statements import due_from, ensure_owner, update_rows, utterances
+from embermem.store.statements import due_from, ensure_owner, locked_owner, update_rows, utterances
 from embermem.store.values import value_rows
 
 
@@ -67,6 +68,61 @@ class _Difference:
     gone: Sequence[_Held]
 
 
+_OF_THREAD = and_(schema.page.c.owner_id == bindparam("owner"), schema.page.c.thread == bindparam("of_thread"))
+_STORED = select(*(schema.document.c[name] for name in ("document_id", "title", "source", "digest"))).where(
+    schema.document.c.owner_id == bindparam("owner"), schema.document.c.source == bindparam("source")
+)
+_HELD = (
+    select(*(schema.utterance.c[name] for name in ("seq", "id", "page_id", "speaker", "text", "passage", "metadata")))
+    .join(schema.page, reads.same(schema.page, schema.utterance, "page_id"))
+    .where(_OF_THREAD)
+)
+_COUNT = select(func.count()).select_from(schema.page).where(_OF_THREAD)
+_REMOVABLE = (
+    select(
+        schema.document.c.document_id,
+        schema.utterance.c.page_id,
+        schema.utterance.c.seq,
+        schema.utterance.c.id,
+        exists()
+        .where(
+            schema.change_source.c.owner_id == bindparam("owner"),
+            schema.change_source.c.seq == schema.utterance.c.seq,
+        )
+        .label("named"),
+    )
+    .join_from(
+        schema.document,
+        schema.page,
+        and_(reads.same(schema.page, schema.document), schema.page.c.thread == reads.DOCUMENT_THREAD),
+    )
+    .join(schema.utterance, reads.same(schema.utterance, schema.page, "page_id"))
+    .where(schema.document.c.owner_id == bindparam("owner"), schema.document.c.source == bindparam("source"))
+)
+_AT = bindparam("at", type_=BigInteger)
+_TAKE_SEQS = (
+    update(schema.owner)
+    .where(schema.owner.c.owner_id == bindparam("owner"))
+    .values(seq=schema.owner.c.seq + bindparam("more"), due_at=due_from(_AT))
+    .returning(schema.owner.c.seq)
+)
+_MOVED = (
+    update(schema.owner)
+    .where(schema.owner.c.owner_id == bindparam("owner"))
+    .values(
+        revision=schema.owner.c.revision + 1,
+        reset_no=schema.owner.c.revision + 1,
+        embedded_seq=embedded_seq(bindparam("owner")),
+        due_at=due_from(_AT),
+    )
+    .returning(schema.owner.c.revision)
+)
+_UTTERANCE, _PAGE, _VALUE = insert(schema.utterance), insert(schema.page), insert(schema.utterance_value)
+_DROP_VALUES = delete(schema.utterance_value).where(
+    schema.utterance_value.c.owner_id == bindparam("owner"), schema.utterance_value.c.seq == bindparam("moved_seq")
+)
+
+
 class Documents(Erasing):
     """Documents and their passages."""
 
@@ -74,9 +130,8 @@ class Documents(Erasing):
         """Store a document, durably, in one transaction, or replace what changed of the one with its source: passages
         of equal text, place and title keep their utterances and vectors, the others go as forgetting does it, and are
         not barred; all pages end when it says. An unchanged one writes nothing, and a key used before gives what is
-        stored by now. Raises KeyReused, and RevisionMoved where another call stored the same document meanwhile.
+        stored by now. Where some were `removed`, the scrub is due. Raises KeyReused.
         """
-        secret = self.secret() if self._differs(owner.id, given) else b""
         with self._write() as c:
             new = ensure_owner(c, owner, micros(now))
             known = _stored(c, owner.id, given.source)
@@ -90,17 +145,35 @@ class Documents(Erasing):
                 document = DocumentId(new_id("d") if known is None else known.document_id)
                 held = [] if known is None else list(_held(c, owner.id, document))
                 difference = _compared(given, held)
-                if difference.gone and not secret:
-                    raise RevisionMoved("another call stored this document meanwhile")
-                done = _put(c, owner.id, document, given, difference, now, secret)
+                done = _put(c, owner.id, document, given, difference, now, partial(self._made_secret, c))
                 if held:  # a file may have what was taken out
                     drop_index_files(c, owner.id, self._database)
-            _end(c, owner.id, done.id, given.expires_at, now)
+            if done.kept:  # new passages end when it says from the beginning
+                _end(c, owner.id, done.id, given.expires_at, now)
             if key is not None:
                 said_receipt(c, owner.id, key, given.digest, *_receipt_span(c, owner.id, done), micros(now))
-        if done.removed:
-            self.wipe()
         return done
+
+    def remove_document(self, owner_id: OwnerId, source: str, *, now: datetime) -> DocumentId | None:
+        """Take the document of a source out of every table, in one transaction; the scrub is due then. Where a change
+        rests on one of its passages nothing is done but to return its id: `forget` takes what goes with it. Raises
+        NotFound."""
+        with self._write() as c:
+            locked_owner(c, owner_id)
+            rows = c.execute(_REMOVABLE, {"owner": owner_id, "source": source}).all()
+            if any(row.named for row in rows):
+                return DocumentId(rows[0].document_id)
+            if rows:
+                pages, document = [PageId(row.page_id) for row in rows], DocumentId(rows[0].document_id)
+                purge_utterances(c, owner_id, [row.seq for row in rows], pages, partial(self._made_secret, c))
+                originals.drop(c, owner_id, [*(row.id for row in rows), document])
+                lose_passages(c, owner_id, document)
+                drop_index_files(c, owner_id, self._database)
+                _log_moved(c, owner_id, pages, now)
+                remember_scrub(c)
+        if not rows:
+            raise NotFound(f"no document of the source {source!r}")
+        return None
 
     def documents(
         self,
@@ -118,9 +191,8 @@ class Documents(Erasing):
         whose source begins with a text, or that have a text in source or title; the newest `limit` of those stored
         before one."""
         table, page = schema.document, schema.page
-        thread = literal(thread_of(DocumentId(""))) + table.c.document_id
         stands = or_(page.c.expires_at.is_(None), page.c.expires_at > micros(now))
-        own = (page.c.owner_id == owner_id, page.c.thread == thread, stands)
+        own = (page.c.owner_id == owner_id, page.c.thread == reads.DOCUMENT_THREAD, stands)
         ends = (page.c[name] for name in ("expires_at", offset_of("expires_at")))
         counted = [select(func.max(one)).where(*own).scalar_subquery().label(one.name) for one in ends]
         counted.append(select(func.count()).select_from(page).where(*own).scalar_subquery().label("passages"))
@@ -156,12 +228,6 @@ class Documents(Erasing):
         place = {seq: at for at, seq in enumerate(wanted)}
         return tuple(sorted(found, key=lambda one: place[one.seq]))
 
-    def _differs(self, owner_id: OwnerId, given: NewDocument) -> bool:
-        """Whether another text is stored of this source: some of it may go."""
-        with self._read() as c:
-            known = _stored(c, owner_id, given.source)
-        return known is not None and known.digest != given.digest
-
     def _was_given(self, c: Connection, owner_id: OwnerId, given: NewDocument, key: str, *, new: bool) -> bool:
         """Whether this call was made before under its key. Raises KeyReused."""
         if kept_receipt(c, owner_id, key, given.digest, lambda: self._secret_within(c)) is not None:
@@ -171,27 +237,18 @@ class Documents(Erasing):
 
 
 def _stored(c: Connection, owner_id: OwnerId, source: str) -> Row[Any] | None:
-    table = schema.document
-    return c.execute(select(table).where(table.c.owner_id == owner_id, table.c.source == source)).first()
+    return c.execute(_STORED, {"owner": owner_id, "source": source}).first()
 
 
 def _held(c: Connection, owner_id: OwnerId, document: DocumentId) -> Iterator[_Held]:
     """A document's passages, in the order of its text."""
-    said, page = schema.utterance, schema.page
-    columns = (said.c[name] for name in ("seq", "id", "page_id", "speaker", "text", "passage", "metadata"))
-    rows = c.execute(
-        select(*columns)
-        .join(page, reads.same(page, said, "page_id"))
-        .where(page.c.owner_id == owner_id, page.c.thread == thread_of(document))
-    )
+    rows = c.execute(_HELD, {"owner": owner_id, "of_thread": thread_of(document)})
     held = (record(_Held, row, title=row.speaker, passage=from_json(row.passage, Passage)) for row in rows)
     return iter(sorted(held, key=lambda one: one.passage.start))
 
 
 def _count(c: Connection, owner_id: OwnerId, document: DocumentId) -> int:
-    page = schema.page
-    counted = select(func.count()).where(page.c.owner_id == owner_id, page.c.thread == thread_of(document))
-    return c.scalar(counted) or 0
+    return c.scalar(_COUNT, {"owner": owner_id, "of_thread": thread_of(document)}) or 0
 
 
 def _added(row: Row[Any], *, kept: int) -> DocumentAdded:
@@ -222,31 +279,27 @@ def _put(
     given: NewDocument,
     difference: _Difference,
     now: datetime,
-    secret: bytes,
+    secret: Callable[[], bytes],
 ) -> DocumentAdded:
     """Write what is new, move what stays, and take out what goes."""
     at = micros(now)
     _insert(c, owner_id, document, given, difference.new, at)
     moved = list(_moved(document, given, difference.kept))
     update_rows(c, schema.utterance, owner_id, ("seq",), moved)
-    _label(c, owner_id, given, [row["seq"] for row in moved])
+    if moved:
+        c.execute(_DROP_VALUES, [{"owner": owner_id, "moved_seq": row["seq"]} for row in moved])
+        _label(c, owner_id, given, [row["seq"] for row in moved])
     pages = [one.page_id for one in difference.gone]
     if pages:
-        purge(c, owner_id, pages, secret)
+        purge_utterances(c, owner_id, [one.seq for one in difference.gone], pages, secret)
         remember_scrub(c)
+    if pages or difference.kept:
+        originals.drop(c, owner_id, [*(one.id for one in difference.gone), document])
     if pages or moved:  # readers begin anew: they hold what was
-        erased = Erased(pages=tuple(pages), facts=(), utterances=len(pages), passages=len(pages))
-        _log_moved(c, owner_id, [erased] if pages else [], now)
-    row = row_of(given, schema.document, owner_id=owner_id, document_id=document, recorded_at=at)
-    originals.drop(c, owner_id, [document])
+        _log_moved(c, owner_id, pages, now)
     originals.keep(c, owner_id, [(document, given.original)])
-    keys = {"owner_id", "document_id"}
-    statement = upsert(c, schema.document).values(**row)
-    c.execute(
-        statement.on_conflict_do_update(
-            index_elements=sorted(keys), set_={name: one for name, one in row.items() if name not in keys}
-        )
-    )
+    row = row_of(given, schema.document, owner_id=owner_id, document_id=document, recorded_at=at)
+    c.execute(replacing(c, schema.document), row)
     return DocumentAdded(
         id=document,
         title=given.title,
@@ -263,13 +316,8 @@ def _insert(
     """New passages: an utterance each, and a page that no work is due on but vectors."""
     if not new:
         return
-    table, thread = schema.owner, thread_of(document)
-    last = c.execute(
-        update(table)
-        .where(table.c.owner_id == owner_id)
-        .values(seq=table.c.seq + len(new), due_at=due_from(at))
-        .returning(table.c.seq)
-    ).scalar_one()
+    thread = thread_of(document)
+    last = c.execute(_TAKE_SEQS, {"owner": owner_id, "more": len(new), "at": at}).scalar_one()
     said, pages = list[dict[str, Any]](), list[dict[str, Any]]()
     for seq, passage in enumerate(new, last - len(new) + 1):
         page_id = PageId(new_id("p"))
@@ -286,8 +334,8 @@ def _insert(
         said.append(row_of(message, schema.utterance, **own))
         ends = zoned("expires_at", given.expires_at)
         pages.append({**passage_page(owner_id, page_id, thread, seq, at), **ends})
-    c.execute(insert(schema.utterance), said)
-    c.execute(insert(schema.page), pages)
+    c.execute(_UTTERANCE, said)
+    c.execute(_PAGE, pages)
     _label(c, owner_id, given, [row["seq"] for row in said])
 
 
@@ -306,12 +354,9 @@ def _end(c: Connection, owner_id: OwnerId, document: DocumentId, at: datetime | 
 
 def _label(c: Connection, owner_id: OwnerId, given: NewDocument, seqs: Sequence[int]) -> None:
     """The metadata of passages, as rows by which they are found."""
-    table = schema.utterance_value
-    for some in reads.chunks(seqs):
-        c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(some)))
     rows = [row for seq in seqs for row in value_rows(owner_id, seq, given.metadata)]
     if rows:
-        c.execute(insert(table), rows)
+        c.execute(_VALUE, rows)
 
 
 def passage_page(owner_id: OwnerId, page_id: PageId, thread: ThreadId, seq: int, at: int) -> dict[str, Any]:
@@ -342,17 +387,12 @@ def _moved(
             yield {"seq": held.seq, "passage": json_text(new), "metadata": metadata}
 
 
-def _log_moved(c: Connection, owner_id: OwnerId, decisions: Sequence[Erased], now: datetime) -> None:
-    """A change that readers begin anew from."""
-    table = schema.owner
-    revision = c.execute(
-        update(table)
-        .where(table.c.owner_id == owner_id)
-        .values(revision=table.c.revision + 1, reset_no=table.c.revision + 1, due_at=due_from(micros(now)))
-        .returning(table.c.revision)
-    ).scalar_one()
-    change = Change(no=revision, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=tuple(decisions))
-    log(c, owner_id, change)
+def _log_moved(c: Connection, owner_id: OwnerId, gone: Sequence[PageId], now: datetime) -> None:
+    """A change that readers begin anew from: passages moved, or are gone."""
+    revision = c.execute(_MOVED, {"owner": owner_id, "at": micros(now)}).scalar_one()
+    erased = Erased(pages=tuple(gone), facts=(), utterances=len(gone), passages=len(gone))
+    decisions = (erased,) if gone else ()
+    log(c, owner_id, Change(no=revision, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=decisions))
 
 
 def _receipt_span(c: Connection, owner_id: OwnerId, done: DocumentAdded) -> tuple[int, int]:

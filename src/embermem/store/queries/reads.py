@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, literal, select
 from sqlalchemy.engine import Connection, Row
 
 from embermem.core.changes import KeywordCount, SegmentWritten, SummaryPart
@@ -17,6 +17,7 @@ from embermem.core.paging import tier_of
 from embermem.core.state import sorted_sources
 from embermem.core.types import (
     ChainId,
+    DocumentId,
     Owner,
     OwnerId,
     Page,
@@ -29,6 +30,7 @@ from embermem.core.types import (
     Tier,
     Utterance,
     UtteranceOrigin,
+    thread_of,
 )
 from embermem.core.vectors import of_summaries, page_vector
 from embermem.protocols import OwnerState, SegmentState
@@ -38,6 +40,8 @@ from embermem.store.codec import from_json, moment, record, shown_from, sum_from
 if TYPE_CHECKING:
     from embermem.core.types import Vector
 
+DOCUMENT_THREAD = literal(thread_of(DocumentId(""))) + schema.document.c.document_id
+"""The thread of a document's passages, beside its row."""
 CHUNK = 500
 """Ids in one IN list; SQLite's bound on parameters is far above."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentTold, SegmentWritten
@@ -19,7 +19,7 @@ from embermem.store import schema
 from embermem.store.codec import decisions_on, moment, offset_of, row_of, shown_text
 from embermem.store.queries import reads
 
-__all__ = ["NO_TEXT", "TextVersion", "standing_text", "text_row", "text_versions"]
+__all__ = ["NO_TEXT", "TextVersion", "last_texts", "standing_text", "text_row", "text_versions"]
 
 _TIMES = ("said_from", "said_to")
 NO_TEXT: Mapping[str, None] = dict.fromkeys(
@@ -49,29 +49,58 @@ def text_versions(
     topics: TopicState,
     ids: Iterable[str] | None = None,
     upto: int | None = None,
-    before: Mapping[str, int] | None = None,
 ) -> Iterator[TextVersion]:
-    """The versions of all segments' texts, or of some, up to a change, in the order of their changes; with `before`
-    those of each of its segments that were written before a change of its own. Raises StoreCorrupt where the log does
-    not have what the state names."""
+    """The versions of all segments' texts, or of some, up to a change, in the order of their changes. Raises
+    StoreCorrupt where the log does not have what the state names."""
     written: defaultdict[int, dict[SegmentId, int | None]] = defaultdict(dict)
-    for no, segment_id, until in topics.texts_of(before if ids is None else ids):
-        if (upto is None or no <= upto) and (before is None or no < before[segment_id]):
+    for no, segment_id, until in topics.texts_of(ids):
+        if upto is None or no <= upto:
             written[no][segment_id] = until
-    log, texts = schema.change, SegmentTexts()
-    for numbers in reads.chunks(sorted(written)):
-        mine = (log.c.owner_id == owner_id, log.c.no.in_(numbers))
-        for row in c.execute(select(log).where(*mine).order_by(log.c.no)):
-            due = written.pop(row.no)
-            for d in decisions_on(row.decisions, _KINDS, due):
+    for row, texts in _folded(c, owner_id, written):
+        for segment_id, until in written[row.no].items():
+            yield _version(row, until, texts, segment_id)
+
+
+def last_texts(
+    c: Connection, owner_id: OwnerId, topics: TopicState, before: Mapping[SegmentId, int]
+) -> dict[SegmentId, TextVersion]:
+    """The text of each of some segments that the last change before one of its own wrote, if there is one. Raises
+    StoreCorrupt as `text_versions`."""
+    written: defaultdict[int, set[SegmentId]] = defaultdict(set)
+    last: dict[SegmentId, tuple[int, int | None]] = {}
+    for no, segment_id, until in topics.texts_of(before):
+        if no < before[segment_id]:
+            written[no].add(segment_id)
+            last[segment_id] = no, until
+    found: dict[SegmentId, TextVersion] = {}
+    for row, texts in _folded(c, owner_id, written):
+        for segment_id in written[row.no]:
+            no, until = last[segment_id]
+            if no == row.no:
+                found[segment_id] = _version(row, until, texts, segment_id)
+    return found
+
+
+def _folded(
+    c: Connection, owner_id: OwnerId, written: Mapping[int, Collection[SegmentId]]
+) -> Iterator[tuple[Row[Any], SegmentTexts]]:
+    """The changes that write texts of some segments, each with the texts after it."""
+    log, texts, numbers = schema.change, SegmentTexts(), sorted(written)
+    for some in reads.chunks(numbers):
+        rows = c.execute(select(log).where(log.c.owner_id == owner_id, log.c.no.in_(some)).order_by(log.c.no)).all()
+        if gone := {*some} - {row.no for row in rows}:
+            raise StoreCorrupt(f"texts of segments name change {min(gone)}, which is not in the log; {_DO}")
+        for row in rows:
+            for d in decisions_on(row.decisions, _KINDS, written[row.no]):
                 _take(texts, d)
-            for segment_id, until in due.items():
-                text = texts.get(segment_id)
-                if text is None:
-                    raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as the state says; {_DO}")
-                yield TextVersion(row.no, until, moment(row.recorded_at), text)
-    if written:
-        raise StoreCorrupt(f"texts of segments name change {min(written)}, which is not in the log; {_DO}")
+            yield row, texts
+
+
+def _version(row: Row[Any], until: int | None, texts: SegmentTexts, segment_id: SegmentId) -> TextVersion:
+    text = texts.get(segment_id)
+    if text is None:
+        raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as the state says; {_DO}")
+    return TextVersion(row.no, until, moment(row.recorded_at), text)
 
 
 def standing_text(c: Connection, owner_id: OwnerId, segment_id: SegmentId) -> SegmentWritten | None:

@@ -26,7 +26,7 @@ from embermem.store.queries import reads
 from embermem.store.queries.changes import parts
 from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.queries.pages import select_present
-from embermem.store.queries.segment_texts import TextVersion, text_versions
+from embermem.store.queries.segment_texts import TextVersion, last_texts, text_versions
 from embermem.store.statements import setting
 from embermem.store.states import Known, States
 
@@ -220,9 +220,8 @@ def _texts_then(
         if stood.get(row.segment_id) == row.change_no:
             text = reads.text_from(row)
             found[text.segment_id] = TextVersion(row.change_no, None, time_of(row.recorded_at), text)
-    for version in text_versions(c, known.owner_id, known.topics, stood.keys() - found.keys(), then.no):
-        found[version.text.segment_id] = version
-    return found
+    others = dict.fromkeys(stood.keys() - found.keys(), then.no + 1)
+    return found | last_texts(c, known.owner_id, known.topics, others)
 
 
 @dataclass(kw_only=True, slots=True)

@@ -16,7 +16,7 @@ from embermem.core.state import NEVER
 from embermem.core.types import OwnerId, PageId, SegmentId
 from embermem.protocols import SegmentTimeline, Version
 from embermem.store import schema
-from embermem.store.codec import WrittenWords, micros, words_written
+from embermem.store.codec import WrittenWords, words_written
 from embermem.store.queries import reads
 from embermem.store.queries.segment_texts import text_versions
 from embermem.store.states import Known, States
@@ -41,7 +41,7 @@ def _timeline(c: Connection, known: Known, summaries: tuple[Version[tuple[Segmen
     spans = topics.places
     pages = dict.fromkeys(spans.keys.tolist())
     page_of = {number: place for place, number in enumerate(pages)}
-    recorded = {no: micros(at) for no, at in topics.recorded.items()}
+    recorded = dict(zip(topics.recorded.numbers.tolist(), topics.recorded.at.tolist(), strict=True))
     began = spans.began.tolist()
     placings = np.stack(
         [
