@@ -506,6 +506,7 @@ _SAID = (
     select(schema.page.c.thread, schema.page.c.no, schema.utterance.c.seq, schema.utterance.c.id)
     .outerjoin(schema.utterance, reads.same(schema.utterance, schema.page, "page_id"))
     .where(schema.page.c.owner_id == bindparam("owner"), schema.page.c.page_id.in_(bindparam("pages", expanding=True)))
+    .with_hint(*reads.BY_PAGE)
 )
 _OF_UTTERANCE = [
     delete(table).where(table.c.owner_id == bindparam("owner"), table.c.seq == bindparam("seq_gone"))

@@ -243,7 +243,7 @@ class _Walk:
             raise Damaged("page 1: the header names no size")
         self._zeros = bytes(page_size)
         self._seen: set[int] = set()
-        self._same = b""
+        self._same = self._empty = b""
         self._links: dict[int, Links] = {}
         self._found: dict[int, Links] = {}
         usable = self._usable
@@ -265,6 +265,7 @@ class _Walk:
         shared = min(len(marks), len(before.marks))
         same = (marks[:shared] == before.marks[:shared]) & (marks[:shared] != 0)
         self._same, self._links = same.tobytes().ljust(len(marks), b"\0"), before.links
+        self._empty = (marks == hash(self._zeros)).tobytes()
         yield from self.run(roots)
         clean = np.zeros_like(marks)
         numbers = np.fromiter((one for page, to in self._found.items() for one in (page, *to.chains)), np.int64)
@@ -399,7 +400,10 @@ class _Walk:
                 raise Damaged(f"page {trunk}: the free list runs out of it")
             yield from self._dirty(trunk, page, 8 + 4 * count, self._size)
             for leaf in struct.unpack_from(f">{count}I", page, 8):
-                yield from self._dirty(leaf, self._page(leaf), 0, self._size)
+                if leaf < len(self._empty) and self._empty[leaf]:
+                    self._claim(leaf)
+                else:
+                    yield from self._dirty(leaf, self._page(leaf), 0, self._size)
             trunk = following
 
 

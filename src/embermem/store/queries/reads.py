@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 DOCUMENT_THREAD = literal(thread_of(DocumentId(""))) + schema.document.c.document_id
 """The thread of a document's passages, beside its row."""
+BY_PAGE = schema.utterance, "INDEXED BY ix_utterance_page", "sqlite"
+"""A hint: SQLite takes an owner to have few utterances, and would read all of them for those of one page."""
 CHUNK = 500
 """Ids in one IN list; SQLite's bound on parameters is far above."""
 
@@ -155,7 +157,8 @@ _SAID_OF = (
         schema.utterance.c.owner_id == bindparam("of"),
         schema.utterance.c.page_id.in_(bindparam("pages", expanding=True)),
     )
-    .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)  # the index's order: by seq alone reads all
+    .order_by(schema.utterance.c.page_id, schema.utterance.c.seq)
+    .with_hint(*BY_PAGE)
 )
 _VECTORS_OF = select(schema.embedding.c.seq, schema.embedding.c.data).where(
     schema.embedding.c.owner_id == bindparam("of"),
