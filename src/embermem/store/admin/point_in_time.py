@@ -101,7 +101,8 @@ def _cut_utterances(c: Connection, owner_id: OwnerId, seq: int) -> None:
     originals.drop(c, owner_id, select(said.c.id).where(*late))
     for table in (schema.utterance_value, schema.embedding, said):
         c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq > seq))
-    left = exists().where(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
+    own = (said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
+    left = exists(select(said.c.seq).where(*own).with_hint(*reads.BY_PAGE))
     c.execute(delete(page).where(page.c.owner_id == owner_id, ~left))
     there = set(c.scalars(select(page.c.thread).where(page.c.owner_id == owner_id, page.c.no < 1).distinct()))
     for one in c.scalars(select(document.c.document_id).where(document.c.owner_id == owner_id)).all():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
-from sqlalchemy import and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from embermem.core.types import OwnerId
@@ -12,6 +13,7 @@ from embermem.core.vector_sums import sum_from
 from embermem.core.vectors import of_summaries
 from embermem.store import schema
 from embermem.store.engines.vector_type import are_halves, has_numbers, is_sum
+from embermem.store.queries.reads import BY_PAGE
 from embermem.store.statements import due_from, set_owner, setting
 from embermem.store.states import counted, folded
 
@@ -19,17 +21,21 @@ from embermem.store.states import counted, folded
 def roll_up(c: Connection, owner_id: OwnerId) -> None:
     """Pages as their utterances make them."""
     said, page = schema.utterance, schema.page
-    own = and_(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
-    first = {column: select(column).where(own).order_by(said.c.seq).limit(1).scalar_subquery() for column in said.c}
+    mine = and_(said.c.owner_id == owner_id, said.c.page_id == page.c.page_id)
+
+    def own(column: ColumnElement[Any]) -> Select[Any]:
+        return select(column).where(mine).with_hint(*BY_PAGE)
+
+    first = {column: own(column).order_by(said.c.seq).limit(1).scalar_subquery() for column in said.c}
     c.execute(
         update(page)
-        .where(page.c.owner_id == owner_id, exists().where(own))
+        .where(page.c.owner_id == owner_id, exists(own(said.c.seq)))
         .values(
             first_seq=first[said.c.seq],
-            last_seq=select(func.max(said.c.seq)).where(own).scalar_subquery(),
+            last_seq=own(func.max(said.c.seq)).scalar_subquery(),
             thread=first[said.c.thread],
             recorded_at=first[said.c.recorded_at],
-            answered=exists().where(own, said.c.role.in_(("assistant", "tool"))),
+            answered=exists(own(said.c.seq).where(said.c.role.in_(("assistant", "tool")))),
         )
     )
 

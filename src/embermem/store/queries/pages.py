@@ -198,7 +198,7 @@ def select_present(owner_id: OwnerId, moment: Moment) -> Select[Any]:
         query = query.where(page.c.first_seq <= moment.seq)
     if moment.valid_at is not None:
         own = (said.c.owner_id == page.c.owner_id, said.c.page_id == page.c.page_id)
-        query = query.where(exists().where(*own, *_said_by(moment)))
+        query = query.where(exists(select(said.c.seq).where(*own, *_said_by(moment)).with_hint(*reads.BY_PAGE)))
     return query
 
 
