@@ -76,6 +76,7 @@ _HELD = (
     select(*(schema.utterance.c[name] for name in ("seq", "id", "page_id", "speaker", "text", "passage", "metadata")))
     .join(schema.page, reads.same(schema.page, schema.utterance, "page_id"))
     .where(_OF_THREAD)
+    .with_hint(*reads.BY_PAGE)
 )
 _COUNT = select(func.count()).select_from(schema.page).where(_OF_THREAD)
 _REMOVABLE = (
@@ -98,6 +99,7 @@ _REMOVABLE = (
     )
     .join(schema.utterance, reads.same(schema.utterance, schema.page, "page_id"))
     .where(schema.document.c.owner_id == bindparam("owner"), schema.document.c.source == bindparam("source"))
+    .with_hint(*reads.BY_PAGE)
 )
 _AT = bindparam("at", type_=BigInteger)
 _TAKE_SEQS = (
@@ -217,7 +219,7 @@ class Documents(Erasing):
     ) -> tuple[Utterance, ...]:
         """Passages in the order of the document's text: the next `limit` that begin at a character or later."""
         said, page = schema.utterance, schema.page
-        of = select(said.c.seq, said.c.passage).join(page, reads.same(page, said, "page_id"))
+        of = select(said.c.seq, said.c.passage).join(page, reads.same(page, said, "page_id")).with_hint(*reads.BY_PAGE)
         with self._read() as c:
             rows = c.execute(of.where(page.c.owner_id == owner_id, page.c.thread == thread_of(document_id)))
             places = sorted((from_json(row.passage, Passage).start, row.seq) for row in rows if row.passage is not None)
