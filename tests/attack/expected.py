@@ -156,10 +156,16 @@ class Expected:
             action = self.plan.action(one.no)
             cut_off = any(other.owner == owner and (other.whole or not other.done) for other in self.forgettings)
             if any(fact_id in other.facts for other in self.forgettings if other.owner == owner and other.done):
-                if not cut_off:  # after the owner was forgotten, numbers may be given again
+                kept = action.kind == "learn" and self._corrects(owner, there)  # with the labels of what it corrected
+                if not cut_off and not kept:  # after the owner was forgotten, numbers may be given again
                     self.forgotten |= found_in(own_word(self.plan, action))
             elif not cut_off and fact_id not in there.get(owner, ()):
                 outcome.fail("lost", f"the fact of action {one.no} ({action.kind}) is not there")
+
+    def _corrects(self, owner: int, there: Mapping[int, Collection[str]]) -> bool:
+        """Whether a correction of an owner stands, or may."""
+        mine = (one for other, one in self.facts if other == owner and self.plan.action(one.no).kind == "correct")
+        return any(not one.done or one.result["fact"] in there.get(owner, ()) for one in mine)
 
     def all_words(self) -> set[str]:
         """Every rare word that a process was about to say."""
