@@ -297,8 +297,8 @@ def test_cases_links_and_records_leave_the_log_and_the_tables_and_the_rest_is_as
         page_id: (row["noted_no"], row["read_by"], row["keywords"]) for page_id, row in pages.items()
     }
     names = ("change_no", "recorded_at", "title", "said_from", "said_from_offset", "said_to", "keywords")
-    assert {row["segment_id"]: [row[one] for one in names] for row in standing["segment_text"]} == {
-        row["segment_id"]: [row[one] for one in names]
+    assert {(row["owner_id"], row["segment_id"]): [row[one] for one in names] for row in standing["segment_text"]} == {
+        (row["owner_id"], row["segment_id"]): [row[one] for one in names]
         for row in rows(of_0013, "SELECT * FROM segment WHERE parts IS NOT NULL")
     }
     with looking(of_0013) as look:

@@ -84,7 +84,7 @@ DONE: dict[str, Callable[[OwnerMemory, int], object]] = {
 }
 
 
-def assert_folded(memory: Memory, file: Path) -> None:
+def assert_folded(memory: Memory, file: str | Path) -> None:
     """What is held, and what is loaded anew, is what the log folds to."""
     store = store_of(memory)
     with looking(file) as look:
@@ -141,7 +141,7 @@ def test_what_stood_before_memory_was_begun_anew_is_in_no_checkpoint_that_is_bel
     monkeypatch.setattr(checkpoints, "EVERY", every)
     mine.understand_anew()
     for _ in range(2):
-        assert_folded(one, Path(place()))
+        assert_folded(one, place())
         assert [finding for finding in one.check(deep=True) if finding.level == "error"] == []
         mine.forget(page=mine.pages()[1].id)
 
@@ -154,7 +154,7 @@ def test_who_read_topics_before_the_first_change_reads_those_of_a_checkpoint(ope
     assert held.chains() == ()
     mine.settle()
     assert held.chains() == mine.chains() != ()
-    assert_folded(other, Path(place()))
+    assert_folded(other, place())
 
 
 def told(mine: OwnerMemory, clock: Clock) -> str:
