@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from embermem.core.patterns import regex
 from embermem.core.text import fold
 from embermem.languages.quote_matcher import Probes, flat, probes_of
 from embermem.languages.words import sentences, terms
 
+_WORD = regex(r"\w+")
 _STEM = 3
 """Letters of a word that its stem keeps; a few short words keep fewer, and then too much is taken out, never too
 little."""
@@ -56,6 +58,7 @@ class Traces:
                     break
                 if all(start in folded for start in starts):
                     open_ -= _marks(text)
+                    open_.difference_update(_WORD.findall(folded))  # of a language in which it is no term
         self._own.update((mark, mark in open_) for mark in marks)
 
 
