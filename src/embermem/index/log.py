@@ -273,12 +273,8 @@ class Log:
         """The number of a thread; None for one that is not held."""
         return self._thread_numbers.get(thread)
 
-    def page_number(self, page_id: PageId) -> int | None:
-        """The number of a page; None for one that is not held."""
-        return self._pages.number(page_id)
-
     def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
-        """The number of each of these pages."""
+        """The number of each of these pages; None for one that is not held."""
         return self._pages.numbers(page_ids)
 
     def rows_of_page(self, page: int) -> Sequence[int]:

@@ -90,9 +90,9 @@ class Part(Log):
         """The number of a thread here; None for one that is not held."""
         return _place(self._threads_there, self._log.thread_number(thread))
 
-    def page_number(self, page_id: PageId) -> int | None:
-        """The number of a page here; None for one that is not held."""
-        return _place(self._pages_there, self._log.page_number(page_id))
+    def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
+        """The number of each of these pages here; None for one that is not held."""
+        return [_place(self._pages_there, number) for number in self._log.page_numbers(page_ids)]
 
     def rows_of_page(self, page: int) -> Sequence[int]:
         """The rows of a page here, ascending."""

@@ -200,7 +200,7 @@ class Snapshot:
         return self.kept((pages, lapsed, facts), lambda: self._without(pages, now, facts=facts))
 
     def _without(self, pages: frozenset[PageId], now: datetime, *, facts: bool) -> Snapshot:
-        numbers = [number for one in pages if (number := self.page_number(one)) is not None]
+        numbers = [number for number in self.page_numbers([*pages]) if number is not None]
         gone = np.isin(self.page_of(self.n), numbers)
         hiding = Hidden(pages=pages, seqs=frozenset(self.seqs[gone].tolist()), at=now)
         return replace(
@@ -487,8 +487,7 @@ class Snapshot:
 
     def page_number(self, page_id: PageId) -> int | None:
         """The number of a page, from 0; None for one that is not held."""
-        number = self._log.page_number(page_id)
-        return number if number is not None and number < self.pages else None
+        return self.page_numbers([page_id])[0]
 
     def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
         """The same of each of these pages."""
@@ -504,7 +503,8 @@ class Snapshot:
         return tuple(row for row in self.page_rows(page) if self._log.first_rows.data[row] == row)
 
     def recorded_at(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """When the utterances that begin with these rows were recorded, in microseconds since 1970 (UTC)."""
+        """When the utterances that begin with these rows were recorded, in microseconds since 1970 (UTC); of a
+        snapshot that is no part."""
         return np.asarray(self._log.said.recorded_at.data[rows])
 
     def begins(self) -> NDArray[np.int64]:

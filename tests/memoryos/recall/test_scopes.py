@@ -368,3 +368,12 @@ def test_what_a_scope_leaves_is_made_once_and_its_bytes_are_counted(
     zebedee.recall("tea", scope=Scope(metadata={"kept": True}))
     assert memory.resident_bytes == with_one
     assert {hit.utterance.text for hit in zebedee.search("the", k=99, scope=Scope(metadata={"kept": 1}))} == set()
+
+
+def test_a_topic_in_scope_is_told_of_though_what_was_said_before_it_is_left_out(opened: Opener) -> None:
+    alice = opened(preset="paper").of("alice")
+    for n in range(24):
+        said = "I bought a cello.", "The garden has tomatoes and black plants.", "We walked by the lake and saw herons."
+        alice.add(f"{said[n % 3]} It was day {n}.", "How lovely.", thread=f"t{n % 3}")
+    alice.settle()
+    assert "tomatoes" in alice.overview(scope=Scope(not_threads=["t0"])).text
