@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ FILES = "ember_files"
 """Where a connection's files are noted: the database's and its WAL's, as they were when it was opened."""
 _WRITES = "ember_writes"
 """Where a connection notes whether its next transaction writes."""
+_WAITS_S = "ember_waits_s"
+"""Where it notes how long it waits for others."""
+_PACE_S = 0.002
+"""Between two tries to begin a transaction that writes."""
 Files = tuple[tuple[int, int] | None, tuple[int, int] | None]
 APPLICATION_ID = 0x454D4252
 """The bytes EMBR in the file's header."""
@@ -57,14 +62,34 @@ class AnyFile(SQLiteDialect_pysqlite):
 
     def do_begin(self, dbapi_connection: PoolProxiedConnection) -> None:
         forget_numbers(dbapi_connection.info)
-        writes = dbapi_connection.info.pop(_WRITES, False)
-        dbapi_connection.cursor().execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        cursor = dbapi_connection.cursor()
+        if dbapi_connection.info.pop(_WRITES, False):
+            _begin_to_write(cursor, dbapi_connection.info[_WAITS_S])
+        else:
+            cursor.execute("BEGIN")
 
     def do_execute(self, cursor: Any, statement: str, parameters: Any, context: Any = None) -> None:
         cursor.execute(statement, with_numbers([parameters], context)[0])
 
     def do_executemany(self, cursor: Any, statement: str, parameters: Any, context: Any = None) -> None:
         cursor.executemany(statement, with_numbers(parameters, context))
+
+
+def _begin_to_write(cursor: Any, wait_s: float) -> None:
+    """Wait for other processes that write. SQLite would wait longer after each try, up to 100 ms: who writes one
+    transaction after the other is then always there first."""
+    until = time.monotonic() + wait_s
+    cursor.execute("PRAGMA busy_timeout=0")
+    try:
+        while True:
+            try:
+                return cursor.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                    raise
+            time.sleep(_PACE_S)
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout={int(wait_s * 1000)}")
 
 
 ANY_FILE = "sqlite+anyfile"
@@ -124,6 +149,7 @@ def engine_on(
         ):
             connection.execute(f"PRAGMA {pragma}").fetchall()
         connection.execute("PRAGMA schema_version").fetchall()  # from here on it holds the WAL, which nobody removes
+        entry.info[_WAITS_S] = busy_timeout_s
         entry.info[FILES] = found = file_of(path), file_of(wal_of(path))
         first[:] = first or [found]
         refuse_moved(path, (first[0][0], found[1]))
