@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,24 @@ def test_who_read_topics_before_the_first_change_reads_those_of_a_checkpoint(ope
     mine.settle()
     assert held.chains() == mine.chains() != ()
     assert_folded(other, place())
+
+
+def test_what_is_not_committed_yet_is_held_for_nobody_else(opened: Opener, place: Place) -> None:
+    mine = (one := opened(short_term_pages=1)).of("alice")
+    mine.add("I saw a heron by the lake.", "I see.")
+    mine.add("I bought a cello.", "How nice.")
+    mine.settle()
+    store, owner_id = store_of(one), mine.owner.id
+    before = store.segment_timeline(owner_id, summaries=True).revision
+    with store.alone_with(owner_id):
+        for n in range(5):
+            mine.add(f"I saw crane {n} by the lake.", "I see.", thread=f"t{n}")
+        mine.settle()
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(lambda: len(mine.pages())).result() == 2
+            assert other.submit(lambda: store.segment_timeline(owner_id, summaries=True)).result().revision == before
+    assert len(mine.pages()) == 7
+    assert_folded(one, place())
 
 
 def told(mine: OwnerMemory, clock: Clock) -> str:

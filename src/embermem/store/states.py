@@ -186,7 +186,10 @@ class States(Transactions):
             self._drop(owner_id)
 
     def _hold(self, owner_id: OwnerId, before: Held, now: Held | None) -> None:
-        """Keep an owner's state in place of the one before, unless another has put its own there meanwhile."""
+        """Keep an owner's state in place of the one before, unless another has put its own there meanwhile. What is not
+        committed yet (`alone_with`) is for nobody else, and is read again."""
+        if self._asked.held is not None:
+            return
         with self._states_lock:
             if self._states.get(owner_id, before) is not before:
                 return
