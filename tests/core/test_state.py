@@ -92,13 +92,14 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     assert [topics.at(no).texts().get(one) for no in (1, 2, 3, 4, 5)] == [None, 2, 2, 4, None]
     assert [topics.at(no).left(one) for no in (4, 5)] == [None, 5]
     assert [topics.at(no).left(other) for no in (6, 7)] == [None, 7]
-    assert (topics.at().note(page), topics.places_of(page)) == ((chain, 2), [(one, 2), (other, 5)])
+    assert topics.at().all_left() == {one: 5, other: 7}
+    assert (topics.at().notes()[page], topics.places_of(page)) == ((chain, 2), [(one, 2), (other, 5)])
     assert list(topics.texts_of()) == [(2, one, 4), (4, one, 5)]
-    assert (topics.segments(), topics.opened()) == ([one, other], {one: 2, other: 5})
+    assert [*topics.opened().items()] == [(one, 2), (other, 5)]
     with pytest.raises(ValueError, match="change 7 comes after 7"):
         topics.extended(log[3:])
     anew = topics.extended([change(8, c.BegunAnew(), noted(page, chain))])
-    assert (anew.begun, anew.at().places(), anew.at().note(page)) == (8, {}, (chain, 8))
+    assert (anew.begun, anew.at().places(), anew.at().notes()[page]) == (8, {}, (chain, 8))
     for wrong in ({"places": [1, 5, 0]}, {"places": [1, 0, 1]}, {"places": [1]}, {"else": [1, 0, 0]}):
         with pytest.raises(ValueError, match=r"damaged|reshape"):
             TopicState.of_rows([TopicRows(names=["p1"], spans=wrong)], 1)

@@ -25,7 +25,7 @@ from embermem.core.state import PERSONA_KINDS, TopicRows, TopicState, alike_of_t
 from embermem.core.types import OwnerId
 from embermem.store import schema
 from embermem.store.codec import decisions_from, decisions_text, from_json, json_text, micros, moment
-from embermem.store.engines.words import upsert
+from embermem.store.engines.words import replacing
 from embermem.store.statements import update_rows
 
 __all__ = ["EVERY", "TABLES", "drop", "load", "load_topics", "persona_only", "redact", "write"]
@@ -170,9 +170,8 @@ def _loaded(c: Connection, owner_id: OwnerId, upto: int, column: Column[str]) ->
 
 
 def _put_head(c: Connection, owner_id: OwnerId, no: int, digests: Mapping[int, _Digests]) -> None:
-    told = {"no": no, "digests": json_text((_digest_of_head(owner_id, no, digests), digests))}
-    statement = upsert(c, schema.checkpoint).values(owner_id=owner_id, **told)
-    c.execute(statement.on_conflict_do_update(index_elements=["owner_id"], set_=told))
+    told = json_text((_digest_of_head(owner_id, no, digests), digests))
+    c.execute(replacing(c, schema.checkpoint), {"owner_id": owner_id, "no": no, "digests": told})
 
 
 def _entries(c: Connection, owner_id: OwnerId, part: int, digests: Mapping[int, _Digests]) -> list[_Entry]:
@@ -198,8 +197,7 @@ def _rows(c: Connection, query: Select[Any]) -> Sequence[Row[Any]]:
 def _put(c: Connection, owner_id: OwnerId, part: int, known: _Digests | None, **told: str) -> _Digests:
     """Write columns of a part, all of one that is not `known` yet; its digests."""
     if known is None:
-        statement = upsert(c, schema.checkpoint_part).values(owner_id=owner_id, part=part, **told)
-        c.execute(statement.on_conflict_do_update(index_elements=["owner_id", "part"], set_=told))
+        c.execute(replacing(c, schema.checkpoint_part), {"owner_id": owner_id, "part": part, **told})
     else:
         update_rows(c, schema.checkpoint_part, owner_id, ("part",), [{"part": part, **told}])
     changes, topics = (_digest(part, told[name]) if name in told else "" for name in _OF)

@@ -137,7 +137,8 @@ def sum_from(data: bytes) -> Vector:
 
 
 def shown_text(shown: Sequence[str] | None, counted: Sequence[KeywordCount]) -> str | None:
-    """The keywords of a segment that are shown, as JSON: the place of each among those that are counted."""
+    """The keywords of a segment that are shown, as JSON: the place of each among those that are counted, or the
+    word."""
     if shown is None:
         return None
     places = {count.word: place for place, count in enumerate(counted)}
@@ -145,7 +146,7 @@ def shown_text(shown: Sequence[str] | None, counted: Sequence[KeywordCount]) -> 
 
 
 def shown_from(text: str, counted: Sequence[KeywordCount]) -> tuple[str, ...]:
-    """The keywords of `shown_text`; in a migrated store all are words. Raises StoreCorrupt."""
+    """The keywords of `shown_text`. Raises StoreCorrupt."""
     told = from_json(text, tuple[int | str, ...])
     if any(isinstance(one, int) and not 0 <= one < len(counted) for one in told):
         raise StoreCorrupt("a stored segment shows a keyword that it does not have; run `embermem doctor --repair`")

@@ -41,7 +41,7 @@ from embermem.core.errors import (
     StoreError,
     StoreUnreachable,
 )
-from embermem.core.state import PersonaState, TopicState
+from embermem.core.state import PersonaState
 from embermem.core.types import DocumentId, Forgotten, Owner, OwnerId, PageId, SegmentId, document_of, thread_of
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
@@ -108,7 +108,8 @@ class Erasing(States):
             _refuse_moved(c, owner.id, erasure, revision)
             known, pairs = self._known(c, owner.id, topics=True, locked=True), erasure.pairs
             left = known.held.redacted(pairs)
-            topics = left.topics or TopicState()
+            assert left.topics is not None  # which were asked for
+            topics = left.topics
             after = left.after(change, reset=True)
             sums = _sums_without(c, known, tuple(erasure.pages), erasure.segments)
             purge(c, owner.id, tuple(erasure.pages), partial(self._made_secret, c))

@@ -245,7 +245,7 @@ class Projector:
             if text is None:
                 rows[segment_id] |= dict(NO_TEXT)
             else:
-                rows[segment_id] |= {**text_row(text), "change_no": no, "recorded_at": at}
+                rows[segment_id] |= text_row(text, no, at)
                 texts[segment_id] = no, text
         for segment_id, vector in segment_vectors.vectors.items():
             if segment_id in rows:

@@ -83,8 +83,8 @@ class _Rewriting:
         all_of = {SegmentId(one): NEVER for one in segment_ids}
         for version in last_texts(self._c, self._owner_id, self._topics, all_of).values():
             if version.until is None:
-                written = {"change_no": version.no, "recorded_at": micros(version.recorded_at)}
-                rows[version.text.segment_id] = {**text_row(version.text), **written}
+                at = micros(version.recorded_at)
+                rows[version.text.segment_id] = text_row(version.text, version.no, at)
         update_rows(self._c, schema.segment, self._owner_id, ("segment_id",), rows.values())
 
     def _count_again(self, segment_id: str) -> None:

@@ -28,7 +28,7 @@ def write_what_is_new(c: Connection) -> None:
 
 
 def _of_owner(c: Connection, owner_id: OwnerId) -> None:
-    texts, standing = SegmentTexts(), dict[SegmentId, dict[str, Any]]()
+    texts, standing = SegmentTexts(), dict[SegmentId, tuple[int, int]]()
     for rows in _log(c, owner_id):
         changed = []
         for row in rows:
@@ -36,10 +36,10 @@ def _of_owner(c: Connection, owner_id: OwnerId) -> None:
             if decisions is not None:
                 changed.append({"no": row.no, "decisions": decisions})
             for segment_id in told:
-                standing[segment_id] = {"change_no": row.no, "recorded_at": row.recorded_at}
+                standing[segment_id] = row.no, row.recorded_at
         update_rows(c, schema.change, owner_id, ("no",), changed)
     found = ((texts.get(segment_id), written) for segment_id, written in standing.items())
-    told_of = [{**text_row(text), **written} for text, written in found if text is not None]
+    told_of = [text_row(text, *written) for text, written in found if text is not None]
     update_rows(c, schema.segment, owner_id, ("segment_id",), told_of)
 
 

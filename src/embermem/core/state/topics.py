@@ -142,6 +142,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _NO_ROWS = np.zeros((0, 3), dtype=np.int64)
 _OF = ("places", "notes", "analysed", "summaries", "texts", "left")
 """The spans of a state, by their names there."""
+_NAMING = ("places", "notes")
+"""Those whose values are ids."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -237,7 +239,7 @@ class TopicState:
         """What the changes after one, up to another, say."""
         found = {of: _between(spans.rows(), after, upto) for of, spans in self._spans()}
         used = [found[of][:, 1] for of in found] + [found[of][:, 2] for of in _NAMING]
-        known = np.unique(np.concatenate(used)) if used else np.zeros(0, dtype=np.int64)
+        known = np.unique(np.concatenate(used))
         made: dict[str, list[int]] = {}
         for of, rows in found.items():
             keys = np.searchsorted(known, rows[:, 1])
@@ -297,13 +299,13 @@ class TopicState:
 
     def notes_of(self, page_id: str) -> list[tuple[ChainId, int]]:
         """The chains that a page was in, each with the change that noted it."""
-        return [(ChainId(chain), no) for chain, no in self._told(self.notes, page_id)]
+        return [(ChainId(chain), no) for chain, no in self._values_of(self.notes, page_id)]
 
     def places_of(self, page_id: str) -> list[tuple[SegmentId, int]]:
         """The segments that a page was in, each with the change that placed it there."""
-        return [(SegmentId(segment), no) for segment, no in self._told(self.places, page_id)]
+        return [(SegmentId(segment), no) for segment, no in self._values_of(self.places, page_id)]
 
-    def _told(self, spans: Spans, key: str) -> Iterator[tuple[str, int]]:
+    def _values_of(self, spans: Spans, key: str) -> Iterator[tuple[str, int]]:
         for place in spans.of_key(self.number(key)).tolist():
             yield self.name(int(spans.values[place])), int(spans.began[place])
 
@@ -333,19 +335,13 @@ class TopicState:
             until = None if spans.ended[place] == NEVER else int(spans.ended[place])
             yield int(spans.began[place]), SegmentId(self.name(int(spans.keys[place]))), until
 
-    def segments(self) -> list[SegmentId]:
-        """All segments in which a page ever was, or whose text was written, in the order of their beginning."""
+    def opened(self) -> dict[SegmentId, int]:
+        """By segment in which a page ever was, or whose text was written, the change that opened it; in that order."""
         began = np.concatenate([self.places.began, self.texts.began])
         number = np.concatenate([self.places.values, self.texts.keys])
-        order = np.argsort(began, kind="stable")
-        return [SegmentId(self.name(one)) for one in dict.fromkeys(number[order].tolist())]
-
-    def opened(self) -> dict[SegmentId, int]:
-        """By which change each segment was opened."""
-        found: dict[int, int] = {}
-        for number, began in ((self.places.values, self.places.began), (self.texts.keys, self.texts.began)):
-            for one, no in zip(number.tolist(), began.tolist(), strict=True):
-                found[one] = min(no, found.get(one, no))
+        order, found = np.argsort(began, kind="stable"), dict[int, int]()
+        for one, no in zip(number[order].tolist(), began[order].tolist(), strict=True):
+            found.setdefault(one, no)
         return {SegmentId(self.name(one)): no for one, no in found.items()}
 
     def _spans(self) -> Iterator[tuple[str, Spans]]:
@@ -373,10 +369,12 @@ class TopicMoment:
         told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), strict=True)
         return {PageId(of[page]): SegmentId(of[segment]) for page, segment in told}
 
-    def notes(self) -> dict[PageId, tuple[ChainId, int]]:
-        """The chain of each page that was in one, and the change that noted it."""
+    def notes(self, chains: Iterable[str] | None = None) -> dict[PageId, tuple[ChainId, int]]:
+        """The chain of each page that was in one, or in one of some, and the change that noted it."""
         of, spans = self.state.names.ids, self.state.notes
         stood = spans.stood(self.no)
+        if chains is not None:
+            stood = stood[np.isin(spans.values[stood], [self.state.number(one) for one in chains])]
         told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), spans.began[stood].tolist(), strict=True)
         return {PageId(of[page]): (ChainId(of[chain]), no) for page, chain, no in told}
 
@@ -384,24 +382,6 @@ class TopicMoment:
         """The segment of a page, and the change that placed it there."""
         found = self.state.places.value(self.state.number(page_id), self.no)
         return None if found is None else (SegmentId(self.state.name(found[0])), found[1])
-
-    def note(self, page_id: str) -> tuple[ChainId, int] | None:
-        """The chain of a page, and the change that noted it."""
-        found = self.state.notes.value(self.state.number(page_id), self.no)
-        return None if found is None else (ChainId(self.state.name(found[0])), found[1])
-
-    def pages_of(self, chains: Iterable[str]) -> dict[PageId, tuple[ChainId, int]]:
-        """The pages that were in some chains, as `notes`."""
-        state, spans = self.state, self.state.notes
-        wanted = np.isin(spans.values, [state.number(one) for one in chains])
-        stood = np.flatnonzero(wanted & (spans.began <= self.no) & (spans.ended > self.no))
-        return {
-            PageId(state.name(int(spans.keys[place]))): (
-                ChainId(state.name(int(spans.values[place]))),
-                int(spans.began[place]),
-            )
-            for place in stood
-        }
 
     def summary(self, chain_id: str) -> int | None:
         """The change that wrote a chain's summary."""
@@ -412,6 +392,10 @@ class TopicMoment:
         """The change that took a segment out of mid-term memory, last."""
         found = self.state.left.value(self.state.number(segment_id), self.no)
         return None if found is None else found[1]
+
+    def all_left(self) -> dict[SegmentId, int]:
+        """By segment that was out of mid-term memory, the change that took it out last."""
+        return {SegmentId(name): no for name, no in self._written(self.state.left)}
 
     def summaries(self) -> dict[ChainId, int]:
         """By chain, the change that wrote its summary."""
@@ -424,10 +408,6 @@ class TopicMoment:
     def _written(self, spans: Spans) -> Iterator[tuple[str, int]]:
         for place in spans.stood(self.no).tolist():
             yield self.state.name(int(spans.keys[place])), int(spans.began[place])
-
-
-_NAMING = ("places", "notes")
-"""The spans whose values are ids."""
 
 
 def alike_of_topics(one: Change, other: Change) -> bool:

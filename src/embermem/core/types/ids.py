@@ -89,7 +89,7 @@ SPOKEN = (Role.USER, Role.ASSISTANT, Role.SYSTEM, Role.TOOL)
 
 
 class Tier(StrEnum):
-    """Where a page is. Derived from memberships and order, never stored."""
+    """Where a page is. Derived from its place and order, never stored."""
 
     SHORT = "short"
     PENDING = "pending"

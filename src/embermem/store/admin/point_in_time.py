@@ -24,7 +24,7 @@ from embermem.store.admin.repairs import roll_up
 from embermem.store.admin.replaying import replay
 from embermem.store.codec import micros
 from embermem.store.engines.owner_alias import drop_alias
-from embermem.store.erasing import sum_again
+from embermem.store.erasing import lose_passages, sum_again
 from embermem.store.projector import NO_WAITING
 from embermem.store.queries import originals, reads
 from embermem.store.queries.changes import changes, log, stood_at
@@ -106,13 +106,9 @@ def _cut_utterances(c: Connection, owner_id: OwnerId, seq: int) -> None:
     c.execute(delete(page).where(page.c.owner_id == owner_id, ~left))
     there = set(c.scalars(select(page.c.thread).where(page.c.owner_id == owner_id, page.c.no < 1).distinct()))
     for one in c.scalars(select(document.c.document_id).where(document.c.owner_id == owner_id)).all():
-        mine = document.c.owner_id == owner_id, document.c.document_id == one
-        if (thread := thread_of(DocumentId(one))) not in there:
+        if (thread := thread_of(DocumentId(one))) not in there or thread in cut:
             originals.drop(c, owner_id, [one])
-            c.execute(delete(document).where(*mine))
-        elif thread in cut:  # not all of it is left
-            originals.drop(c, owner_id, [one])
-            c.execute(update(document).where(*mine).values(digest=""))
+            lose_passages(c, owner_id, DocumentId(one))
     roll_up(c, owner_id)
 
 

@@ -1,5 +1,5 @@
-"""JSON that is kept deflated in SQLite's file, where it is not searched by people: what was decided, and what of it
-stands in tables of versions. PostgreSQL compresses long values by itself.
+"""JSON that is kept deflated in SQLite's file, where it is not searched by people: what was decided, and what
+of it stands in rows of pages and segments, and in checkpoints. PostgreSQL compresses long values by itself.
 
 A packed value is a BLOB: two marks, and a raw DEFLATE stream (RFC 1951) with a dictionary of the words that our JSON
 repeats. Text is too short to gain, or of a store that was migrated to schema 0013. What looks for a word in a column

@@ -83,7 +83,8 @@ def _begin_to_write(cursor: Any, wait_s: float) -> None:
     try:
         while True:
             try:
-                return cursor.execute("BEGIN IMMEDIATE")
+                cursor.execute("BEGIN IMMEDIATE")
+                return
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
                     raise

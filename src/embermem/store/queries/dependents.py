@@ -96,8 +96,8 @@ class Trails(States):
         verbatim: Collection[str],
     ) -> Trail:
         with self._read() as c:
-            exact = not pages or not _wrote(c, owner_id, verbatim)
             known = self._known(c, owner_id, topics=True)
+            exact = not pages or not _wrote(c, owner_id, verbatim)
             return _Following(c, known, pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
 
@@ -145,9 +145,7 @@ class _Following:
         self._emptied: set[ChainId] = set()
 
     def follow(self, said: Collection[tuple[str, str]], *, verbatim: bool) -> Trail:
-        change = schema.change.c
-        last = select(func.max(change.no)).where(change.owner_id == self._owner_id, change.cause == Cause.ANEW.value)
-        begun = self._c.scalar(last) or 0
+        begun = self._topics.begun
         self._notes_and_places()
         chains = self._pages_left()
         self._emptied = {chain_id for chain_id, left in chains.items() if not left}
@@ -194,7 +192,7 @@ class _Following:
     def _pages_left(self) -> Mapping[ChainId, tuple[Page, ...]]:
         """What the chains keep, and in which other segments they are told of."""
         page = schema.page
-        stay = self._topics.at().pages_of(self._chains).keys() - self._pages
+        stay = self._topics.at().notes(self._chains).keys() - self._pages
         kept = list(self._rows(reads.select_pages(self._owner_id), page.c.page_id, stay))
         for row in kept:
             if row.segment_id is not None:
@@ -358,7 +356,7 @@ class _Following:
         return {segment_id: version.text for segment_id, version in found.items()}
 
     def _unindexed(self, losing: Mapping[SegmentId, SegmentImpact]) -> None:
-        """Changes that name what goes, and that no table knows."""
+        """Changes that name what goes, and that the index of sources does not have."""
         for segment_id in (one for one, lost in losing.items() if not lost.left):
             self._numbers |= {self._topics.at().left(segment_id) or 0} - {0}
         self._numbers |= {no for page_id in self._pages for no in self._topics.analysed_by(page_id)}

@@ -106,14 +106,14 @@ class _Standings:
         self._pages = _pages_counted(c, known.owner_id, moment.seq)
         self.places = self._topics.places()
         self._notes = self._topics.notes()
-        self._left = {one: self._topics.left(one) is not None for one in {*self.places.values()}}
+        self._left = self._topics.all_left()
 
     def at(self, row: Row[Any], keywords: Mapping[str, tuple[str, ...]] | None = None) -> PageStanding:
         """Where a page stood. Whether an analyst failed on one has no past."""
         segment_id, note = self.places.get(row.page_id), self._notes.get(row.page_id)
         return PageStanding(
             segment_id=segment_id,
-            archived=segment_id is not None and self._left[segment_id],
+            archived=segment_id in self._left,
             chain_id=None if note is None else note[0],
             keywords=(keywords or {}).get(row.page_id, ()),
             pages=self._pages,

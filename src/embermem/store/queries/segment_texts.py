@@ -38,9 +38,9 @@ class TextVersion:
     text: SegmentWritten
 
 
-def text_row(text: SegmentWritten) -> dict[str, Any]:
-    """A text as columns of its segment's row."""
-    return row_of(text, schema.segment, shown=shown_text(text.shown, text.keywords))
+def text_row(text: SegmentWritten, no: int, at: int) -> dict[str, Any]:
+    """A text, which a change wrote at a time, as columns of its segment's row."""
+    return row_of(text, schema.segment, shown=shown_text(text.shown, text.keywords), change_no=no, recorded_at=at)
 
 
 def text_versions(

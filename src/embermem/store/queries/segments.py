@@ -78,7 +78,7 @@ def _pages_of_chains(
 ) -> Mapping[ChainId, Sequence[_Member]]:
     """The pages that are in each chain, or were then, in order."""
     then = known.topics_at(moment.revision)
-    notes = then.notes() if ids is None else then.pages_of(ids)
+    notes = then.notes(ids)
     query, page = select_present(known.owner_id, moment), schema.page.c.page_id
     queries = [query] if ids is None else [query.where(page.in_(some)) for some in reads.chunks(sorted(notes))]
     rows = [row for one in queries for row in c.execute(one) if row.page_id in notes]
@@ -194,13 +194,13 @@ def _segments_then(
     then = known.topics_at(moment.revision)
     members = _members(c, known, then, moment, ids)
     texts = _texts_then(c, known, then, moment, ids)
-    opened = known.topics.opened()
+    opened, gone = known.topics.opened(), then.all_left()
     found = []
     for segment_id in sorted(members, key=lambda one: (opened[one], one)):
-        left, own = then.left(segment_id), members[segment_id]
-        if archived in (None, left is not None):
+        own = members[segment_id]
+        if archived in (None, segment_id in gone):
             text = texts.get(segment_id) or _bare(c, known, then, segment_id, own.page_ids)
-            found.append(_segment(segment_id, left is not None, own, text))
+            found.append(_segment(segment_id, segment_id in gone, own, text))
     return tuple(found)
 
 

@@ -36,20 +36,18 @@ class Timelines(States):
 
 def _timeline(c: Connection, known: Known, summaries: tuple[Version[tuple[SegmentId, str]], ...]) -> SegmentTimeline:
     topics = known.topics
-    segments = tuple(topics.segments())
+    segments = tuple(topics.opened())
     place_of = {topics.number(one): place for place, one in enumerate(segments)}
     spans = topics.places
     pages = dict.fromkeys(spans.keys.tolist())
     page_of = {number: place for place, number in enumerate(pages)}
-    recorded = dict(zip(topics.recorded.numbers.tolist(), topics.recorded.at.tolist(), strict=True))
-    began = spans.began.tolist()
     placings = np.stack(
         [
             np.array([page_of[one] for one in spans.keys.tolist()], dtype=np.int64),
             np.array([place_of[one] for one in spans.values.tolist()], dtype=np.int64),
             spans.began,
             spans.ended,
-            np.array([recorded[no] for no in began], dtype=np.int64),
+            topics.recorded.at[np.searchsorted(topics.recorded.numbers, spans.began)],
         ],
         axis=1,
     )

@@ -27,7 +27,7 @@ from embermem.core.changes import (
 )
 from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
-from embermem.core.state import TopicState, sorted_sources
+from embermem.core.state import sorted_sources
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.protocols import (
     Backlog,
@@ -165,9 +165,10 @@ class Work(States):
                 raise _refusal(c, owner.id, revision, lease)
             log(c, owner.id, change)
             write_receipt(c, owner.id, receipt, at)
-            wrote = checkpoint and checkpoints.write(
-                c, owner.id, after.checkpoint, after.later, change.no, after.topics or TopicState()
-            )
+            wrote = False
+            if checkpoint:
+                assert after.topics is not None  # which were asked for
+                wrote = checkpoints.write(c, owner.id, after.checkpoint, after.later, change.no, after.topics)
             if vectors is not None:
                 embedder = setting(c, "embedder")
                 if embedder and vectors.embedder != embedder:
@@ -291,8 +292,9 @@ class Work(States):
             written = ((row.chain_id, topics.summary(row.chain_id)) for row in rows.values())
             numbers = {chain_id: no for chain_id, no in written if no is not None}
             told = item_decisions(c, owner_id, ChainSummarised, numbers)
-            for thread, row in rows.items():
-                view, one = reads.page_views(c, owner_id, [row], 0, embedder)[0], told.get(row.chain_id)
+            views = reads.page_views(c, owner_id, [*rows.values()], 0, embedder)
+            for view, (thread, row) in zip(views, rows.items(), strict=True):
+                one = told.get(row.chain_id)
                 found[thread] = ChainTail(
                     view=view,
                     chain_id=ChainId(row.chain_id),
