@@ -49,8 +49,8 @@ _CODE = regex(
 )
 _UNCLOSED = regex(r"""[^\W_]["'”’)）%]*$""")
 _DATED = regex(r"\s*[(（][^()（）]*[)）]$")
-_MINE = languages.finder(lambda one: one.talk.me)
-_YOURS = languages.finder(lambda one: one.talk.you)
+_MINE = languages.any_of(lambda one: one.talk.me)
+_YOURS = languages.any_of(lambda one: one.talk.you)
 _SMALL_TALK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.small_talk)})", re.IGNORECASE)
 _LEADS = regex(rf"(?:{languages.alternatives(lambda one: one.talk.leads)})+(?=\S)", re.IGNORECASE)
 _BACK = regex(rf"\W*(?:{languages.alternatives(lambda one: one.talk.back)})", re.IGNORECASE)
@@ -191,9 +191,9 @@ def _worth(text: str, own: frozenset[str], centre: Counter[str]) -> float:
     lowered = text.lower()
     size = len(own) / 2.0 if unspaced(text) else float(len(own))
     worth = min(size, 9.0) / 9.0 + 0.4 * min(1.5, sum(centre[t] - 1 for t in own) / (len(own) + 2.0))
-    worth += 0.3 * bool(_MINE(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
+    worth += 0.3 * bool(_MINE.search(lowered)) + 0.15 * bool(re.search(r"(?<=[a-z,] )[A-Z][a-z]+|\d", text))
     worth -= 0.6 * bool(asks(text.rstrip(' "”)'))) + 0.5 * bool(_SMALL_TALK.match(text)) + 0.3 * (size < 4)
-    worth -= 0.25 * bool(_YOURS(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
+    worth -= 0.25 * bool(_YOURS.search(lowered)) + 0.35 * bool(_BACK.match(text)) + 0.2 * text.endswith(("!", "！"))
     return worth - 0.6 * text.endswith((":", "：", "…", "..."))
 
 

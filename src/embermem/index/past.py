@@ -161,8 +161,8 @@ class SegmentsThen:
     """An owner's segments at one revision, those opened since too, which hold no page yet.
 
     A segment's cosine is the sum of its pages' products with the query over the length of the sum of their vectors,
-    which is measured once for a moment, where it is asked for. Where segments have the
-    vectors of their summaries (`vectors`), those of the summaries of then are made when they are asked for.
+    which is measured once for a moment, where it is asked for. Where segments have the vectors of their summaries
+    (`vectors`), those of the summaries of then are made when they are asked for.
     """
 
     dim: int

@@ -186,19 +186,20 @@ def finder(part: Callable[[Language], str]) -> Callable[[str], re.Match[str] | N
     every = either(part)
 
     @cache
-    def by_case() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    def by_case() -> tuple[re.Pattern[str], re.Pattern[str] | None]:
         lower, others = list[str](), list[str]()
         for one in _split(alternatives(part)):
             letters = _ESCAPED.sub("", one)
             (lower if letters == letters.lower() else others).append(one)
-        return re.compile("|".join(lower) or NEVER), re.compile("|".join(others) or NEVER, re.IGNORECASE)
+        with_capitals = re.compile("|".join(others), re.IGNORECASE) if others else None
+        return re.compile("|".join(lower) or NEVER), with_capitals
 
     def find(text: str) -> re.Match[str] | None:
         if not text.isascii():
             return every.search(text)
         lower, others = by_case()
-        found = [match for match in (lower.search(text.lower()), others.search(text)) if match is not None]
-        return min(found, key=lambda match: match.start(), default=None)
+        found = lower.search(text.lower()), None if others is None else others.search(text)
+        return min((match for match in found if match is not None), key=lambda match: match.start(), default=None)
 
     return find
 

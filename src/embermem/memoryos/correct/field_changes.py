@@ -38,13 +38,10 @@ __all__ = ["BY", "conform", "conforming"]
 BY = "fields"
 """Who decided, as the log of changes names it: no analyst, but the definitions of the fields."""
 
-_TRIES = 16
-
 
 def conform(store: Store, owner: Owner, old: Attributes, new: Attributes, clock: Callable[[], datetime]) -> int:
     """Bring one owner's facts and profile lines in line with the fields as they are now; the number of the change that
-    does so, 0 where nothing had to change. `old` are the fields before. Raises RevisionMoved if others never leave
-    room, StoreError."""
+    does so, 0 where nothing had to change. `old` are the fields before. Raises StoreError."""
 
     def change() -> int:
         state = store.owner_state(owner.id)

@@ -106,9 +106,8 @@ def _analyse_pages(
     """An error: the page waits, because its answer could not be used; the next one is asked about."""
     extractive, pace = claim.parts.extractive, claim.parts.promoting
     analyst = extractive if claim.unbelieved else claim.parts.analyst
-    persona = (
-        Persona() if analyst is extractive else claim.store.persona(claim.owner.id)
-    )  # the extractive one reads pages alone
+    # the extractive one reads pages alone
+    persona = Persona() if analyst is extractive else claim.store.persona(claim.owner.id)
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
     request = ProfileRequest(
