@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from embermem import protocols
 from embermem.store.sql import SqlStore
 
-MOST = 42
+MOST = 99
 """Methods of all protocols of the store together."""
 
 

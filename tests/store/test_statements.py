@@ -26,7 +26,7 @@ from embermem.core.errors import BudgetSpent
 from embermem.core.types import CallsBy, PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.owner_memory.documents import originals_of_source, remove_document
-from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
+from embermem.protocols import Call, FactSelection, Limits, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from embermem.transfer.export import export
@@ -330,15 +330,12 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.postpone(lease, pages, "", now + timedelta(seconds=1), tried=False, redo=True)
     store.release(lease, due_at=now, error=None)
     segment = mine.segments()[0]
-    wanted: list[PagesToRead] = [
-        Unread(short=1, open_too=False, now=now, quiet_s=5.0, limit=5),
-        Pending(short=1, now=now, limit=5),
-        InSegment(segment_id=segment.id),
-        InSegment(segment_id=segment.id, unanalysed=True),
-        ReadBy(segment_id=segment.id, analyst="extractive-v1", now=now, limit=5),
-    ]
-    for one in wanted:
-        store.pages_to_read(owner.id, one)
+    store.unread_pages(owner.id, 1, open_too=False, now=now, quiet_s=5.0, limit=5)
+    store.pending_pages(owner.id, 1, now, 5)
+    store.newest_pages(owner.id, segment.id, 5)
+    store.unanalysed_pages(owner.id, segment.id)
+    store.pages_read_by(owner.id, "extractive-v1", segment.id, now, 5)
+    store.page_vectors(owner.id, segment.id)
     store.backlog(owner.id, 1, now=now, vectors_of="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
     mine.pages(tier="pending")
     store.pages(owner.id, 1, said_before=now, segment=segment.id, after=1)

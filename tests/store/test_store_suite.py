@@ -67,9 +67,6 @@ from embermem.protocols import (
     FactSelection,
     Lease,
     NotedPage,
-    Pending,
-    ReadBy,
-    Unread,
     VectorBatch,
 )
 from embermem.store import schema
@@ -399,12 +396,11 @@ def test_a_reindex_takes_the_leases_back_and_makes_everyone_due(store: SqlStore)
 def unread(
     store: SqlStore, short: int, *, open_too: bool = False, now: datetime = NOW, quiet_s: float | None = 5.0
 ) -> Sequence[NotedPage]:
-    selection = Unread(short=short, open_too=open_too, now=now, quiet_s=quiet_s, limit=9)
-    return store.pages_to_read(ALICE.id, selection)
+    return store.unread_pages(ALICE.id, short, open_too=open_too, now=now, quiet_s=quiet_s, limit=9)
 
 
 def pending(store: SqlStore, short: int, limit: int, now: datetime) -> Sequence[NotedPage]:
-    return store.pages_to_read(ALICE.id, Pending(short=short, now=now, limit=limit))
+    return store.pending_pages(ALICE.id, short, now, limit)
 
 
 def backlog(store: SqlStore, short: int = 2, *, now: datetime = NOW, **more: Any) -> Backlog:
@@ -540,8 +536,7 @@ def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wa
     assert first < NOW
     lease = claimed(store)
     for tries in (0, 1, 2):
-        read = ReadBy(segment_id=SegmentId("s1"), analyst="test", now=NOW + tries * MINUTE, limit=9)
-        found = store.pages_to_read(ALICE.id, read)
+        found = store.pages_read_by(ALICE.id, "test", SegmentId("s1"), NOW + tries * MINUTE, 9)
         assert [(p.view.page.id, p.attempts) for p in found] == [(pages[0], tries), (pages[1], 0)]
         store.postpone(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE, redo=True)
     assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 1, "s2": 1}

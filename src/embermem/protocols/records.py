@@ -67,7 +67,6 @@ __all__ = [
     "FactState",
     "Finding",
     "Grant",
-    "InSegment",
     "Lease",
     "Moment",
     "NewDocument",
@@ -77,11 +76,8 @@ __all__ = [
     "OwnerOrder",
     "OwnerState",
     "PageMark",
-    "PagesToRead",
     "PartBytes",
-    "Pending",
     "PersonaTimeline",
-    "ReadBy",
     "Receipt",
     "Remains",
     "SegmentImpact",
@@ -93,7 +89,6 @@ __all__ = [
     "Stats",
     "TimelineSelection",
     "Trail",
-    "Unread",
     "Use",
     "VectorBatch",
     "Version",
@@ -374,61 +369,13 @@ class NotedPage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unread:
-    """Pages with utterances no analyst has read yet, all embedded. Open ones (not answered, not followed in their
-    thread, in short-term memory of `short` pages) only with `open_too`, or if `now` nothing has joined them for
-    `quiet_s`, and longer if they are long (QUIET_MESSAGES); None: never."""
-
-    short: int
-    open_too: bool
-    now: datetime
-    quiet_s: float | None
-    limit: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pending:
-    """Pages that left short-term memory of `short` pages, are read, have no segment and need not wait `now`: those
-    before the first that is not read yet, or must wait."""
-
-    short: int
-    now: datetime
-    limit: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InSegment:
-    """The pages of a segment; with `unanalysed` those with something not yet analysed; with `newest` the last so many
-    of them."""
-
-    segment_id: SegmentId
-    unanalysed: bool = False
-    newest: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReadBy:
-    """The pages of a segment that an analyst read last and that may be read again `now`; their `attempts` are those at
-    reading them again."""
-
-    segment_id: SegmentId
-    analyst: str
-    now: datetime
-    limit: int
-
-
-PagesToRead = Unread | Pending | InSegment | ReadBy
-"""The pages that a step of consolidation works on."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Backlog:
     """The pending work of an owner.
 
     `unembedded` utterances have no vector yet. `pending` pages need not wait for one that failed, the oldest of them
     since `pending_since` (when the page came that took its place in short-term memory); `retry_at` is when the first
     failed page, pending or placed, may be tried again. `quiet_at` is when the first open page that is not read has been
-    quiet for long enough (see `Unread`). `expires_at` is when the next page or held fact expires, or the
+    quiet for long enough (see `PageWork.unread_pages`). `expires_at` is when the next page or held fact expires, or the
     first one did that is still there. `to_redo` are segments of mid-term memory with pages that the analyst named read
     last, and how many of these may be read again by now; `redo_at` is from when on the first of all may be.
     `stale_segments` have no vector of the kind named, archived ones too.

@@ -46,7 +46,6 @@ from embermem.protocols.records import (
     Moment,
     NotedPage,
     OwnerState,
-    PagesToRead,
     PersonaTimeline,
     Receipt,
     Remains,
@@ -62,7 +61,7 @@ from embermem.protocols.records import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from embermem.core.types import Vector
 
 __all__ = [
     "ChangeLog",
@@ -289,8 +288,31 @@ class WorkQueue(Protocol):
 class PageWork(Protocol):
     """The reads of consolidation, and pages that it postpones."""
 
-    def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        """The pages that a step works on, oldest first, with their vectors."""
+    def unread_pages(
+        self, owner_id: OwnerId, short: int, *, open_too: bool, now: datetime, quiet_s: float | None, limit: int
+    ) -> tuple[NotedPage, ...]:
+        """The first pages with utterances that no analyst has read yet, all embedded. Open ones (not answered, not
+        followed in their thread, in short-term memory of `short` pages) only with `open_too`, or if `now` nothing has
+        joined them for `quiet_s`, and longer if they are long (QUIET_MESSAGES); None: never."""
+
+    def pending_pages(self, owner_id: OwnerId, short: int, now: datetime, limit: int) -> tuple[NotedPage, ...]:
+        """The first pages that left short-term memory of `short` pages, are read, have no segment and need not wait
+        `now`: those before the first that is not read yet, or must wait."""
+
+    def newest_pages(self, owner_id: OwnerId, segment_id: SegmentId, limit: int) -> tuple[NotedPage, ...]:
+        """The newest pages of a segment, in order, without what their notes propose."""
+
+    def unanalysed_pages(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
+        """The pages of a segment with something that is not analysed yet."""
+
+    def pages_read_by(
+        self, owner_id: OwnerId, analyst: str, segment_id: SegmentId, now: datetime, limit: int
+    ) -> tuple[NotedPage, ...]:
+        """The first pages of a segment that an analyst read last and that may be read again `now`; their `attempts` are
+        those at reading them again."""
+
+    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> Sequence[Vector]:
+        """The vectors of a segment's pages."""
 
     def backlog(
         self,

@@ -17,7 +17,6 @@ import numpy as np
 from embermem import bootstrap
 from embermem.core.errors import InputError
 from embermem.index.projection import plane
-from embermem.protocols import InSegment
 from embermem_bench import ProgressFn, figures
 from embermem_bench.cost import Clock, chosen
 from embermem_bench.datasets import Conversation, load
@@ -212,18 +211,15 @@ def _pages(talk: Conversation, folder: Path, told: ProgressFn, settings: dict[st
         owner_id, read, embedder = owner.owner.id, memory.settings, memory.embedder_name
     store = bootstrap.open_store(folder / "memoryos.db", read)
     try:
-        parts = [
-            [noted.view.vector for noted in store.pages_to_read(owner_id, InSegment(segment_id=segment.id))]
-            for segment in store.segment_states(owner_id)
-        ]
+        parts = [store.page_vectors(owner_id, segment.id) for segment in store.segment_states(owner_id)]
     finally:
         store.close()
     return Memories(
         system="MemoryOS",
         what="pages in segments",
         embedder=embedder,
-        vectors=_stacked([vector for part in parts for vector in part if vector is not None]),
-        groups=tuple(number for number, part in enumerate(parts) for vector in part if vector is not None),
+        vectors=_stacked([vector for part in parts for vector in part]),
+        groups=tuple(number for number, part in enumerate(parts) for _ in part),
     )
 
 

@@ -12,7 +12,7 @@ from embermem.core.changes import Cause, Embedded
 from embermem.core.types import SegmentId, Utterance
 from embermem.index.vectors import embedded
 from embermem.memoryos.ingest.claim import Claim
-from embermem.protocols import InSegment, SegmentState, VectorBatch
+from embermem.protocols import SegmentState, VectorBatch
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -54,9 +54,7 @@ def renew_segment_vectors(claim: Claim) -> bool:
     for segment_id in stale:
         if segment_id in made:
             continue
-        own = claim.store.pages_to_read(claim.owner.id, InSegment(segment_id=segment_id))
-        vectors = [noted.view.vector for noted in own if noted.view.vector is not None]
-        if vectors:
+        if vectors := claim.store.page_vectors(claim.owner.id, segment_id):
             made[segment_id] = np.sum(vectors, axis=0)
     if not made:
         return False

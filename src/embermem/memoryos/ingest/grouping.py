@@ -13,7 +13,7 @@ from embermem.core.ids import made_in
 from embermem.core.text import fold
 from embermem.core.types import ChainId, OwnerId, PageId, SegmentId, Source
 from embermem.memoryos.ingest.topics import Topics
-from embermem.protocols import InSegment, NotedPage, SegmentState, Store
+from embermem.protocols import NotedPage, SegmentState, Store
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -115,7 +115,7 @@ class Grouping:
         known = self._members.get(segment_id)
         if known is None:
             limit = self._looked_back
-            notes = self._store.pages_to_read(self._owner_id, InSegment(segment_id=segment_id, newest=limit))
+            notes = self._store.newest_pages(self._owner_id, segment_id, limit)
             chains: dict[ChainId, Group] = {}
             for noted in notes:
                 chains.setdefault(noted.chain_id or ChainId(""), Group()).add(noted)

@@ -15,7 +15,7 @@ from embermem.memoryos.ingest.evict import make_room
 from embermem.memoryos.ingest.promote import promote
 from embermem.memoryos.ingest.read import learnt_when_read, read_by_analyst
 from embermem.memoryos.ingest.regroup import choose, look_back
-from embermem.protocols import NotedPage, Pending, SegmentState
+from embermem.protocols import NotedPage, SegmentState
 
 
 def place(claim: Claim) -> bool:
@@ -23,8 +23,7 @@ def place(claim: Claim) -> bool:
     settings, parts, now = claim.settings, claim.parts, claim.parts.clock()
     if claim.stale_segments:
         return False  # a reindex is on its way: nothing could be compared with them
-    pending = Pending(short=settings.short_term_pages, now=now, limit=settings.batch_pages)
-    batch = claim.store.pages_to_read(claim.owner.id, pending)
+    batch = claim.store.pending_pages(claim.owner.id, settings.short_term_pages, now, settings.batch_pages)
     if not batch:
         return False
     if not claim.whole or claim.ahead is not None:

@@ -16,7 +16,7 @@ from embermem.memoryos.ingest import mid_term, segment_text
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
 from embermem.memoryos.ingest.read import in_our_words
-from embermem.protocols import Analyst, InSegment, NotedPage, ProfileRequest, SegmentState
+from embermem.protocols import Analyst, NotedPage, ProfileRequest, SegmentState
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -59,7 +59,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     longer pauses, but not if the segment is `leaving` for the archive.
     """
     settings, now = claim.settings, claim.parts.clock()
-    notes = claim.store.pages_to_read(claim.owner.id, InSegment(segment_id=segment.id, unanalysed=True))
+    notes = claim.store.unanalysed_pages(claim.owner.id, segment.id)
     waiting = [noted for noted in notes if noted.retry_at is not None and noted.retry_at > now]
     ready = [noted for noted in notes if noted not in waiting]
     if leaving:

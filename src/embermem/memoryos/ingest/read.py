@@ -24,7 +24,7 @@ from embermem.core.types import Annotation, ChainId, ChainTail, PageId, PageView
 from embermem.memoryos.ingest import mid_term, segment_text, short_term
 from embermem.memoryos.ingest.claim import Claim, pause, rest
 from embermem.memoryos.ingest.embed import summary_vectors
-from embermem.protocols import Analyst, NotedPage, ReadBy, SegmentState, Unread
+from embermem.protocols import Analyst, NotedPage, SegmentState
 
 logger = logging.getLogger(__name__)
 
@@ -36,14 +36,14 @@ def annotate(claim: Claim) -> bool:
     A page that was read before something joined it keeps its chain, and teaches only what was added.
     """
     settings, analyst = claim.settings, claim.parts.extractive
-    unread = Unread(
-        short=settings.short_term_pages,
+    batch = claim.store.unread_pages(
+        claim.owner.id,
+        settings.short_term_pages,
         open_too=claim.whole,
         now=claim.parts.clock(),
         quiet_s=settings.quiet_s,
         limit=settings.embed_batch,
     )
-    batch = claim.store.pages_to_read(claim.owner.id, unread)
     if not batch:
         return False
     views = [noted.view for noted in batch]
@@ -293,8 +293,7 @@ def redo(claim: Claim) -> bool:
     if not left:
         return False
     segment = max(left, key=lambda s: mid_term.heat_of(s, now, claim.settings))
-    read = ReadBy(segment_id=segment.id, analyst=claim.parts.extractive.name, now=now, limit=size)
-    batch = claim.store.pages_to_read(claim.owner.id, read)
+    batch = claim.store.pages_read_by(claim.owner.id, claim.parts.extractive.name, segment.id, now, size)
     if not batch:
         claim.to_redo.discard(segment.id)
         return True

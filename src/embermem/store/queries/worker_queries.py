@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import takewhile
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, and_, bindparam, case, delete, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection
@@ -31,16 +31,11 @@ from embermem.core.state import sorted_sources
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
 from embermem.protocols import (
     Backlog,
-    InSegment,
     Lease,
     NotedPage,
-    PagesToRead,
-    Pending,
-    ReadBy,
     Receipt,
     SegmentState,
     SegmentVectors,
-    Unread,
     VectorBatch,
 )
 from embermem.store import checkpoints, schema
@@ -53,6 +48,9 @@ from embermem.store.queries.item_decisions import item_decisions
 from embermem.store.statements import due_from, ensure_owner, locked_owner, set_owner, setting, unclaimed, write_receipt
 from embermem.store.states import States, counted_after
 from embermem.store.transactions import over_owners
+
+if TYPE_CHECKING:
+    from embermem.core.types import Vector
 
 _ABOVE_ALL = 2**62
 """Above every page's number."""
@@ -207,37 +205,50 @@ class Work(States):
                 .values(error=error or None, **values)
             )
 
-    def pages_to_read(self, owner_id: OwnerId, selection: PagesToRead) -> tuple[NotedPage, ...]:
-        query = _in_order(owner_id)
+    def unread_pages(
+        self, owner_id: OwnerId, short: int, *, open_too: bool, now: datetime, quiet_s: float | None, limit: int
+    ) -> tuple[NotedPage, ...]:
+        asked = {"owner": owner_id, "short": short, "now": micros(now), "quiet": _micros_of(quiet_s), "limit": limit}
         with self._read() as c:
-            embedder = setting(c, "embedder")
-            match selection:
-                case Unread():
-                    rows = _unread(c, owner_id, selection)
-                    return _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
-                case Pending():
-                    pending = query.add_columns(_is_read().label("read")).where(_is_pending(selection.short))
-                    rows = c.execute(pending.limit(selection.limit)).all()
-                    first = list(takewhile(lambda row: _may_be_placed(row, selection.now), rows))
-                    return _noted_pages(c, owner_id, first, selection.short, embedder, proposals=True)
-                case InSegment():
-                    page = schema.page.c
-                    own = query.where(page.segment_id == selection.segment_id)
-                    if selection.unanalysed:
-                        own = own.where(page.analysed_seq < page.last_seq)
-                    if selection.newest is not None:
-                        own = own.order_by(None).order_by(page.no.desc()).limit(selection.newest)
-                    rows = sorted(c.execute(own).all(), key=lambda row: int(row.no))
-                    return _noted_pages(c, owner_id, rows, 0, embedder, proposals=selection.unanalysed)
-                case ReadBy():
-                    rows = c.execute(query.where(*_last_read_by(selection)).limit(selection.limit)).all()
-                    found = _noted_pages(c, owner_id, rows, 0, embedder, proposals=True)
-                    return tuple(
-                        replace(noted, attempts=row.redo_tries or 0, retry_at=None)
-                        for noted, row in zip(found, rows, strict=True)
-                    )
-                case _:
-                    assert_never(selection)
+            return _noted_pages(c, owner_id, c.execute(_select_unread(open_too=open_too), asked).all())
+
+    def pending_pages(self, owner_id: OwnerId, short: int, now: datetime, limit: int) -> tuple[NotedPage, ...]:
+        pending = _in_order(owner_id).add_columns(_is_read().label("read")).where(_is_pending(short)).limit(limit)
+        with self._read() as c:
+            first = list(takewhile(lambda row: _may_be_placed(row, now), c.execute(pending).all()))
+            return _noted_pages(c, owner_id, first, short)
+
+    def newest_pages(self, owner_id: OwnerId, segment_id: SegmentId, limit: int) -> tuple[NotedPage, ...]:
+        newest = _in_segment(owner_id, segment_id).order_by(schema.page.c.no.desc()).limit(limit)
+        with self._read() as c:
+            return _noted_pages(c, owner_id, c.execute(newest).all()[::-1], proposals=False)
+
+    def unanalysed_pages(self, owner_id: OwnerId, segment_id: SegmentId) -> tuple[NotedPage, ...]:
+        page = schema.page.c
+        unanalysed = _in_segment(owner_id, segment_id).where(page.analysed_seq < page.last_seq).order_by(page.no)
+        with self._read() as c:
+            return _noted_pages(c, owner_id, c.execute(unanalysed).all())
+
+    def pages_read_by(
+        self, owner_id: OwnerId, analyst: str, segment_id: SegmentId, now: datetime, limit: int
+    ) -> tuple[NotedPage, ...]:
+        page = schema.page.c
+        read = _in_segment(owner_id, segment_id).where(
+            page.read_by == analyst,
+            _may_be_redone(now),
+            page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
+        )
+        with self._read() as c:
+            rows = c.execute(read.order_by(page.no).limit(limit)).all()
+            return tuple(
+                replace(noted, attempts=row.redo_tries or 0, retry_at=None)
+                for noted, row in zip(_noted_pages(c, owner_id, rows), rows, strict=True)
+            )
+
+    def page_vectors(self, owner_id: OwnerId, segment_id: SegmentId) -> list[Vector]:
+        with self._read() as c:
+            found = reads.segment_page_vectors(c, owner_id, segment_id, setting(c, "embedder"))
+        return [vector for vector in found if vector is not None]
 
     def backlog(
         self,
@@ -377,11 +388,11 @@ def _refusal(c: Connection, owner_id: OwnerId, revision: int, lease: Lease | Non
 
 
 def _noted_pages(
-    c: Connection, owner_id: OwnerId, rows: Sequence[Any], short: int, embedder: str, *, proposals: bool
+    c: Connection, owner_id: OwnerId, rows: Sequence[Any], short: int = 0, *, proposals: bool = True
 ) -> tuple[NotedPage, ...]:
     """Pages with their vectors and notes, and with what these propose if it is asked for; rows are of
     `reads.select_pages`."""
-    views = reads.page_views(c, owner_id, rows, short, embedder)
+    views = reads.page_views(c, owner_id, rows, short, setting(c, "embedder"))
     numbers = {row.page_id: row.noted_no for row in rows if proposals and row.noted_no is not None}
     notes = item_decisions(c, owner_id, Noted, numbers)
     return tuple(
@@ -405,20 +416,9 @@ def _proposed(note: Noted | None) -> PersonaChange:
     return PersonaChange(facts=note.facts, traits=note.traits, profile=note.profile)
 
 
-def _unread(c: Connection, owner_id: OwnerId, selection: Unread) -> Sequence[Any]:
-    asked = {
-        "owner": owner_id,
-        "short": selection.short,
-        "now": micros(selection.now),
-        "quiet": _micros_of(selection.quiet_s),
-        "limit": selection.limit,
-    }
-    return c.execute(_select_unread(open_too=selection.open_too), asked).all()
-
-
 @cache
 def _select_unread(*, open_too: bool) -> Any:
-    """The pages of an `Unread`; made once, because each step of a claim asks it."""
+    """Made once, because each step of a claim asks it."""
     page, owner, said = schema.page, schema.owner, schema.utterance
     owner_id, short = bindparam("owner", type_=page.c.owner_id.type), bindparam("short", type_=Integer)
     now, quiet = (bindparam(name, type_=said.c.recorded_at.type) for name in ("now", "quiet"))
@@ -431,6 +431,10 @@ def _select_unread(*, open_too: bool) -> Any:
 
 def _in_order(owner_id: Any) -> Any:
     return reads.select_pages(owner_id).order_by(schema.page.c.no)
+
+
+def _in_segment(owner_id: OwnerId, segment_id: SegmentId) -> Any:
+    return reads.select_pages(owner_id).where(schema.page.c.segment_id == segment_id)
 
 
 def _is_open(owner_id: Any, short: Any) -> Any:
@@ -462,16 +466,6 @@ def _may_be_placed(row: Any, now: datetime) -> bool:
 def _is_pending(short: Any) -> Any:
     page, owner = schema.page, schema.owner
     return and_(page.c.segment_id.is_(None), page.c.no.between(1, owner.c.pages - short))
-
-
-def _last_read_by(selection: ReadBy) -> list[Any]:
-    page = schema.page.c
-    return [
-        page.segment_id == selection.segment_id,
-        page.read_by == selection.analyst,
-        _may_be_redone(selection.now),
-        page.annotated_seq == page.last_seq,  # else it is read first, as it stands now
-    ]
 
 
 def _may_be_redone(now: datetime) -> Any:
