@@ -23,7 +23,7 @@ from embermem import Memory
 from embermem.bootstrap import copy_store
 from embermem.core.config import load
 from embermem.core.errors import BudgetSpent
-from embermem.core.types import CallsBy, PageId, SegmentId
+from embermem.core.types import CallsBy, PageId, Scope, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.owner_memory.documents import originals_of_source, remove_document
 from embermem.protocols import Call, FactSelection, Limits, Purpose
@@ -327,7 +327,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.renew(lease, now, 60)
     pages = [page.id for page in mine.pages()][:2]
     store.postpone(lease, pages, "no", now)
-    store.postpone(lease, pages, "", now + timedelta(seconds=1), tried=False, redo=True)
+    store.postpone_redo(lease, pages, "", now + timedelta(seconds=1), tried=False)
     store.release(lease, due_at=now, error=None)
     segment = mine.segments()[0]
     store.unread_pages(owner.id, 1, open_too=False, now=now, quiet_s=5.0, limit=5)
@@ -338,12 +338,14 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.page_vectors(owner.id, segment.id)
     store.backlog(owner.id, 1, now=now, vectors_of="hashed", analyst="extractive-v1", retry_after=now, quiet_s=5.0)
     mine.pages(tier="pending")
-    store.pages(owner.id, 1, said_before=now, segment=segment.id, after=1)
+    store.pages(owner.id, 1, segment=segment.id, after=1)
+    store.pages_said_before(owner.id, now)
+    store.all_pages(owner.id)
     store.chains(owner.id, ids=[chain.id for chain in mine.chains()])
     store.facts(owner.id, FactSelection(resting_on=frozenset([1, 2, 3])))
     store.changes(owner.id, kinds=())
     store.visit(owner.id, {SegmentId(segment.id): 1}, now)
-    store.pages(owner.id, 3, ids=[PageId(pages[0])])
+    store.pages_by_id(owner.id, [PageId(pages[0])])
     store.due(now, 5)
     store.replica_lag_s()
     for as_of, valid_at in ((now, None), (None, NOW), (now, NOW)):
@@ -357,6 +359,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     mine.changes(since=NOW)
     store.segment_timeline(owner.id)
     store.persona_timeline(owner.id)
+    mine.segments(scope=Scope(threads=["main"]), as_of=now)
     fact = mine.facts()[0]
     mine.why(fact.id)
     mine.retention()

@@ -189,7 +189,7 @@ def test_a_key_given_again_gives_what_it_gave_and_other_content_is_refused(store
 def test_an_unknown_owner_has_nothing(store: SqlStore) -> None:
     assert store.owner_state(BOB.id) is None
     assert store.pages(BOB.id, 7) == ()
-    assert store.pages(BOB.id, 7, ids=[PageId("p")]) == ()
+    assert store.pages_by_id(BOB.id, [PageId("p")], 7) == ()
     assert store.segments(BOB.id) == ()
     assert store.facts(BOB.id) == store.facts(BOB.id, ENDED) == ()
     assert store.claim(BOB.id, "w", NOW, 60) is None
@@ -350,12 +350,12 @@ def test_changes_are_found_by_the_ids_that_stand_in_them_whole(store: SqlStore) 
     apply(store, FactRetired(fact_id=FactId("f1"), superseded_by=FactId("f11"), valid_to=None))
     apply(store, replace(fact("f2"), text='says "f1"'))
     apply(store, *noted(added.page_ids[0], 1))
-    assert [c.no for c in store.changes(ALICE.id, naming="f1")] == [1, 3]
-    assert [c.no for c in store.changes(ALICE.id, naming="f11")] == [2, 3]
-    assert [c.no for c in store.changes(ALICE.id, naming=added.page_ids[0])] == [5]
+    assert [c.no for c in store.changes_naming(ALICE.id, "f1")] == [1, 3]
+    assert [c.no for c in store.changes_naming(ALICE.id, "f11")] == [2, 3]
+    assert [c.no for c in store.changes_naming(ALICE.id, added.page_ids[0])] == [5]
     for nothing in ("f", "%", '"', "f1\x00", "\\", 'says "f1"x'):
-        assert store.changes(ALICE.id, naming=nothing) == ()
-    assert store.changes(BOB.id, naming="f1") == ()
+        assert store.changes_naming(ALICE.id, nothing) == ()
+    assert store.changes_naming(BOB.id, "f1") == ()
 
 
 def test_of_all_changes_the_decisions_of_some_kinds_are_read(store: SqlStore) -> None:
@@ -504,11 +504,11 @@ def test_a_postponed_page_waits_with_its_error_and_those_behind_it_wait_too(stor
     assert names(pending(store, 2, 9, NOW)) == pages[:1]
     assert [p.attempts for p in pending(store, 2, 9, NOW + MINUTE)] == [0, 1, 0]
     assert pending_since(store, 2) == (1, NOW, NOW + MINUTE)
-    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
+    (page,) = store.pages_by_id(ALICE.id, [pages[1]], 2)
     assert page is not None
     assert (page.error, page.tier) == ("the model said no", Tier.PENDING)
     apply(store, *placed(pages[0]), *placed(pages[1]))
-    (page,) = store.pages(ALICE.id, 2, ids=[pages[1]])
+    (page,) = store.pages_by_id(ALICE.id, [pages[1]], 2)
     assert page is not None
     assert (page.error, page.tier) == (None, Tier.MID)
 
@@ -538,11 +538,11 @@ def test_pages_that_an_analyst_read_last_are_found_by_segment_and_may_have_to_wa
     for tries in (0, 1, 2):
         found = store.pages_read_by(ALICE.id, "test", SegmentId("s1"), NOW + tries * MINUTE, 9)
         assert [(p.view.page.id, p.attempts) for p in found] == [(pages[0], tries), (pages[1], 0)]
-        store.postpone(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE, redo=True)
+        store.postpone_redo(lease, [pages[0]], "the model said no", NOW + (tries + 1) * MINUTE)
     assert backlog(store, analyst="test", now=NOW).to_redo == {"s1": 1, "s2": 1}
-    store.postpone(lease, pages[1:3], "", NOW + MINUTE, tried=False, redo=True)
+    store.postpone_redo(lease, pages[1:3], "", NOW + MINUTE, tried=False)
     assert backlog(store, analyst="test").redo_at == NOW + MINUTE
-    (page,) = store.pages(ALICE.id, 2, ids=[pages[0]])
+    (page,) = store.pages_by_id(ALICE.id, [pages[0]], 2)
     assert page is not None
     assert page.error == "the model said no"
     again, _ = noted(pages[0], 2)
@@ -1019,7 +1019,7 @@ def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Sql
     apply(store)
     with pytest.raises(RevisionMoved):
         store.forget(ALICE, erasure((page, 1)), now=NOW, revision=0)
-    assert store.pages(ALICE.id, SHORT, ids=[page])
+    assert store.pages_by_id(ALICE.id, [page], SHORT)
 
 
 def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: SqlStore) -> None:
@@ -1047,7 +1047,7 @@ def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: SqlStore) 
 
 def test_facts_and_utterances_are_found_by_id_by_their_owner_alone(store: SqlStore) -> None:
     said = append(store).utterance_ids[0]
-    (found,) = store.utterances(ALICE.id, ids=[said])
+    (found,) = store.utterances_by_id(ALICE.id, [said])
     assert (found.id, found.text) == (said, "Hello")
-    assert store.utterances(BOB.id, ids=[said]) == ()
+    assert store.utterances_by_id(BOB.id, [said]) == ()
     assert store.facts(ALICE.id, FactSelection(ids=frozenset({FactId("f1")}))) == ()

@@ -60,9 +60,9 @@ def in_conflict(
 
 def settled(store: History, owner_id: OwnerId, revision: int | None = None) -> _Settled:
     """The pairs of facts of which callers said that both may stay, also as of a change."""
-    before = None if revision is None else revision + 1
-    changes = store.changes(owner_id, before=before, causes=RULING, kinds=(ConflictSettled, Undone))
-    return rulings_of(changes, lambda: b"").settled
+    changes = store.changes(owner_id, causes=RULING, kinds=(ConflictSettled, Undone))
+    upto = [one for one in changes if revision is None or one.no <= revision]
+    return rulings_of(upto, lambda: b"").settled
 
 
 def _known_first(fact: Fact) -> tuple[int, str]:

@@ -174,7 +174,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.pages(self.owner.id, 0, documents=True)
+        pages = self._store.all_pages(self.owner.id)
         own = (self.owner.user, self.owner.agent, *Role)
         return {"pages": frozenset(forgetting.matching(pages, query, own))}
 
@@ -186,7 +186,7 @@ class Forgetting(Handle):
         seen = in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=NOW)
         if seen is None:
             raise InputError("scope leaves nothing out; `forget_owner` removes the whole memory")
-        whole, cut = seen.pages()
+        whole, cut = self._store.pages_within(self.owner.id, seen.within)
         if cut:
             raise InputError(
                 f"only a part of {len(cut)} pages is in scope, such as of {min(cut)}; nothing was forgotten: give a"

@@ -183,7 +183,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
             if kind_of(item_id) == "utterance":
                 self.utterance(item_id)
                 return ()  # what was said never changes
-            log = item_history.history(store.changes(owner_id, naming=item_id), item_id)
+            log = item_history.history(store.changes_naming(owner_id, item_id), item_id)
             if not log:
                 self.get(item_id)
         else:
@@ -218,9 +218,8 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         found: Sequence[object]
         match kind_of(item_id):
             case "page":
-                found = store.pages(
-                    owner_id, self._parts.settings.short_term_pages, ids=[PageId(item_id)], moment=moment
-                )
+                short = self._parts.settings.short_term_pages
+                found = store.pages_by_id(owner_id, [PageId(item_id)], short, moment=moment)
             case "fact":
                 found = store.facts(owner_id, FactSelection(ids=frozenset({FactId(item_id)})), moment)
             case "segment":

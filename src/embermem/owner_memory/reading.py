@@ -317,7 +317,7 @@ class Reading(Handle):
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
         """Return one page, also as of a time. Raises NotFound."""
         short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
-        found = self._store.pages(self.owner.id, short, moment=moment, ids=[PageId(page_id)])
+        found = self._store.pages_by_id(self.owner.id, [PageId(page_id)], short, moment=moment)
         ends = found[0].expires_at if found else None
         if not found or (ends is not None and ends <= self._parts.clock()):
             raise self._none_such("page", page_id)
@@ -325,7 +325,7 @@ class Reading(Handle):
 
     def utterance(self, utterance_id: str) -> Utterance:
         """Return one utterance. Raises NotFound."""
-        found = self._store.utterances(self.owner.id, ids=[UtteranceId(utterance_id)])
+        found = self._store.utterances_by_id(self.owner.id, [UtteranceId(utterance_id)])
         if not found or found[0].page_id in self._hidden().pages:
             raise self._none_such("utterance", utterance_id)
         return found[0]
@@ -541,12 +541,12 @@ class Reading(Handle):
         wanted = None if kinds is None else _decisions(kinds)
         if not 0 <= wait_s <= LONGEST_WAIT_S:
             raise InputError(f"wait_s = {wait_s} is not allowed; a number of seconds from 0 to {LONGEST_WAIT_S:g}")
+        read = self._store.changes if before is None else partial(self._store.last_changes, before=before)
         until, pause = time.monotonic() + wait_s, _FIRST_LOOK_S
         while True:
             state = self.state()
-            found = self._store.changes(
-                self.owner.id, since=since, limit=limit, before=before, causes=causes, kinds=wanted
-            )
+            after = since if isinstance(since, int) else self._store.revision_at(self.owner.id, since)
+            found = read(self.owner.id, since=after, limit=limit, causes=causes, kinds=wanted)
             while not found and (left := until - time.monotonic()) > 0 and self.state() == state:
                 time.sleep(min(pause, left))
                 pause = min(2 * pause, _LONGEST_LOOK_S)
@@ -581,7 +581,7 @@ class Reading(Handle):
     def change(self, no: int) -> Change:
         """Return one change by its number. Raises NotFound."""
         messages.whole(no, "no", 1)
-        found = self._store.changes(self.owner.id, since=no - 1, before=no + 1, limit=1)
+        found = self._store.last_changes(self.owner.id, 1, since=no - 1, before=no + 1)
         if not found:
             raise NotFound(f"there is no change {no}")
         return found[0]
@@ -591,8 +591,8 @@ class Reading(Handle):
         do. Raises NotFound."""
         from embermem.memoryos.history import item_history
 
-        found = item_history.history(self._store.changes(self.owner.id, naming=item_id), item_id)
-        if not found and not self._store.pages(self.owner.id, 0, ids=[PageId(item_id)]):
+        found = item_history.history(self._store.changes_naming(self.owner.id, item_id), item_id)
+        if not found and not self._store.pages_by_id(self.owner.id, [PageId(item_id)]):
             raise self._none_such("fact, page, segment or chain", item_id)
         return found
 
@@ -614,7 +614,7 @@ class Reading(Handle):
         out once for each state of the memory, and of now not all facts are read for it."""
         moment = self._moment(as_of)
         state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
-        at = "" if state is None else self._parts.store.delta(self.owner.id, state.seq, state.revision, "", 0).mark
+        at = "" if state is None else self._store.mark(self.owner.id, state.seq, state.revision)
         known = kept.pop(key, None)
         if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
             people = self._people_now() if moment.is_now else self._people_of(self._persona_then(as_of), moment)

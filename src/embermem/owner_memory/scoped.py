@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
-from embermem.core.types import Chain, Fact, FactId, Kind, Owner, PageId, Scope, Segment, Source
+from embermem.core.types import Chain, Fact, FactId, Kind, Owner, Scope, Segment, Source
 from embermem.protocols import ALL_FACTS, FactSelection, Moment, Within
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["InScope", "in_scope"]
 
 _Told = TypeVar("_Told", Segment, Chain)
-_AT_ONCE = 500
-"""Sources looked for in one read."""
 
 
 def in_scope(
@@ -75,12 +73,6 @@ class InScope:
         """Those all of whose pages and sources are in scope."""
         return self._whole(chains)
 
-    def pages(self) -> tuple[frozenset[PageId], frozenset[PageId]]:
-        """The pages all of which is in scope, and those part of which is."""
-        shown = self._shown(None, self.within)
-        whole = self._uncut(shown)
-        return whole, frozenset(shown) - whole
-
     def _others(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         """The facts that some name, and that are not among them."""
         named = {one for fact in facts for one in (fact.superseded_by, *fact.conflicts) if one is not None}
@@ -92,20 +84,15 @@ class InScope:
         there = self._inside(source for fact in facts for source in fact.sources)
         return {fact.id for fact in facts if self._stands(fact, there)}
 
-    def _stands(self, fact: Fact, there: set[int]) -> bool:
+    def _stands(self, fact: Fact, there: frozenset[int]) -> bool:
         if fact.sources:
             return all(source.seq in there for source in fact.sources)
         return not self.within.scope.needs_sources and (self.wanted is None or self.wanted.has(fact))
 
-    def _inside(self, sources: Iterable[Source]) -> set[int]:
+    def _inside(self, sources: Iterable[Source]) -> frozenset[int]:
         """The seqs of the utterances that are in scope, of those that something rests on."""
-        found: set[int] = set()
-        ids = sorted({source.utterance_id for source in sources})
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
-            said = self.store.utterances(self.owner.id, ids=some, within=self._of_sources, moment=self.moment)
-            found.update(one.seq for one in said)
-        return found
+        ids = {source.utterance_id for source in sources}
+        return self.store.seqs_within(self.owner.id, ids, self._of_sources, moment=self.moment)
 
     @property
     def _of_sources(self) -> Within:
@@ -115,26 +102,13 @@ class InScope:
     def _whole(self, items: Sequence[_Told]) -> tuple[_Told, ...]:
         if not items or not self.within.scope.tells(Kind.SEGMENT):
             return ()
-        pages = self._uncut(self._shown({page_id for one in items for page_id in one.page_ids}, self._of_sources))
+        pages, _ = self.store.pages_within(self.owner.id, self._of_sources, moment=self.moment)
         there = self._inside(source for one in items for source in one.sources)
         return tuple(
             one
             for one in items
             if pages.issuperset(one.page_ids) and all(source.seq in there for source in one.sources)
         )
-
-    def _shown(self, ids: Iterable[PageId] | None, within: Within) -> dict[PageId, int]:
-        """How many utterances of each page are in scope: of some pages, or of all."""
-        some = None if ids is None else frozenset(ids)
-        found = self.store.pages(
-            self.owner.id, within.short, moment=self.moment, ids=some, within=within, documents=True
-        )
-        return {page.id: len(page.utterances) for page in found}
-
-    def _uncut(self, shown: dict[PageId, int]) -> frozenset[PageId]:
-        """Those of some pages that have no more utterances than these."""
-        whole = self.store.pages(self.owner.id, self.within.short, moment=self.moment, ids=frozenset(shown))
-        return frozenset(page.id for page in whole if len(page.utterances) == shown[page.id])
 
 
 def _ended_within(fact: Fact, told: set[FactId]) -> bool:

@@ -92,7 +92,6 @@ __all__ = [
     "Use",
     "VectorBatch",
     "Version",
-    "Wiped",
     "Within",
 ]
 
@@ -657,19 +656,10 @@ class Trail:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wiped:
-    """What came of wiping a store's files: whether they hold no byte of what was deleted, and the paths of backups and
-    copies, as far as the store knows them, that still hold one of some utterances or facts."""
-
-    scrubbed: bool
-    backups: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Remains:
     """Where something that is to be gone is found: those of its ids that stand in any table, or in the log but for what
     says that they were forgotten; those of its utterances in the bytes of the store's files, in use or not, where they
-    were scrubbed and can be read; and what `Wiped` says."""
+    were scrubbed and can be read; and the backups that still hold one of them."""
 
     rows: tuple[str, ...]
     bytes: frozenset[str]

@@ -56,7 +56,6 @@ from embermem.protocols.records import (
     Trail,
     Use,
     VectorBatch,
-    Wiped,
     Within,
 )
 
@@ -121,12 +120,17 @@ class ConversationLog(Protocol):
         after_seq: int = 0,
         limit: int | None = None,
         *,
-        ids: Collection[UtteranceId] | None = None,
         within: Within | None = None,
-        moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
-        """Utterances in order: the next `limit` after a seq, or those with some ids; those in scope, where `moment`
-        says in which tier a page was."""
+        """The next `limit` utterances after a seq, in order; those in scope."""
+
+    def utterances_by_id(self, owner_id: OwnerId, ids: Collection[UtteranceId]) -> tuple[Utterance, ...]:
+        """Utterances with some ids, in order."""
+
+    def seqs_within(
+        self, owner_id: OwnerId, ids: Collection[UtteranceId], within: Within, *, moment: Moment = NOW
+    ) -> frozenset[int]:
+        """The seqs of those utterances of some ids that are in scope; `moment` says in which tier a page was."""
 
 
 class ChangeLog(Protocol):
@@ -155,17 +159,32 @@ class ChangeLog(Protocol):
     def changes(
         self,
         owner_id: OwnerId,
-        *,
-        since: int | datetime = 0,
-        before: int | None = None,
+        since: int = 0,
         limit: int | None = None,
+        *,
         causes: Collection[Cause] | None = None,
-        naming: str | None = None,
         kinds: Collection[type[Decision]] | None = None,
     ) -> tuple[Change, ...]:
-        """Changes in order: the next `limit` after `since`, a number or the time by which others were recorded, or with
-        `before` the last `limit` below it; those of some causes; those in whose decisions the id `naming` stands. With
-        `kinds` each has its decisions of these kinds alone: the others are not even decoded."""
+        """The next `limit` changes after number `since`, in order; those of some causes. With `kinds` each has its
+        decisions of these kinds alone: the others are not even decoded."""
+
+    def last_changes(
+        self,
+        owner_id: OwnerId,
+        limit: int | None,
+        *,
+        since: int = 0,
+        before: int | None = None,
+        causes: Collection[Cause] | None = None,
+        kinds: Collection[type[Decision]] | None = None,
+    ) -> tuple[Change, ...]:
+        """The last `limit` changes with a number below `before`, in order; otherwise as `changes`."""
+
+    def changes_naming(self, owner_id: OwnerId, item_id: str) -> tuple[Change, ...]:
+        """The changes in whose decisions an id stands, in order."""
+
+    def revision_at(self, owner_id: OwnerId, at: datetime) -> int:
+        """The number of the last change recorded by a time; 0 before the first."""
 
     def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
         """Where the logs stood at a time: the seq and revision of the last utterance and the last change recorded at or
@@ -185,20 +204,32 @@ class MemoryReads(Protocol):
         *,
         moment: Moment = NOW,
         tier: Tier | None = None,
-        ids: Collection[PageId] | None = None,
         thread: ThreadId | None = None,
         segment: SegmentId | None = None,
-        said_before: datetime | None = None,
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
         within: Within | None = None,
-        documents: bool = False,
     ) -> tuple[Page, ...]:
-        """Pages in order: those of a tier (short-term memory has `short` pages), of some ids, of a thread, of a
-        segment, wholly said before a time; the newest `limit` of those with a number above `after` and below `before`.
-        At a moment, each has what of it was said by then. Passages of documents are among them only with `documents`,
-        by their ids, or by their thread."""
+        """Pages in order: those of a tier (short-term memory has `short` pages), of a thread, of a segment; the newest
+        `limit` of those with a number above `after` and below `before`. At a moment, each has what of it was said by
+        then. Passages of documents are among them only by their thread."""
+
+    def pages_by_id(
+        self, owner_id: OwnerId, ids: Collection[PageId], short: int = 0, *, moment: Moment = NOW
+    ) -> tuple[Page, ...]:
+        """Pages of some ids, in order, passages of documents too."""
+
+    def all_pages(self, owner_id: OwnerId) -> tuple[Page, ...]:
+        """All pages, with the passages of documents."""
+
+    def pages_said_before(self, owner_id: OwnerId, at: datetime) -> tuple[Page, ...]:
+        """Pages wholly said before a time."""
+
+    def pages_within(
+        self, owner_id: OwnerId, within: Within, *, moment: Moment = NOW
+    ) -> tuple[frozenset[PageId], frozenset[PageId]]:
+        """The pages all of which is in scope, and those part of which is, passages of documents too."""
 
     def segments(
         self,
@@ -237,6 +268,9 @@ class WorkingSetSource(Protocol):
     """The data of an owner's index, and what is new since its last update."""
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta: ...
+
+    def mark(self, owner_id: OwnerId, seq: int, revision: int) -> str:
+        """The `Delta.mark` of what stands at (seq, revision)."""
 
     def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
         """All versions of what a recall looks at of segments: any moment is a choice among them. With `summaries`, for
@@ -337,10 +371,20 @@ class PageWork(Protocol):
         until: datetime,
         *,
         tried: bool = True,
-        redo: bool = False,
     ) -> None:
-        """Pages wait until a time to be read, or with `redo` to be read again: an analyst failed on them, with this
-        error. Not `tried`: it was not asked, and no attempt is counted."""
+        """Pages wait until a time to be read: an analyst failed on them, with this error. Not `tried`: it was not
+        asked, and no attempt is counted."""
+
+    def postpone_redo(
+        self,
+        lease: Lease,
+        page_ids: Sequence[PageId],
+        error: str,
+        until: datetime,
+        *,
+        tried: bool = True,
+    ) -> None:
+        """The same of pages that are to be read again."""
 
     def tails(self, owner_id: OwnerId, before: Mapping[ThreadId, int]) -> Mapping[ThreadId, ChainTail]:
         """For each thread the newest read page with a number below the one named, and its chain."""
@@ -407,9 +451,12 @@ class Forgetting(Protocol):
         Keyed hashes of the messages and of the keys of `add` are kept apart, so that `append` stores neither again.
         """
 
-    def wipe(self, ids: Collection[str] = ()) -> Wiped:
+    def wipe(self) -> bool:
         """Bring the store's files to where they hold no byte of what was deleted, where something was and that holds
-        others up for a moment at most; else it stays due. `backups` are those that hold one of the ids."""
+        others up for a moment at most. False: it stays due."""
+
+    def backups_holding(self, ids: Collection[str]) -> tuple[str, ...]:
+        """The paths of backups and copies, as far as the store knows them, that hold one of some ids."""
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
         """The places where content that a receipt names as forgotten is still found."""

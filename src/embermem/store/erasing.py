@@ -46,7 +46,7 @@ from embermem.core.types import DocumentId, Forgotten, Owner, OwnerId, PageId, S
 from embermem.core.user_overrides import mark_of_key
 from embermem.core.vector_sums import sum_bytes
 from embermem.languages.text_marks import mark_of_text, marks_of_message
-from embermem.protocols import Erasure, Receipt, Remains, Wiped
+from embermem.protocols import Erasure, Receipt, Remains
 from embermem.store import checkpoints, schema
 from embermem.store.backup_list import chained, known_backups, known_copies, remember_begun, remember_copy
 from embermem.store.codec import decisions_from, decisions_text, micros, moment, offset_of, sum_from
@@ -229,10 +229,9 @@ class Erasing(States):
 
         return self._database.scrub(done) and not self.scrub_due()
 
-    def wipe(self, ids: Collection[str] = ()) -> Wiped:
-        return Wiped(scrubbed=not self.scrub_due() or self._scrub_by_itself(), backups=self._backups(ids))
-
-    def _scrub_by_itself(self) -> bool:
+    def wipe(self) -> bool:
+        if not self.scrub_due():
+            return True
         try:
             with self._read() as c:
                 by_itself = self._database.scrubs_by_itself(c)
@@ -257,10 +256,9 @@ class Erasing(States):
             found = self._database.remains(said) if scrubbed else frozenset()
         except OSError as error:
             raise StoreError(f"{self._database.place}: its files cannot be read: {error}") from error
-        return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self._backups([*said, *facts]))
+        return Remains(rows=rows, bytes=found, scrubbed=scrubbed, backups=self.backups_holding([*said, *facts]))
 
-    def _backups(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Files beside the store, copies and backups that were made of it, that hold one of the ids."""
+    def backups_holding(self, ids: Collection[str]) -> tuple[str, ...]:
         if not ids:
             return ()
         with self._read() as c:

@@ -194,8 +194,8 @@ class Projector:
             self._connection.execute(delete(table).where(table.c.owner_id == self._owner_id))
             self._barred = {}
             kinds = (changes.TextsBarred, changes.Undone)
-            known = logged(self._connection, self._owner_id, 0, causes=_BARRING, before=self._no + 1, kinds=kinds)
-            for no, texts in changes.barred_by(known):
+            known = logged(self._connection, self._owner_id, causes=_BARRING, kinds=kinds)
+            for no, texts in changes.barred_by([one for one in known if one.no <= self._no]):
                 self._bar(no, texts)
         if self._barred:
             statement = upsert(self._connection, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import BindParameter, ColumnElement, Table, Update, and_, bindpa
 from sqlalchemy.engine import Connection
 
 from embermem.core.errors import RevisionMoved
-from embermem.core.types import Owner, OwnerId, Utterance, UtteranceId
+from embermem.core.types import Owner, OwnerId, Utterance
 from embermem.protocols import OwnerState, Receipt
 from embermem.store import schema
 from embermem.store.engines.words import replacing, upsert
@@ -98,16 +98,13 @@ def ensure_owner(c: Connection, owner: Owner, at: int) -> bool:
 def utterances(
     c: Connection,
     owner_id: OwnerId,
-    after_seq: int,
+    after_seq: int = 0,
     limit: int | None = None,
-    ids: Collection[UtteranceId] | None = None,
     where: Sequence[ColumnElement[bool]] = (),
 ) -> tuple[Utterance, ...]:
     table = schema.utterance
-    query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq)
-    if ids is not None:
-        query = query.where(table.c.id.in_(sorted(ids)))
-    rows = c.execute(query.where(*where).order_by(table.c.seq).limit(limit))
+    query = select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq, *where)
+    rows = c.execute(query.order_by(table.c.seq).limit(limit))
     return tuple(reads.utterance_from(row) for row in rows)
 
 

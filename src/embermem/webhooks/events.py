@@ -62,7 +62,7 @@ def news(
         at = Position(seq=until.seq, revision=since.revision)
         told.append(Event(name="page", position=at, data=_page(shown, since, until, text)))
     if until.revision > since.revision:
-        changes = store.changes(owner_id, since=since.revision, limit=until.revision - since.revision)
+        changes = store.changes(owner_id, since.revision, until.revision - since.revision)
         told += (_change(one, until.seq, text) for one in changes if one.no <= until.revision)
     return tuple(told)
 

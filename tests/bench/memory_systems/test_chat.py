@@ -62,7 +62,7 @@ def test_query_and_reply_are_one_page_when_it_was_read_and_a_model_that_fails_lo
     assert reply.text == REPLY
     assert "I moved to Lyon." in " ".join(hit.utterance.text for hit in reply.context.hits)
     assert said(memory, alice) == [["I moved to Lyon.", "How is it there?"], ["Where do I live now?", REPLY]]
-    (page,) = memory.store.pages(alice.owner.id, 7, ids=[reply.page_id])
+    (page,) = memory.store.pages_by_id(alice.owner.id, [reply.page_id], 7)
     assert {(u.role.value, u.speaker, u.thread) for u in page.utterances} == {
         ("user", "alice", "s2"),
         ("assistant", "assistant", "s2"),

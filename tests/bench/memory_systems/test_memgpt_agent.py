@@ -190,7 +190,7 @@ def test_what_is_pending_or_was_written_meanwhile_is_learnt_once(opened: Opened,
 
     system, alice = opened("three.db")
     added = alice.add("I like tea.")
-    (asked,) = alice._memory.store.utterances(alice.owner.id, ids=added.utterance_ids)
+    (asked,) = alice._memory.store.utterances_by_id(alice.owner.id, added.utterance_ids)
     model.says(call("core_memory_append", label="human", content="likes tea", heartbeat=True), send("Tea it is."))
     reply = system.reply(alice.owner, asked, system=None, style=None)
     alice.add_messages([{"role": "assistant", "content": reply.text}])  # and `stored` is never called

@@ -366,7 +366,7 @@ class OwnerSystem:
     def _said(self, role: Role, text: str, at: At, thread: str) -> Utterance:
         """What is stored of a message of a chat."""
         added = self.add_messages([{"role": role.value, "content": text}], at=at, thread=thread)
-        (utterance,) = self._memory.store.utterances(self.owner.id, ids=added.utterance_ids)
+        (utterance,) = self._memory.store.utterances_by_id(self.owner.id, added.utterance_ids)
         return utterance
 
     def visit(self, hits: Iterable[Hit]) -> None:

@@ -34,7 +34,7 @@ def forget(
     def erase() -> Forgotten:
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
+            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe())
         made = replace(decided.forgotten, change_no=decided.revision + 1)
         receipt = receipt_of(made)
         store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
@@ -53,7 +53,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
         if not dry_run:
             store.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
-    pages, persona = store.pages(owner.id, 0, documents=True), store.persona(owner.id)
+    pages, persona = store.all_pages(owner.id), store.persona(owner.id)
     facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
     said = [u for page in pages for u in page.utterances]
     marks: list[str] = []
@@ -134,6 +134,6 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
 
 def done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
-    wiped = store.wipe([*forgotten.utterances, *forgotten.facts])
+    scrubbed, backups = store.wipe(), store.backups_holding([*forgotten.utterances, *forgotten.facts])
     mark = mark_of_key(store.secret()) if forgotten.marks else ""
-    return replace(forgotten, dry_run=False, scrubbed=wiped.scrubbed, backups=wiped.backups, key_mark=mark)
+    return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups, key_mark=mark)

@@ -147,11 +147,11 @@ class Impact:
         if named.fact is not None:
             return ()
         if named.pages is not None:
-            return self.store.pages(owner_id, 0, ids=[PageId(one) for one in named.pages])
+            return self.store.pages_by_id(owner_id, [PageId(one) for one in named.pages])
         if named.before is not None:
-            return self.store.pages(owner_id, 0, said_before=named.before)
+            return self.store.pages_said_before(owner_id, named.before)
         if named.page is not None:
-            pages = self.store.pages(owner_id, 0, ids=[PageId(named.page)])
+            pages = self.store.pages_by_id(owner_id, [PageId(named.page)])
         elif named.segment is not None:
             pages = self.store.pages(owner_id, 0, segment=SegmentId(named.segment))
         else:

@@ -80,7 +80,7 @@ class _ProvenanceQuery:
 
     def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
-        made = self._store.changes(self._owner_id, since=fact.change_no - 1, limit=1) if changes is None else changes
+        made = self._store.changes(self._owner_id, fact.change_no - 1, 1) if changes is None else changes
         return replace(
             self._why(fact.id, "fact", self._people.named(fact), fact.sources, made),
             held=fact.retired_at is None,
@@ -203,7 +203,7 @@ class _ProvenanceQuery:
 
     def _making(self, kind: str, item_id: str) -> list[Change]:
         """The changes with a decision of this item; in others it is only named."""
-        found = self._store.changes(self._owner_id, naming=item_id)
+        found = self._store.changes_naming(self._owner_id, item_id)
         return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
 
     def _why(self, item_id: str, kind: str, text: str, sources: Sequence[Source], changes: Sequence[Change]) -> Why:
@@ -221,7 +221,7 @@ class _ProvenanceQuery:
         )
 
     def _quote(self, source: Source) -> Quote | None:
-        found = self._store.utterances(self._owner_id, ids=[source.utterance_id])
+        found = self._store.utterances_by_id(self._owner_id, [source.utterance_id])
         return Quote(utterance=found[0], start=source.start, end=source.end) if found else None
 
 

@@ -266,7 +266,7 @@ class Claim:
         it may say that."""
         since = self.held.revision
         self.read_anew()
-        fresh = self.store.changes(self.owner.id, since=since)
+        fresh = self.store.changes(self.owner.id, since)
         if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
             self.ahead = self.annotated = None
 

@@ -14,8 +14,6 @@ from embermem.memoryos.ingest.promote import analyse
 from embermem.protocols import ChangeLog, FactSelection, FactState
 
 _STANDING = frozenset({FactState.HELD, FactState.ARCHIVED})
-_NO_LIMIT = 2**31 - 1
-"""Above every change's number."""
 
 
 def make_room(claim: Claim, protected: frozenset[SegmentId] = frozenset()) -> bool:
@@ -101,5 +99,5 @@ def fade(claim: Claim) -> bool:
 
 def faded_at(store: ChangeLog, owner: Owner) -> datetime | None:
     """When memories last faded."""
-    last = store.changes(owner.id, before=_NO_LIMIT, limit=1, causes=[Cause.RETENTION])
+    last = store.last_changes(owner.id, 1, causes=[Cause.RETENTION])
     return last[0].recorded_at if last else None

@@ -133,7 +133,7 @@ class Grouping:
         unknown = {one for one in chains if one not in self._segment_of and made_in(one) <= self._revision}
         if unknown:
             first = {one.page_ids[0]: one.id for one in self._store.chains(self._owner_id, ids=unknown) if one.page_ids}
-            for page in self._store.pages(self._owner_id, 0, ids=list(first)):
+            for page in self._store.pages_by_id(self._owner_id, list(first)):
                 if page.segment_id is not None:
                     self._segment_of[first[page.id]] = page.segment_id
         return {one: at for one in chains if (at := self._segment_of.get(one)) in self._segments and at is not None}

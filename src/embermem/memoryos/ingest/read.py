@@ -320,7 +320,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
         if not unusable or pace.hopeless:
             claim.redo_from = now + rest(claim.settings, 0)
         pages = [view.page.id for view in views]
-        claim.store.postpone(claim.lease, pages, str(error), now + rest(claim.settings, tries), redo=True)
+        claim.store.postpone_redo(claim.lease, pages, str(error), now + rest(claim.settings, tries))
         return claim.redo_from is None
     pace.answered(len(views))
     annotations = _with_earlier_proposals(batch, annotations)

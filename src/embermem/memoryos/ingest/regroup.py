@@ -238,7 +238,7 @@ class _LookingBack:
             return left
         else:
             stay = self._pages_of(left.id, members)
-            pages = self._claim.store.pages(self._claim.owner.id, 0, ids=stay)
+            pages = self._claim.store.pages_by_id(self._claim.owner.id, stay)
             ends = [(page.said_at, page.said_at) for page in pages]
         return replace(left, said_from=min(first for first, _ in ends), said_to=max(last for _, last in ends))
 
@@ -278,7 +278,7 @@ class _LookingBack:
             state = self._states[segment_id]
             if not any(part.text for part in state.parts):
                 own = self._pages_of(segment_id, self._grouping.members(segment_id))
-                pages = claim.store.pages(claim.owner.id, 0, ids=own[-_RETOLD:])
+                pages = claim.store.pages_by_id(claim.owner.id, own[-_RETOLD:])
                 told = [part for page in pages for part in claim.parts.writer.told(page, (), page.chain_id)]
                 state = replace(state, parts=segment_text.with_told(state.parts, told))
             self._states[segment_id] = segment_text.finished(state, spread, claim.parts.writer, self._settings)

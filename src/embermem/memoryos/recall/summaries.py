@@ -60,7 +60,7 @@ def of_pages(
     store: MemoryReads, owner_id: OwnerId, moment: Moment, pages: Sequence[PageId]
 ) -> tuple[Sequence[Segment], Sequence[Chain]]:
     """The segments of mid-term memory and the chains of some pages, at a moment."""
-    known = store.pages(owner_id, 0, moment=moment, ids=pages)
+    known = store.pages_by_id(owner_id, pages, moment=moment)
     segments = {page.segment_id for page in known if page.segment_id is not None}
     chains = {page.chain_id for page in known if page.chain_id is not None}
     return (

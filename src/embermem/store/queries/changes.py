@@ -33,19 +33,41 @@ class Changes(Transactions):
     def changes(
         self,
         owner_id: OwnerId,
-        *,
-        since: int | datetime = 0,
-        before: int | None = None,
+        since: int = 0,
         limit: int | None = None,
+        *,
         causes: Collection[Cause] | None = None,
-        naming: str | None = None,
         kinds: Collection[type[Decision]] | None = None,
     ) -> tuple[Change, ...]:
         with self._read() as c:
-            if isinstance(since, datetime):
-                row = _where_they_stood_at(c, owner_id, since)
-                since = 0 if row is None else _revision(row)
-            return changes(c, owner_id, since, limit, before=before, causes=causes, naming=naming, kinds=kinds)
+            return changes(c, owner_id, since, limit, causes=causes, kinds=kinds)
+
+    def last_changes(
+        self,
+        owner_id: OwnerId,
+        limit: int | None,
+        *,
+        since: int = 0,
+        before: int | None = None,
+        causes: Collection[Cause] | None = None,
+        kinds: Collection[type[Decision]] | None = None,
+    ) -> tuple[Change, ...]:
+        table = schema.change.c
+        query = _selected(owner_id, since, causes).order_by(table.no.desc()).limit(limit)
+        if before is not None:
+            query = query.where(table.no < before)
+        with self._read() as c:
+            return tuple(change_from(row, kinds) for row in c.execute(query).all()[::-1])
+
+    def changes_naming(self, owner_id: OwnerId, item_id: str) -> tuple[Change, ...]:
+        table = schema.change.c
+        query = _selected(owner_id, made_in(item_id) - 1).order_by(table.no)
+        with self._read() as c:
+            return tuple(map(change_from, c.execute(query.where(holds(c, Plain(table.decisions), json_text(item_id))))))
+
+    def revision_at(self, owner_id: OwnerId, at: datetime) -> int:
+        with self._read() as c:
+            return stood_at(c, owner_id, at)[1]
 
     def moment(self, owner_id: OwnerId, as_of: datetime) -> Moment:
         with self._read() as c:
@@ -70,25 +92,19 @@ def changes(
     since: int = 0,
     limit: int | None = None,
     *,
-    before: int | None = None,
     causes: Collection[Cause] | None = None,
-    naming: str | None = None,
     kinds: Collection[type[Decision]] | None = None,
 ) -> tuple[Change, ...]:
-    """The next `limit` changes after `since`, or with `before` the last `limit` below it; of some causes; those in
-    whose decisions an id stands; each with its decisions of some kinds only. In order. What is left out is not decoded.
-    """
+    """The next `limit` changes after `since`, of some causes, each with its decisions of some kinds only. In order.
+    What is left out is not decoded."""
+    query = _selected(owner_id, since, causes).order_by(schema.change.c.no).limit(limit)
+    return tuple(change_from(row, kinds) for row in c.execute(query))
+
+
+def _selected(owner_id: OwnerId, since: int, causes: Collection[Cause] | None = None) -> Select[Any]:
     table = schema.change
-    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since).limit(limit)
-    if causes is not None:
-        query = query.where(table.c.cause.in_([cause.value for cause in causes]))
-    if naming is not None:
-        query = query.where(table.c.no >= made_in(naming), holds(c, Plain(table.c.decisions), json_text(naming)))
-    if before is None:
-        rows = c.execute(query.order_by(table.c.no)).all()
-    else:
-        rows = c.execute(query.where(table.c.no < before).order_by(table.c.no.desc())).all()[::-1]
-    return tuple(change_from(row, kinds) for row in rows)
+    query = select(table).where(table.c.owner_id == owner_id, table.c.no > since)
+    return query if causes is None else query.where(table.c.cause.in_([cause.value for cause in causes]))
 
 
 def parts(

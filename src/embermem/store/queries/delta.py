@@ -74,6 +74,11 @@ class Deltas(States):
                 seq, revision = 0, 0
             return _newer(c, row, self._known(c, owner_id), seq, revision, embedder, dim, reset)
 
+    def mark(self, owner_id: OwnerId, seq: int, revision: int) -> str:
+        with self._read() as c:
+            row = c.execute(_HOW_FAR, {"owner": owner_id, "seq": seq, "revision": revision}).first()
+        return "" if row is None else _mark(row.said, row.changed)
+
 
 def _no_owner(had: bool, dim: int) -> Delta:
     """Nobody is there: whoever was, is forgotten."""
@@ -136,7 +141,7 @@ def _newer(
     return Delta(
         seq=owner.seq,
         revision=owner.revision,
-        utterances=utterances(c, owner_id, seq, None),
+        utterances=utterances(c, owner_id, seq),
         vector_seqs=np.array([row[0] for row in found], dtype=np.int64),
         vectors=StoredVectors([row[1] for row in found], dim),
         pages=tuple(sorted(_marks(c, owner_id, marks, revision), key=lambda one: one.no)),

@@ -225,7 +225,7 @@ class Documents(Erasing):
             places = sorted((from_json(row.passage, Passage).start, row.seq) for row in rows if row.passage is not None)
             wanted = [seq for at, seq in places if at >= start][:limit]
             found = [
-                one for some in reads.chunks(wanted) for one in utterances(c, owner_id, 0, where=[said.c.seq.in_(some)])
+                one for some in reads.chunks(wanted) for one in utterances(c, owner_id, where=[said.c.seq.in_(some)])
             ]
         place = {seq: at for at, seq in enumerate(wanted)}
         return tuple(sorted(found, key=lambda one: place[one.seq]))

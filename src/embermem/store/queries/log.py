@@ -14,7 +14,7 @@ from embermem.core.ids import new_id
 from embermem.core.paging import PageTail, joins
 from embermem.core.types import Added, Message, Owner, OwnerId, PageId, Role, ThreadId, Utterance, UtteranceId
 from embermem.languages.text_marks import marks_of_message
-from embermem.protocols import NOW, Moment, OwnerState, Within
+from embermem.protocols import OwnerState, Within
 from embermem.store import schema
 from embermem.store.codec import micros, row_of, zoned
 from embermem.store.erasing import Erasing, barred_marks, gone_marks, mark_of_receipt
@@ -112,14 +112,15 @@ class Log(Erasing):
         after_seq: int = 0,
         limit: int | None = None,
         *,
-        ids: Collection[UtteranceId] | None = None,
         within: Within | None = None,
-        moment: Moment = NOW,
     ) -> tuple[Utterance, ...]:
         with self._read() as c:
-            known = None if within is None or moment.is_now else self._known(c, owner_id, topics=True)
-            shown = () if within is None else said_within(c, owner_id, within, known, moment)
-            return utterances(c, owner_id, after_seq, limit, ids, shown)
+            shown = () if within is None else said_within(c, owner_id, within, None)
+            return utterances(c, owner_id, after_seq, limit, shown)
+
+    def utterances_by_id(self, owner_id: OwnerId, ids: Collection[UtteranceId]) -> tuple[Utterance, ...]:
+        with self._read() as c:
+            return utterances(c, owner_id, where=[schema.utterance.c.id.in_(sorted(ids))])
 
 
 def _still_new(

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, exists, fals
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import Noted
-from embermem.core.types import Kind, OwnerId, Page, PageId, Role, SegmentId, ThreadId, Tier
+from embermem.core.types import Kind, OwnerId, Page, PageId, Role, SegmentId, ThreadId, Tier, UtteranceId
 from embermem.protocols import NOW, Moment, Within
 from embermem.store import schema
 from embermem.store.codec import micros
@@ -38,63 +38,103 @@ class Pages(States):
         *,
         moment: Moment = NOW,
         tier: Tier | None = None,
-        ids: Collection[PageId] | None = None,
         thread: ThreadId | None = None,
         segment: SegmentId | None = None,
-        said_before: datetime | None = None,
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
         within: Within | None = None,
-        documents: bool = False,
     ) -> tuple[Page, ...]:
         page, said = schema.page.c, schema.utterance.c
-        others = (tier, thread, segment, said_before, after, before, limit, within)
-        if moment.is_now and ids is not None and len(ids) == 1 and all(one is None for one in others):
-            with self._read() as c:
-                row = c.execute(_ONE, {"then_of": owner_id, "one": next(iter(ids))}).first()
-                return () if row is None else reads.pages_from(c, owner_id, [row], short)
+        where = [page.no >= 1 if thread is None else page.thread == thread]
+        if after is not None:
+            where.append(page.no > after)
+        if before is not None:
+            where.append(page.no < before)
         with self._read() as c:
             known = None if moment.is_now else self._known(c, owner_id, topics=True)
-            query = reads.select_pages(owner_id) if known is None else select_present(owner_id, moment)
             shown = _said_by(moment)
             if within is not None:
                 shown += said_within(c, owner_id, within, known, moment)
-                query = query.where(page.page_id.in_(select(said.page_id).where(said.owner_id == owner_id, *shown)))
-            if not documents and ids is None and thread is None:
-                query = query.where(page.no >= 1)
-            if thread is not None:
-                query = query.where(page.thread == thread)
-            if said_before is not None:
-                query = query.where(page.page_id.in_(_said_before(owner_id, said_before)))
-            if after is not None:
-                query = query.where(page.no > after)
-            if before is not None:
-                query = query.where(page.no < before)
+                where.append(page.page_id.in_(select(said.page_id).where(said.owner_id == owner_id, *shown)))
             if known is None:
                 if tier is not None:
-                    query = query.where(_in_tier(tier, short))
+                    where.append(_in_tier(tier, short))
                 if segment is not None:
-                    query = query.where(page.segment_id == segment)
-                if limit is not None:
-                    query = query.order_by(page.no.desc()).limit(limit)
-            queries = [query]
-            if ids is not None:
-                queries = [query.where(reads.one_of(page.page_id, some)) for some in reads.chunks(sorted(set(ids)))]
-            rows = sorted((row for one in queries for row in c.execute(one)), key=lambda row: row.no)
-            standing: Callable[[Row[Any]], PageStanding] = PageStanding.now
-            if known is not None:
-                stood = _Standings(c, known, moment)
-                rows = [row for row in rows if segment is None or stood.places.get(row.page_id) == segment]
-                rows = [row for row in rows if tier is None or stood.at(row).tier(row.no, short) is tier]
-                standing = stood.noted(rows if limit is None else rows[-limit:])
-            if limit is not None:
-                rows = rows[-limit:]
-            return reads.pages_from(c, owner_id, rows, short, said=shown, standing=standing)
+                    where.append(page.segment_id == segment)
+                query = reads.select_pages(owner_id).where(*where).order_by(page.no.desc()).limit(limit)
+                return reads.pages_from(c, owner_id, c.execute(query).all()[::-1], short, said=shown)
+            stood = _Standings(c, known, moment)
+            rows = [
+                row
+                for row in c.execute(select_present(owner_id, moment).where(*where).order_by(page.no.desc()))
+                if segment is None or stood.places.get(row.page_id) == segment
+                if tier is None or stood.at(row).tier(row.no, short) is tier
+            ][:limit][::-1]
+            return reads.pages_from(c, owner_id, rows, short, said=shown, standing=stood.noted(rows))
+
+    def pages_by_id(
+        self, owner_id: OwnerId, ids: Collection[PageId], short: int = 0, *, moment: Moment = NOW
+    ) -> tuple[Page, ...]:
+        with self._read() as c:
+            if moment.is_now:
+                return reads.pages_from(c, owner_id, _some(c, _THESE, owner_id, ids), short)
+            stood = _Standings(c, self._known(c, owner_id, topics=True), moment)
+            present = select_present(owner_id, moment).where(_IS_ONE)
+            rows = _some(c, present, owner_id, ids)
+            said = _said_by(moment)
+            return reads.pages_from(c, owner_id, rows, short, said=said, standing=stood.noted(rows))
+
+    def all_pages(self, owner_id: OwnerId) -> tuple[Page, ...]:
+        return self._pages_now(owner_id)
+
+    def pages_said_before(self, owner_id: OwnerId, at: datetime) -> tuple[Page, ...]:
+        page, said = schema.page.c, schema.utterance.c
+        whole = func.max(said.said_at) < micros(at)
+        before = select(said.page_id).where(said.owner_id == owner_id).group_by(said.page_id).having(whole)
+        return self._pages_now(owner_id, page.no >= 1, page.page_id.in_(before))
+
+    def _pages_now(self, owner_id: OwnerId, *where: ColumnElement[bool]) -> tuple[Page, ...]:
+        with self._read() as c:
+            rows = c.execute(reads.select_pages(owner_id).where(*where).order_by(schema.page.c.no)).all()
+            return reads.pages_from(c, owner_id, rows, 0)
+
+    def pages_within(
+        self, owner_id: OwnerId, within: Within, *, moment: Moment = NOW
+    ) -> tuple[frozenset[PageId], frozenset[PageId]]:
+        said = schema.utterance.c
+        count = select(said.page_id, func.count()).where(said.owner_id == owner_id, *_said_by(moment))
+        with self._read() as c:
+            known = None if moment.is_now else self._known(c, owner_id, topics=True)
+            shown = count.where(*said_within(c, owner_id, within, known, moment)).group_by(said.page_id)
+            found = {PageId(page_id): number for page_id, number in c.execute(shown)}
+            query = count.where(said.page_id.in_(bindparam("ids", expanding=True))).group_by(said.page_id)
+            query = query.with_hint(*reads.BY_PAGE)
+            rows = [row for ids in reads.chunks(sorted(found)) for row in c.execute(query, {"ids": ids})]
+            whole = frozenset(PageId(page_id) for page_id, number in rows if number == found[page_id])
+            return whole, frozenset(found) - whole
+
+    def seqs_within(
+        self, owner_id: OwnerId, ids: Collection[UtteranceId], within: Within, *, moment: Moment = NOW
+    ) -> frozenset[int]:
+        said = schema.utterance.c
+        with self._read() as c:
+            known = None if moment.is_now else self._known(c, owner_id, topics=True)
+            query = select(said.seq).where(said.owner_id == owner_id, *said_within(c, owner_id, within, known, moment))
+            some = (query.where(said.id.in_(these)) for these in reads.chunks(sorted(ids)))
+            return frozenset(seq for one in some for seq in c.scalars(one))
 
 
-_ONE = reads.select_pages(bindparam("then_of")).where(schema.page.c.page_id == bindparam("one"))
-"""The page of an id, by a statement that is made once."""
+_IS_ONE = schema.page.c.page_id.in_(bindparam("ids", expanding=True))
+_THESE = reads.select_pages(bindparam("of")).where(_IS_ONE)
+"""The pages of some ids, by a statement that is made once."""
+
+
+def _some(c: Connection, query: Select[Any], owner_id: OwnerId, ids: Collection[PageId]) -> list[Row[Any]]:
+    """The pages of some ids, in order."""
+    some = reads.chunks(sorted(set(ids)))
+    rows = (row for these in some for row in c.execute(query, {"of": owner_id, "ids": these}))
+    return sorted(rows, key=lambda row: int(row.no))
 
 
 class _Standings:
@@ -177,13 +217,6 @@ def said_within(
         wanted = [row.page_id for row in rows if stood.at(row).tier(row.no, within.short) in scope.tiers]
         shown.append(among(c, said.page_id, wanted))
     return shown
-
-
-def _said_before(owner_id: OwnerId, at: datetime) -> Select[Any]:
-    """The pages all of which was said before a time."""
-    said = schema.utterance.c
-    whole = func.max(said.said_at) < micros(at)
-    return select(said.page_id).where(said.owner_id == owner_id).group_by(said.page_id).having(whole)
 
 
 # ---------------------------------------------------------------------------------------------------------------- then

@@ -190,12 +190,18 @@ class Work(States):
         until: datetime,
         *,
         tried: bool = True,
-        redo: bool = False,
     ) -> None:
+        attempts = schema.page.c.attempts + int(tried)
+        self._postpone(lease, page_ids, error, {"attempts": attempts, "retry_at": micros(until)})
+
+    def postpone_redo(
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, until: datetime, *, tried: bool = True
+    ) -> None:
+        tries = func.coalesce(schema.page.c.redo_tries, 0) + int(tried)
+        self._postpone(lease, page_ids, error, {"redo_tries": tries, "redo_at": micros(until)})
+
+    def _postpone(self, lease: Lease, page_ids: Sequence[PageId], error: str, values: Mapping[str, Any]) -> None:
         page = schema.page
-        counted = func.coalesce(page.c.redo_tries, 0) if redo else page.c.attempts
-        names = ("redo_tries", "redo_at") if redo else ("attempts", "retry_at")
-        values = dict(zip(names, (counted + int(tried), micros(until)), strict=True))
         with self._write() as c:
             if c.scalar(select(schema.owner.c.owner_id).where(*_held(lease)).with_for_update()) is None:
                 raise _stale(lease)

@@ -179,7 +179,7 @@ class MemGpt(MainContext):
         text, said = "\n".join(turn.sent), tuple[Utterance, ...]()
         if text:
             added = add([{"role": Role.ASSISTANT.value, "content": text}], thread=_EVENTS)
-            said = self.kit.log.utterances(owner.id, ids=added.utterance_ids)
+            said = self.kit.log.utterances_by_id(owner.id, added.utterance_ids)
         self._share_edits(turn, 0)
         self._write_acted(turn, before, standing.revision, said)
         return text
