@@ -38,7 +38,7 @@ class Bench:
         embedder = embedder or HashedNgrams()
         self.store.remember({"embedder": embedder.name, "dim": str(embedder.dim)})
         self.parts = Parts(
-            store=self.store,
+            store=self.store.protocols,
             embedder=embedder,
             analyst=analyst or extractive,
             extractive=extractive,

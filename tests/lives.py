@@ -74,7 +74,7 @@ def fill_every_table(memory: Memory, clock: Clock, users: tuple[str, ...] = ("al
 
 def store_of(memory: Memory | OwnerMemory) -> SqlStore:
     """The store below a memory."""
-    store = memory._parts.store
+    store = memory._parts.admin
     assert isinstance(store, SqlStore)
     return store
 

@@ -63,7 +63,7 @@ def assert_folded_alike(mine: OwnerMemory, place: str | Path) -> None:
         parts.fold([change])
         some = some.extended([change])
     assert (everything(state), all_topics(topics)) == (everything(parts), all_topics(some))
-    store: Any = mine._parts.store
+    store: Any = mine._parts.admin
     with store._read() as c:
         known = store._known(c, mine.owner.id, topics=True)
         assert (everything(state), all_topics(topics)) == (everything(known.held.state), all_topics(known.topics))

@@ -280,7 +280,7 @@ def assert_tiers(memory: Memory) -> None:
         by_tier = {tier: mine.pages(tier) for tier in Tier}
         listed = [page.id for pages in by_tier.values() for page in pages]
         assert sorted(listed) == sorted(page.id for page in everything)
-        state = memory._parts.store.owner_state(owner.id)
+        state = memory._store.owner_state(owner.id)
         assert state is not None
         numbers = [page.no for page in everything]
         assert numbers == sorted(set(numbers) & set(range(1, state.pages + 1)))

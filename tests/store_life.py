@@ -103,7 +103,8 @@ class StoreLife(RuleBasedStateMachine):
         self.memory = Memory(self.place, clock=self.clock, **self.settings)
         self.store = Mortal(store_of(self.memory))
         self.memory._store.close()
-        self.memory._store = self.memory._parts.store = self.memory._parts.admin = self.store
+        self.memory._store = self.memory._parts.admin = self.store
+        self.memory._parts.store = self.store.protocols
         self.memory._parts.system = self.memory._make_system()
 
     def teardown(self) -> None:

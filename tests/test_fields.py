@@ -208,7 +208,7 @@ def test_what_a_caller_ruled_out_under_the_former_name_stays_ruled_out(opened: O
     again = [Field("cefr", type="choice", choices=LEVELS, aliases=["level"], was="level")]
     memory = opened(fields=again)
     alice = memory.of("alice")
-    begin_anew(store_of(memory), alice.owner, clock)
+    begin_anew(store_of(memory).protocols, alice.owner, clock)
     alice.settle()
     assert values(alice, "cefr") == ["A2"]
 
@@ -311,7 +311,7 @@ def test_memory_that_is_in_line_with_its_fields_stays_as_it_is(opened: Opener, c
         memory = opened(f"{number}.db", fields=own)
         alice = memory.of("alice")
         revision, before = len(alice.changes()), memory.settings.attributes
-        assert conform(store_of(memory), alice.owner, Attributes(TUTOR), before, clock) == 0
+        assert conform(store_of(memory).protocols, alice.owner, Attributes(TUTOR), before, clock) == 0
         assert len(alice.changes()) == revision
         assert sound(memory)
 

@@ -143,12 +143,12 @@ for n in range(20):
 CLAIMS = """
 for n in range(40):
     owner = memory.of(f"user {n}").owner
-    if memory._parts.store.claim(owner.id, worker, datetime(2026, 5, 2, tzinfo=UTC), 60.0):
+    if memory._store.claim(owner.id, worker, datetime(2026, 5, 2, tzinfo=UTC), 60.0):
         print("claimed", n)
 """
 HOLDS = """
 from sqlalchemy import text
-with memory._parts.store._write() as c:
+with memory._store._write() as c:
     c.execute(text("DELETE FROM utterance"))
     c.execute(text("UPDATE owner SET seq = 7"))
     print("held", flush=True)

@@ -429,7 +429,7 @@ def adopt_fields(store: SqlStore, settings: Settings, clock: Clock) -> None:
 
     before = Attributes(fields_from_json(known) if known else ())
     owners = store.owners()
-    changed = sum(conform(store, owner, before, settings.attributes, clock) > 0 for owner in owners)
+    changed = sum(conform(store.protocols, owner, before, settings.attributes, clock) > 0 for owner in owners)
     store.remember({FIELDS: wanted})
     if changed:
         logger.warning(
@@ -507,7 +507,7 @@ def make_system(
     extractive = ExtractiveAnalyst(known=settings.attributes)
     return MemoryOS(
         Parts(
-            store=store,
+            store=store.protocols,
             embedder=embedder,
             analyst=analyst or make_analyst(asker, settings) or extractive,
             extractive=extractive,

@@ -108,7 +108,7 @@ class Memory(Overseeing, Owners):
             clock=clock,
             finders=self.finders,
             nonce_key=self.nonce_key,
-            store=store,
+            store=store.protocols,
             admin=store,
             system=system,
             asker=asker,
@@ -151,9 +151,9 @@ class Memory(Overseeing, Owners):
             elsewhere.require()
         if timezone is not None:
             zone_of(timezone)
-            state = self._parts.store.owner_state(owner.id)
+            state = self._store.owner_state(owner.id)
             if state is None or state.timezone != timezone:
-                self._parts.store.set_timezone(owner, timezone, self._parts.clock())
+                self._store.set_timezone(owner, timezone, self._parts.clock())
         return OwnerMemory(self._parts, owner, shared, elsewhere)
 
     def owners(self, *, partly: bool = False) -> tuple[Owner, ...]:
@@ -481,7 +481,7 @@ class Memory(Overseeing, Owners):
         killed process could leave. What its model is asked stands in the ledger of the real one."""
         store = self._store.in_memory(owner.id)
         try:
-            yield store, self._make_system(store)
+            yield store.protocols, self._make_system(store)
         finally:
             store.close()
 
@@ -552,7 +552,7 @@ class Memory(Overseeing, Owners):
     def _scrub_if_due(self) -> None:
         if not self.read_only:
             with suppress(StoreError):  # it stays due
-                self._parts.store.wipe()
+                self._store.wipe()
 
     def _deleted(self) -> None:
         """Have the background thread scrub the file; without one, scrub it now."""

@@ -78,7 +78,7 @@ def damage(store: Path, **values: object) -> None:
     with Memory(store, background=False) as memory:
         for owner in memory.owners():
             falsify(
-                memory._parts.store,
+                memory._store,
                 owner.id,
                 lambda one: replace(one, **values) if getattr(one, "attribute", "") == "lives_in" else one,
             )

@@ -22,6 +22,7 @@ from embermem.core.types import Annotation
 from embermem.memoryos.rebuild import begin_anew, replay, understand_anew
 from embermem.protocols import ModelReply, ModelRequest
 from embermem.store import schema
+from lives import store_of
 from proofs import bounded
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import looking, rows
@@ -73,7 +74,7 @@ def test_a_rebuild_mends_what_was_damaged_and_names_it(opened: Opener, place: Pl
         value = getattr(decision, "value", None)
         return replace(decision, value=other[value]) if value in other and not is_home else decision
 
-    falsify(alice._parts.store, alice.owner.id, false)
+    falsify(store_of(alice), alice.owner.id, false)
     memory = opened()
     alice = memory.of("alice")
     (found,) = memory.rebuild()
@@ -105,7 +106,7 @@ def test_understanding_anew_reads_every_page_with_the_present_analyst_and_keeps_
     alice = filled(opened().of("alice"))
     said = [utterance.text for page in alice.pages() for utterance in page.utterances]
     one = bench(analyst := ScriptedAnalyst())
-    found = understand_anew(one.store, one.system, ALICE, SHORT, one.clock)
+    found = understand_anew(one.store.protocols, one.system, ALICE, SHORT, one.clock)
     assert {page for batch in analyst.asked for page in batch} == {page.id for page in one.pages(Tier.MID)}
     assert [(p.name, p.value) for p in alice.profile() if p.set_by == "caller"] == [("name", "Alice")]
     assert [line.value for line in alice.agent_profile()] == ["a patient tutor of French"]
@@ -204,7 +205,7 @@ def test_with_the_budget_spent_half_way_the_rest_waits_and_is_said_to(bench: Mak
     plain.add(*LINES, *LINES)
     plain.system.settle(ALICE)
     one = bench(analyst := Poor())
-    found = understand_anew(one.store, one.system, ALICE, SHORT, clock)
+    found = understand_anew(one.store.protocols, one.system, ALICE, SHORT, clock)
     assert found.waiting == 3
     assert "heron" in one.system.recall(ALICE, "heron").text
     clock.go(14 * 3600)

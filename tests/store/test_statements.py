@@ -417,6 +417,7 @@ def _check_owners(heard: Sequence[Statement]) -> None:
         "explain",
         "in_memory",
         "index_files",
+        "protocols",
         "replica_lag_s",
         "scrub_due",
     }

@@ -13,7 +13,7 @@ from embermem.core.types import About, Fact, FactId, Owner, OwnerId, Persona
 from embermem.core.user_overrides import RULING, rulings_of
 from embermem.memoryos.ingest.value_equality import same_value
 from embermem.memoryos.people import People
-from embermem.protocols import HELD, History, Moment
+from embermem.protocols import HELD, ChangeLog, Moment, Store
 
 __all__ = ["in_conflict", "known_people", "settled"]
 
@@ -21,7 +21,7 @@ _Settled = Collection[frozenset[FactId]]
 
 
 def known_people(
-    store: History,
+    store: Store,
     owner: Owner,
     persona: Persona,
     attributes: Attributes,
@@ -37,8 +37,10 @@ def known_people(
 
         facts = {fact.id: fact for fact in (*persona.facts, *persona.agent_facts)}
         if subjects is not None:
-            facts |= {fact.id: fact for fact in store.facts(owner.id, replace(HELD, rivals=group_of), moment)}
-        return in_conflict(facts.values(), attributes, lambda: settled(store, owner.id, moment.revision), people)
+            facts |= {fact.id: fact for fact in store.reads.facts(owner.id, replace(HELD, rivals=group_of), moment)}
+        return in_conflict(
+            facts.values(), attributes, lambda: settled(store.change_log, owner.id, moment.revision), people
+        )
 
     return People(owner, persona, subjects, conflicting)
 
@@ -58,9 +60,9 @@ def in_conflict(
     return tuple(sorted(found, key=lambda pair: (_known_first(pair[1]), _known_first(pair[0]))))
 
 
-def settled(store: History, owner_id: OwnerId, revision: int | None = None) -> _Settled:
+def settled(log: ChangeLog, owner_id: OwnerId, revision: int | None = None) -> _Settled:
     """The pairs of facts of which callers said that both may stay, also as of a change."""
-    changes = store.changes(owner_id, causes=RULING, kinds=(ConflictSettled, Undone))
+    changes = log.changes(owner_id, causes=RULING, kinds=(ConflictSettled, Undone))
     upto = [one for one in changes if revision is None or one.no <= revision]
     return rulings_of(upto, lambda: b"").settled
 

@@ -79,11 +79,11 @@ class Difference(Record):
     errors: tuple[str, ...]
 
 
-def replay(store: MemoryReads, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
+def replay(reads: MemoryReads, owner: Owner, short: int, again: Callable[[OwnerId], None]) -> Difference:
     """Apply all changes of an owner `again`, in order. Nothing may differ: `same` says so."""
-    before = picture(store, owner, short)
+    before = picture(reads, owner, short)
     again(owner.id)
-    return difference(owner, before, picture(store, owner, short))
+    return difference(owner, before, picture(reads, owner, short))
 
 
 def understand_anew(
@@ -100,28 +100,28 @@ def understand_anew(
     segments that are no more: new ones begin with none, so heat begins with what is new. If a budget ends on the way,
     `waiting` pages are read when there is one again; until then they are recalled by what was said.
     """
-    before = picture(store, owner, short)
+    before = picture(store.reads, owner, short)
     begin_anew(store, owner, clock)
     system.settle(owner, progress)
-    return difference(owner, before, picture(store, owner, short))
+    return difference(owner, before, picture(store.reads, owner, short))
 
 
 def begin_anew(store: Store, owner: Owner, clock: Callable[[], datetime]) -> int:
     """The number of the change that puts away all that was derived."""
 
     def begin() -> int:
-        state = store.owner_state(owner.id)
+        state = store.log.owner_state(owner.id)
         revision = 0 if state is None else state.revision
-        persona = store.persona(owner.id)
-        rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
-        archived, past = store.facts(owner.id, ARCHIVED), store.facts(owner.id, ENDED)
+        persona = store.reads.persona(owner.id)
+        rulings = rulings_of(store.change_log.changes(owner.id, causes=RULING), store.forgetting.secret)
+        archived, past = store.reads.facts(owner.id, ARCHIVED), store.reads.facts(owner.id, ENDED)
         lines = [ProfileSet.of(line) for line in (*persona.profile, *persona.agent_profile) if line.set_by == CALLER]
         kept = _kept_by_callers(persona, archived, past, rulings, revision + 1)
         ruled = [PersonRelated.of(one) for one in persona.relations if one.relation is Relation.IS]
         decisions = [BegunAnew(), *ruled, *lines, *kept]
-        return store.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
+        return store.change_log.apply(owner, Cause.ANEW, "", decisions, now=clock(), revision=revision, lease=None).no
 
-    return decided_anew(begin, partial(store.alone_with, owner.id))
+    return decided_anew(begin, partial(store.forgetting.alone_with, owner.id))
 
 
 def _kept_by_callers(
@@ -165,14 +165,14 @@ def _kept_by_callers(
     return [*made, *(ConflictSettled(fact_id=ids[one], other_id=ids[other]) for one, other in settled)]
 
 
-def picture(store: MemoryReads, owner: Owner, short: int) -> Picture:
+def picture(reads: MemoryReads, owner: Owner, short: int) -> Picture:
     """What is derived of an owner now. `short` is the length of short-term memory in pages."""
-    held_up = store.pages(owner.id, short, tier=Tier.PENDING)
+    held_up = reads.pages(owner.id, short, tier=Tier.PENDING)
     return Picture(
-        persona=store.persona(owner.id),
-        archived_facts=store.facts(owner.id, ARCHIVED),
-        past_facts=store.facts(owner.id, ENDED),
-        segments=store.segments(owner.id),
+        persona=reads.persona(owner.id),
+        archived_facts=reads.facts(owner.id, ARCHIVED),
+        past_facts=reads.facts(owner.id, ENDED),
+        segments=reads.segments(owner.id),
         waiting=len(held_up),
         errors=tuple(dict.fromkeys(page.error for page in held_up if page.error)),
     )

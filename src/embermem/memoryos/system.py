@@ -108,7 +108,7 @@ class MemoryOS:
         embedder = parts.embedder
         self._first_dim = embedder.first_dim if isinstance(embedder, PairedEmbedder) else embedder.dim
         self._residents = Residents(
-            parts.store,
+            parts.store.index,
             embedder.name,
             embedder.dim,
             parts.settings.resident_bytes,
@@ -128,7 +128,7 @@ class MemoryOS:
         self._people: OrderedDict[tuple[OwnerId, int], tuple[Persona, People]] = OrderedDict()
         self._people_lock = threading.Lock()
         self._by = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
-        self._leases = Leases(parts.store.renew, parts.clock, parts.settings.lease_s)
+        self._leases = Leases(parts.store.queue.renew, parts.clock, parts.settings.lease_s)
         self._placed = 0
         self._placed_lock = threading.Lock()
 
@@ -196,7 +196,9 @@ class MemoryOS:
     ) -> Added:
         """Keep messages: one short transaction; durable and recallable when it returns."""
         now = self._parts.clock()
-        return self._store.append(owner, messages, now=now, key=key, digest=digest, fresh=fresh, expires_at=expires_at)
+        return self._store.log.append(
+            owner, messages, now=now, key=key, digest=digest, fresh=fresh, expires_at=expires_at
+        )
 
     # ------------------------------------------------------------------------------------------------------ settle
 
@@ -226,7 +228,7 @@ class MemoryOS:
                 done = None
             if done is not None:
                 return done
-            state = self._store.owner_state(owner.id)
+            state = self._store.log.owner_state(owner.id)
             stands = 0 if state is None else state.revision  # what comes in meanwhile is no progress
             if stands != seen:
                 seen, until = stands, time.monotonic() + patience_s
@@ -285,8 +287,8 @@ class MemoryOS:
         """Seconds until the next owner is due, at most `longest_s`; a short pause where one is due already: it became
         so while `work` was at it, or there is nothing that can be done for it yet."""
         now = self._parts.clock()
-        next_one = self._store.due(now + timedelta(seconds=longest_s), 1, lease_s=self._settings.lease_s)
-        state = self._store.owner_state(next_one[0].id) if next_one else None
+        next_one = self._store.queue.due(now + timedelta(seconds=longest_s), 1, lease_s=self._settings.lease_s)
+        state = self._store.log.owner_state(next_one[0].id) if next_one else None
         if state is None or state.due_at is None:
             return longest_s
         until = (state.due_at - now).total_seconds()
@@ -298,7 +300,9 @@ class MemoryOS:
         lease_s = self._settings.lease_s
         for limit in (_DUE_AT_ONCE, _DUE_AT_ONCE + len(seen)):
             at = self._parts.clock()
-            owners = [(owner, at) for owner in self._store.due(at, limit, lease_s=lease_s) if owner.id not in seen]
+            owners = [
+                (owner, at) for owner in self._store.queue.due(at, limit, lease_s=lease_s) if owner.id not in seen
+            ]
             if owners:
                 many = len(owners) >= _DUE_AT_ONCE
                 first = zlib.crc32(self._by_thread().encode()) % len(owners) if many else 0
@@ -307,7 +311,7 @@ class MemoryOS:
 
     def _still_waits(self, owner: Owner, at: datetime) -> bool:
         """Whether nobody else has taken the owner's turn since the list was read. Costs one read, and no write."""
-        state = self._store.owner_state(owner.id)
+        state = self._store.log.owner_state(owner.id)
         return state is not None and state.due_at is not None and state.due_at <= at
 
     def _work_on(
@@ -323,10 +327,10 @@ class MemoryOS:
         from embermem.memoryos.ingest.pipeline import Done, consolidate, due_at  # a recall from cold needs none of it
 
         parts = self._parts
-        state = self._store.owner_state(owner.id)
+        state = self._store.log.owner_state(owner.id)
         if state is None:
             return Done(placed=0)
-        lease = self._store.claim(owner.id, self._by_thread(), parts.clock(), self._settings.lease_s)
+        lease = self._store.queue.claim(owner.id, self._by_thread(), parts.clock(), self._settings.lease_s)
         if lease is None:
             return None
         try:
@@ -348,16 +352,16 @@ class MemoryOS:
             raise
         except (StoreBusy, StoreUnreachable):  # no failure of this owner: due again as soon as the store is
             with suppress(StoreError):
-                self._store.release(lease, due_at=parts.clock(), error=None)
+                self._store.queue.release(lease, due_at=parts.clock(), error=None)
             raise
         except Exception as error:
             retry_at = parts.clock() + pause(self._settings, state.failures)
-            self._store.release(lease, due_at=retry_at, error=_in_our_words(error))
+            self._store.queue.release(lease, due_at=retry_at, error=_in_our_words(error))
             raise
         except BaseException:  # interrupted: given back at once, so that whoever comes next need not wait
-            self._store.release(lease, due_at=parts.clock(), error=None)
+            self._store.queue.release(lease, due_at=parts.clock(), error=None)
             raise
-        self._store.release(lease, due_at=at, error=None)
+        self._store.queue.release(lease, due_at=at, error=None)
         with self._placed_lock:
             self._placed += done.placed
         with suppress(StoreError):  # then the next query reads it
@@ -392,7 +396,7 @@ class MemoryOS:
         snapshot, asked, notes = self._ask(owner, query, at, budget, thread, scope, shown_threads, moment, settings)
         asked = replace(asked, min_score=min_score, outdated=outdated)
         people = self._people_of(owner, snapshot.persona, moment)
-        summaries_of = partial(of_pages, self._store, owner.id, moment)
+        summaries_of = partial(of_pages, self._store.reads, owner.id, moment)
         context = retrieval.recall(snapshot, asked, settings, self._counter, people, summaries_of)
         known = context.persona
         known = replace(known, facts=shown(known.facts, people), agent_facts=shown(known.agent_facts, people))
@@ -584,7 +588,7 @@ class MemoryOS:
         segments: Counter[SegmentId] = Counter({hit.segment_id: 1 for hit in hits if hit.segment_id is not None})
         told = Counter({fact.id: 1 for fact in facts})
         if segments or told:
-            self._store.visit(owner.id, segments, self._parts.clock(), told)
+            self._store.marks.visit(owner.id, segments, self._parts.clock(), told)
 
     # ----------------------------------------------------------------------------------------------------- reindex
 

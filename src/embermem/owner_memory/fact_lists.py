@@ -95,21 +95,21 @@ class FactLists(Reading):
         found = self._parts.admin.fact_ids(self.owner.id, selection, wanted)
         unseen = self._unseen()
         if wanted is not None and wanted.unclear:
-            facts = self._store.facts(self.owner.id, replace(selection, subjects=frozenset(wanted.unclear)))
+            facts = self._store.reads.facts(self.owner.id, replace(selection, subjects=frozenset(wanted.unclear)))
             unseen |= {fact.id for fact in facts if not wanted.has(wanted.people.of(fact), fact.text)}
         return [one for one in found if one not in unseen]
 
     def _unseen(self) -> set[FactId]:
         """The facts that have expired, or rest only on what has, until a worker comes by."""
         hidden = self._hidden()
-        facts = self._store.facts(self.owner.id, FactSelection(expired_by=hidden.at))
+        facts = self._store.reads.facts(self.owner.id, FactSelection(expired_by=hidden.at))
         if hidden.seqs:
-            facts += self._store.facts(self.owner.id, FactSelection(resting_on=hidden.seqs))
+            facts += self._store.reads.facts(self.owner.id, FactSelection(resting_on=hidden.seqs))
         return {fact.id for fact in facts if not hidden.shows(fact)}
 
     def _by_ids(self, ids: Sequence[FactId], people: People) -> tuple[Fact, ...]:
         """Facts in the order of their ids, with the names of the persons they are about."""
-        found = self._store.facts(self.owner.id, FactSelection(ids=frozenset(ids))) if ids else ()
+        found = self._store.reads.facts(self.owner.id, FactSelection(ids=frozenset(ids))) if ids else ()
         shown = {fact.id: people.shown(fact) for fact in found}
         return tuple(shown[one] for one in ids if one in shown)
 

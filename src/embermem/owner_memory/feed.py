@@ -130,7 +130,7 @@ class Feed(Items):
     def _with_secret(self, webhook: Webhook) -> Webhook:
         from embermem.webhooks.signing import secret_of
 
-        return replace(webhook, secret=secret_of(self._store.secret(), self.owner.id, webhook.id))
+        return replace(webhook, secret=secret_of(self._store.forgetting.secret(), self.owner.id, webhook.id))
 
     def _watched(self, some: Sequence[Change], last: int) -> Iterator[Change]:
         while True:

@@ -134,7 +134,7 @@ class Forgetting(Handle):
         if once is None or self._done_before(once) is None or once.result is None:
             return None
         known = Forgotten.from_json(base64.b64decode(once.result).decode())
-        return known if known.change_no is None else forgetting.done(self._store, known)
+        return known if known.change_no is None else forgetting.done(self._store.forgetting, known)
 
     def _forget(
         self, named: Mapping[str, Any], *, dry_run: bool, once: Once | None = None, scrub: bool = True
@@ -174,7 +174,7 @@ class Forgetting(Handle):
         from embermem.memoryos.forget import forgetting
 
         messages.checked(query, "matching", self._parts.settings.max_text_chars)
-        pages = self._store.all_pages(self.owner.id)
+        pages = self._store.reads.all_pages(self.owner.id)
         own = (self.owner.user, self.owner.agent, *Role)
         return {"pages": frozenset(forgetting.matching(pages, query, own))}
 
@@ -186,7 +186,7 @@ class Forgetting(Handle):
         seen = in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=NOW)
         if seen is None:
             raise InputError("scope leaves nothing out; `forget_owner` removes the whole memory")
-        whole, cut = self._store.pages_within(self.owner.id, seen.within)
+        whole, cut = self._store.reads.pages_within(self.owner.id, seen.within)
         if cut:
             raise InputError(
                 f"only a part of {len(cut)} pages is in scope, such as of {min(cut)}; nothing was forgotten: give a"

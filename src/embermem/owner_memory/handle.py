@@ -105,7 +105,7 @@ class Handle:
 
     def _inbox(self, *, zoned: bool = False) -> messages.Inbox:
         """How what callers give is read. `zoned`: all times have a zone of their own, and the owner's is not read."""
-        state = None if zoned else self._store.owner_state(self.owner.id)
+        state = None if zoned else self._store.log.owner_state(self.owner.id)
         settings = self._parts.settings
         zone = settings.timezone if state is None or state.timezone is None else state.timezone
         return messages.Inbox(
@@ -136,7 +136,7 @@ class Handle:
             return NOW
         if inbox is None:
             inbox = self._inbox(zoned=all(_has_zone(one) for one in (as_of, valid_at) if one is not None))
-        known = NOW if as_of is None else self._store.moment(self.owner.id, inbox.moment(as_of, "as_of"))
+        known = NOW if as_of is None else self._store.change_log.moment(self.owner.id, inbox.moment(as_of, "as_of"))
         return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
 
     def _drop_people(self) -> None:
@@ -181,16 +181,16 @@ class Handle:
         def change() -> int:
             if (before := self._done_before(once)) is not None:
                 return before
-            state = self._store.owner_state(self.owner.id)
+            state = self._store.log.owner_state(self.owner.id)
             revision, seq = (0, 0) if state is None else (state.revision, state.seq)
             decisions = decided(revision + 1, seq)
-            decisions = [*decisions, *kept_settled(decisions, partial(settled, self._store, self.owner.id))]
+            decisions = [*decisions, *kept_settled(decisions, partial(settled, self._store.change_log, self.owner.id))]
             now = self._parts.clock()
             if not decisions:
                 if once is not None:
                     self._parts.admin.keep_receipt(self.owner, once.receipt(0), now)
                 return 0
-            made = self._store.apply(
+            made = self._store.change_log.apply(
                 self.owner,
                 cause,
                 analyst,
@@ -202,7 +202,7 @@ class Handle:
             )
             return made.no
 
-        return decided_anew(change, partial(self._store.alone_with, self.owner.id))
+        return decided_anew(change, partial(self._store.forgetting.alone_with, self.owner.id))
 
 
 def zone_of(name: str) -> ZoneInfo:

@@ -69,7 +69,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
             case "segment":
                 return self.segment(item_id, as_of=as_of)
             case "chain":
-                found = self._store.chains(self.owner.id, moment=self._moment(as_of), ids=[ChainId(item_id)])
+                found = self._store.reads.chains(self.owner.id, moment=self._moment(as_of), ids=[ChainId(item_id)])
                 if not (shown := self._hidden(as_of).shown_chains(found)):
                     raise self._none_such("chain", item_id)
                 return shown[0]
@@ -183,11 +183,11 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
             if kind_of(item_id) == "utterance":
                 self.utterance(item_id)
                 return ()  # what was said never changes
-            log = item_history.history(store.changes_naming(owner_id, item_id), item_id)
+            log = item_history.history(store.change_log.changes_naming(owner_id, item_id), item_id)
             if not log:
                 self.get(item_id)
         else:
-            log = item_history.of_persona(store.changes(owner_id), item_id)
+            log = item_history.of_persona(store.change_log.changes(owner_id), item_id)
             if not log:
                 raise self._none_such("item, trait or profile line", item_id)
         return tuple(item_history.edits(log, lambda moment: self._item_at(item_id, moment)))
@@ -211,7 +211,7 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         """An item as it was at a moment; None where there was none."""
         store, owner_id = self._store, self.owner.id
         if not MADE_ID.fullmatch(item_id):
-            persona = store.persona(owner_id, moment)
+            persona = store.reads.persona(owner_id, moment)
             lines = (*persona.profile, *persona.agent_profile)
             named = {**{f"{one.whose.value}.{one.name}": one for one in lines}}
             return named.get(item_id) or next((one for one in persona.traits if one.dimension == item_id), None)
@@ -219,13 +219,13 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         match kind_of(item_id):
             case "page":
                 short = self._parts.settings.short_term_pages
-                found = store.pages_by_id(owner_id, [PageId(item_id)], short, moment=moment)
+                found = store.reads.pages_by_id(owner_id, [PageId(item_id)], short, moment=moment)
             case "fact":
-                found = store.facts(owner_id, FactSelection(ids=frozenset({FactId(item_id)})), moment)
+                found = store.reads.facts(owner_id, FactSelection(ids=frozenset({FactId(item_id)})), moment)
             case "segment":
-                found = store.segments(owner_id, ids=[SegmentId(item_id)], moment=moment)
+                found = store.reads.segments(owner_id, ids=[SegmentId(item_id)], moment=moment)
             case "chain":
-                found = store.chains(owner_id, ids=[ChainId(item_id)], moment=moment)
+                found = store.reads.chains(owner_id, ids=[ChainId(item_id)], moment=moment)
             case _:
                 return None
         return found[-1] if found else None
@@ -316,10 +316,10 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         """Those numbered above `low`, up to `high`."""
         if kind == "page":
             short = self._parts.settings.short_term_pages
-            found = self._store.pages(self.owner.id, short, after=low, before=high + 1, within=within)
+            found = self._store.reads.pages(self.owner.id, short, after=low, before=high + 1, within=within)
             return self._hidden().shown_pages(found)
         hidden = self._hidden().pages
-        said = self._store.utterances(self.owner.id, low, high - low, within=within)
+        said = self._store.log.utterances(self.owner.id, low, high - low, within=within)
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
 
 

@@ -295,7 +295,7 @@ class Reading(Handle):
         own = None if thread is None else messages.thread_id(thread)
         moment = self._moment(as_of, valid_at)
         seen = self._in_scope(scope, moment)
-        found = self._store.pages(
+        found = self._store.reads.pages(
             self.owner.id,
             short,
             moment=moment,
@@ -317,7 +317,7 @@ class Reading(Handle):
     def page(self, page_id: str, *, as_of: At = None, valid_at: At = None) -> Page:
         """Return one page, also as of a time. Raises NotFound."""
         short, moment = self._parts.settings.short_term_pages, self._moment(as_of, valid_at)
-        found = self._store.pages_by_id(self.owner.id, [PageId(page_id)], short, moment=moment)
+        found = self._store.reads.pages_by_id(self.owner.id, [PageId(page_id)], short, moment=moment)
         ends = found[0].expires_at if found else None
         if not found or (ends is not None and ends <= self._parts.clock()):
             raise self._none_such("page", page_id)
@@ -325,7 +325,7 @@ class Reading(Handle):
 
     def utterance(self, utterance_id: str) -> Utterance:
         """Return one utterance. Raises NotFound."""
-        found = self._store.utterances_by_id(self.owner.id, [UtteranceId(utterance_id)])
+        found = self._store.log.utterances_by_id(self.owner.id, [UtteranceId(utterance_id)])
         if not found or found[0].page_id in self._hidden().pages:
             raise self._none_such("utterance", utterance_id)
         return found[0]
@@ -339,7 +339,9 @@ class Reading(Handle):
         if limit is not None:
             messages.whole(limit, "limit", 0)
         seen = self._in_scope(scope, NOW)
-        found = self._store.utterances(self.owner.id, after_seq, limit, within=None if seen is None else seen.within)
+        found = self._store.log.utterances(
+            self.owner.id, after_seq, limit, within=None if seen is None else seen.within
+        )
         hidden = self._hidden().pages
         shown = tuple(one for one in found if one.page_id not in hidden)
         if len(shown) == len(found) or limit is None or len(found) < limit:
@@ -372,18 +374,18 @@ class Reading(Handle):
     def chains(self, *, scope: Scope | None = None, as_of: At = None, valid_at: At = None) -> tuple[Chain, ...]:
         """Return the dialogue chains, also as of a time; those all of which is in `scope`."""
         moment = self._moment(as_of, valid_at)
-        found = self._hidden().shown_chains(self._store.chains(self.owner.id, moment=moment))
+        found = self._hidden().shown_chains(self._store.reads.chains(self.owner.id, moment=moment))
         seen = self._in_scope(scope, moment)
         return found if seen is None else seen.chains(found)
 
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
         """Return profiles, traits and current facts, as stored; or as known `as_of` a time, or true at `valid_at`."""
         moment = self._moment(as_of, valid_at)
-        found = self._store.persona(self.owner.id, moment)
+        found = self._store.reads.persona(self.owner.id, moment)
         if moment.valid_at is not None:
             from embermem.memoryos.ingest.profile_lines import lines_before
 
-            now = self._store.persona(self.owner.id, replace(moment, valid_at=None))
+            now = self._store.reads.persona(self.owner.id, replace(moment, valid_at=None))
             lines = sorted((*found.profile, *lines_before(found, now)), key=lambda line: line.name)
             found = replace(found, profile=tuple(lines))
         from embermem.memoryos.people import shown
@@ -397,7 +399,7 @@ class Reading(Handle):
         hidden = self._hidden()
         if as_of is not None or valid_at is not None or hidden.seqs:
             return self.persona(as_of=as_of, valid_at=valid_at)
-        return hidden.shown(self._store.persona(self.owner.id, NOW, replace(HELD, expired_by=hidden.at)))
+        return hidden.shown(self._store.reads.persona(self.owner.id, NOW, replace(HELD, expired_by=hidden.at)))
 
     def people(self, *, as_of: At = None) -> tuple[Person, ...]:
         """Return everybody whom this memory knows, the user and the agent first: speakers, and those told of by name or
@@ -424,7 +426,7 @@ class Reading(Handle):
         of = None if about is None else messages.one_of(About, about, "about")
         selection = replace(ARCHIVED if archived else HELD, about=of)
         moment = self._moment(as_of, valid_at)
-        found = self._hidden(as_of, valid_at).shown_facts(self._store.facts(self.owner.id, selection, moment))
+        found = self._hidden(as_of, valid_at).shown_facts(self._store.reads.facts(self.owner.id, selection, moment))
         seen, told = self._in_scope(scope, moment), self._of_person(found, person, as_of)
         return told if seen is None else seen.facts(told)
 
@@ -435,7 +437,7 @@ class Reading(Handle):
         from embermem.memoryos.people import shown
 
         moment = self._moment(as_of, valid_at)
-        told = self._store.facts(self.owner.id, replace(HELD, instructing=True), moment)
+        told = self._store.reads.facts(self.owner.id, replace(HELD, instructing=True), moment)
         held = self._hidden(as_of, valid_at).shown_facts(told)
         seen, people = self._in_scope(scope, moment), self._people(as_of)
         found = shown(held, people) if seen is None else seen.facts(shown(held, people))
@@ -447,7 +449,7 @@ class Reading(Handle):
         """Return facts that have ended, superseded or retired, with the time until which they were true, everybody's or
         one `person`'s; also as of a time. `scope`: those that rest on nothing else, and were ended by nothing else."""
         moment = self._moment(as_of)
-        found = self._hidden(as_of).shown_facts(self._store.facts(self.owner.id, ENDED, moment))
+        found = self._hidden(as_of).shown_facts(self._store.reads.facts(self.owner.id, ENDED, moment))
         seen = self._in_scope(scope, moment)
         return self._of_person(found if seen is None else seen.facts(found), person, as_of)
 
@@ -459,13 +461,13 @@ class Reading(Handle):
             messages.whole(seq, "seqs", 0)
         if not wanted:
             return ()
-        found = self._store.facts(self.owner.id, FactSelection(resting_on=wanted))
+        found = self._store.reads.facts(self.owner.id, FactSelection(resting_on=wanted))
         return self._of_person(self._hidden().shown_facts(found), None, None)
 
     def fact(self, fact_id: str, *, as_of: At = None) -> Fact:
         """Return one fact, current, archived or past; also as of a time. Raises NotFound."""
         selection = FactSelection(ids=frozenset({FactId(fact_id)}))
-        found = self._store.facts(self.owner.id, selection, self._moment(as_of))
+        found = self._store.reads.facts(self.owner.id, selection, self._moment(as_of))
         if not found or not self._hidden().stands(found[0].sources):
             raise self._none_such("fact", fact_id)
         return self._of_person(found, None, as_of)[0]
@@ -475,8 +477,8 @@ class Reading(Handle):
         ids, hidden = frozenset(item_ids), self._hidden()
         facts = FactSelection(ids=frozenset(FactId(one) for one in ids if one.startswith("f")))
         segments = [SegmentId(one) for one in sorted(ids) if one.startswith("s")]
-        found = self._store.facts(self.owner.id, facts) if facts.ids else ()
-        held = self._store.segments(self.owner.id, ids=segments) if segments else ()
+        found = self._store.reads.facts(self.owner.id, facts) if facts.ids else ()
+        held = self._store.reads.segments(self.owner.id, ids=segments) if segments else ()
         shown = self._of_person((one for one in found if hidden.stands(one.sources)), None, None)
         named: dict[str, Fact | Segment] = {one.id: one for one in shown}
         return named | {one.id: one for one in hidden.shown_segments(held)}
@@ -541,11 +543,15 @@ class Reading(Handle):
         wanted = None if kinds is None else _decisions(kinds)
         if not 0 <= wait_s <= LONGEST_WAIT_S:
             raise InputError(f"wait_s = {wait_s} is not allowed; a number of seconds from 0 to {LONGEST_WAIT_S:g}")
-        read = self._store.changes if before is None else partial(self._store.last_changes, before=before)
+        read = (
+            self._store.change_log.changes
+            if before is None
+            else partial(self._store.change_log.last_changes, before=before)
+        )
         until, pause = time.monotonic() + wait_s, _FIRST_LOOK_S
         while True:
             state = self.state()
-            after = since if isinstance(since, int) else self._store.revision_at(self.owner.id, since)
+            after = since if isinstance(since, int) else self._store.change_log.revision_at(self.owner.id, since)
             found = read(self.owner.id, since=after, limit=limit, causes=causes, kinds=wanted)
             while not found and (left := until - time.monotonic()) > 0 and self.state() == state:
                 time.sleep(min(pause, left))
@@ -581,7 +587,7 @@ class Reading(Handle):
     def change(self, no: int) -> Change:
         """Return one change by its number. Raises NotFound."""
         messages.whole(no, "no", 1)
-        found = self._store.last_changes(self.owner.id, 1, since=no - 1, before=no + 1)
+        found = self._store.change_log.last_changes(self.owner.id, 1, since=no - 1, before=no + 1)
         if not found:
             raise NotFound(f"there is no change {no}")
         return found[0]
@@ -591,15 +597,17 @@ class Reading(Handle):
         do. Raises NotFound."""
         from embermem.memoryos.history import item_history
 
-        found = item_history.history(self._store.changes_naming(self.owner.id, item_id), item_id)
-        if not found and not self._store.pages_by_id(self.owner.id, [PageId(item_id)]):
+        found = item_history.history(self._store.change_log.changes_naming(self.owner.id, item_id), item_id)
+        if not found and not self._store.reads.pages_by_id(self.owner.id, [PageId(item_id)]):
             raise self._none_such("fact, page, segment or chain", item_id)
         return found
 
     def _segments(self, archived: bool | None, only: SegmentId | None, as_of: At, valid_at: At) -> tuple[Segment, ...]:
         moment = self._moment(as_of, valid_at)
         return self._hidden().shown_segments(
-            self._store.segments(self.owner.id, moment=moment, archived=archived, ids=None if only is None else [only])
+            self._store.reads.segments(
+                self.owner.id, moment=moment, archived=archived, ids=None if only is None else [only]
+            )
         )
 
     def _in_scope(self, scope: Scope | None, moment: Moment) -> InScope | None:
@@ -614,7 +622,7 @@ class Reading(Handle):
         out once for each state of the memory, and of now not all facts are read for it."""
         moment = self._moment(as_of)
         state, kept, key = self.state(), self._parts.people, (self.owner.id, moment.revision)
-        at = "" if state is None else self._store.mark(self.owner.id, state.seq, state.revision)
+        at = "" if state is None else self._store.index.mark(self.owner.id, state.seq, state.revision)
         known = kept.pop(key, None)
         if known is None or known[0] != (state, at):  # the mark: another copy of the database may have the same numbers
             people = self._people_now() if moment.is_now else self._people_of(self._persona_then(as_of), moment)
@@ -639,7 +647,7 @@ class Reading(Handle):
         return people
 
     def _people_told_of(self, facts: Iterable[FactId], subjects: Mapping[str, int]) -> People:
-        persona = self._store.persona(self.owner.id, NOW, replace(HELD, ids=frozenset(facts)))
+        persona = self._store.reads.persona(self.owner.id, NOW, replace(HELD, ids=frozenset(facts)))
         return self._people_of(persona, NOW, subjects)
 
     def _people_of(self, persona: Persona, moment: Moment, subjects: Mapping[str, int] | None = None) -> People:
@@ -652,7 +660,7 @@ class Reading(Handle):
         return tuple(Conflict(older=people.shown(one), newer=people.shown(other)) for one, other in people.conflicts)
 
     def _persona_then(self, as_of: At = None) -> Persona:
-        return self._store.persona(self.owner.id, self._moment(as_of))
+        return self._store.reads.persona(self.owner.id, self._moment(as_of))
 
     def _of_person(self, facts: Iterable[Fact], person: str | None, as_of: At) -> tuple[Fact, ...]:
         """Facts with the names of the persons they are about; those of one person."""
@@ -682,12 +690,12 @@ class Reading(Handle):
     def _hidden(self, as_of: At = None, valid_at: At = None) -> Hidden:
         """What has expired by now, and facts by the time that is asked of, until a worker comes by."""
         now, asked = self._parts.clock(), _first_given(valid_at, as_of)
-        pages, seqs = self._store.expired(self.owner.id, now)
+        pages, seqs = self._store.reads.expired(self.owner.id, now)
         return Hidden(pages=pages, seqs=seqs, at=now if asked is None else self._inbox().moment(asked, "valid_at"))
 
     def state(self) -> OwnerState | None:
         """Return the position of both logs and of the work on them; None if nothing was said yet. One indexed read."""
-        return self._store.owner_state(self.owner.id)
+        return self._store.log.owner_state(self.owner.id)
 
     def stats(self) -> OwnerStats:
         """Return counts of this memory."""

@@ -27,7 +27,9 @@ class Retaining(Reading):
         """
         from embermem.memoryos.ingest import decay
 
-        return decay.retentions(self._store.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings)
+        return decay.retentions(
+            self._store.work.uses(self.owner.id), self._inbox().moment(at, "at"), self._parts.settings
+        )
 
     @telemetry.spanned(telemetry.UPDATE, "fade")
     def fade(self, *, dry_run: bool = False, key: str | None = None) -> Faded:
@@ -41,7 +43,7 @@ class Retaining(Reading):
         made: list[Decision] = []
 
         def decided(no: int, seq: int) -> list[Decision]:
-            made[:] = decay.fading(decay.retentions(self._store.uses(self.owner.id), now, settings))
+            made[:] = decay.fading(decay.retentions(self._store.work.uses(self.owner.id), now, settings))
             return made
 
         if dry_run:
@@ -74,7 +76,7 @@ class Retaining(Reading):
         ends = self._inbox().expiry(at, "at")
         if page_id is not None:
             receipt, now = None if once is None else once.receipt(0), self._parts.clock()
-            if not self._store.expire_page(self.owner, PageId(page_id), ends, now, receipt):
+            if not self._store.marks.expire_page(self.owner, PageId(page_id), ends, now, receipt):
                 raise self._none_such("page", page_id)
         elif fact_id is not None:
             from embermem.core.changes import Cause, FactExpires

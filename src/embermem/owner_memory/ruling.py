@@ -95,7 +95,7 @@ class Ruling(Reading):
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
             nonlocal became
-            persona, known = self._store.persona(self.owner.id), self._parts.settings.attributes
+            persona, known = self._store.reads.persona(self.owner.id), self._parts.settings.attributes
             knowledge = Knowledge(self.owner, persona, self._rulings(), attributes=known)
             decisions, became = knowledge.bring(
                 zip(read, expiries, labels, ends, strict=True),
@@ -112,7 +112,7 @@ class Ruling(Reading):
         return self._brought(became if once is None else json.loads(once.result or "[]"))
 
     def _brought(self, became: Sequence[FactId]) -> tuple[Fact, ...]:
-        found = self._store.facts(self.owner.id, FactSelection(ids=frozenset(became)))
+        found = self._store.reads.facts(self.owner.id, FactSelection(ids=frozenset(became)))
         told = {fact.id: fact for fact in self._of_person(self._hidden().shown_facts(found), None, None)}
         return tuple(told.get(fact_id) or self.fact(fact_id) for fact_id in became)
 
@@ -158,7 +158,7 @@ class Ruling(Reading):
         pair = messages.name(one, "one"), messages.name(other, "other")
 
         def decided(no: int, seq: int) -> Sequence[Decision]:
-            ended = self._store.facts(self.owner.id, ENDED)
+            ended = self._store.reads.facts(self.owner.id, ENDED)
             return ruling(pair, holds, self.owner, self._persona_then(), ended, self._parts.settings.attributes)
 
         return self._changing(Cause.CORRECTION, decided, once=self._once(key, "rule_people", *pair, holds))
@@ -195,12 +195,12 @@ class Ruling(Reading):
     def _taught(self) -> tuple[Change, ...]:
         from embermem.memoryos.correct.undoing import TEACHING
 
-        return self._store.changes(self.owner.id, kinds=TEACHING)
+        return self._store.change_log.changes(self.owner.id, kinds=TEACHING)
 
     def _rulings(self) -> Rulings:
         from embermem.core.user_overrides import RULING, rulings_of
 
-        return rulings_of(self._store.changes(self.owner.id, causes=RULING), self._store.secret)
+        return rulings_of(self._store.change_log.changes(self.owner.id, causes=RULING), self._store.forgetting.secret)
 
     def _cleaned(self, fact: FactProposal) -> FactProposal:
         """A fact of the caller's without what is sensitive in it."""

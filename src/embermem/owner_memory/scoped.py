@@ -32,9 +32,9 @@ def in_scope(
         from embermem.memoryos.people import People, speaker_of
         from embermem.memoryos.recall.scoping import Wanted
 
-        wanted = Wanted(scope.people, People(owner, store.persona(owner.id, moment)))
-        spoke = {(one.speaker, one.role) for one in store.utterances(owner.id)}
-        known = store.facts(owner.id, ALL_FACTS, replace(moment, valid_at=None))
+        wanted = Wanted(scope.people, People(owner, store.reads.persona(owner.id, moment)))
+        spoke = {(one.speaker, one.role) for one in store.log.utterances(owner.id)}
+        known = store.reads.facts(owner.id, ALL_FACTS, replace(moment, valid_at=None))
         within = replace(
             within,
             speakers=frozenset(one for one in spoke if wanted.speaks(speaker_of(*one))),
@@ -78,7 +78,7 @@ class InScope:
         named = {one for fact in facts for one in (fact.superseded_by, *fact.conflicts) if one is not None}
         if not (named := named - {fact.id for fact in facts}):
             return ()
-        return self.store.facts(self.owner.id, FactSelection(ids=frozenset(named)), self.moment)
+        return self.store.reads.facts(self.owner.id, FactSelection(ids=frozenset(named)), self.moment)
 
     def _told(self, facts: Sequence[Fact]) -> set[FactId]:
         there = self._inside(source for fact in facts for source in fact.sources)
@@ -92,7 +92,7 @@ class InScope:
     def _inside(self, sources: Iterable[Source]) -> frozenset[int]:
         """The seqs of the utterances that are in scope, of those that something rests on."""
         ids = {source.utterance_id for source in sources}
-        return self.store.seqs_within(self.owner.id, ids, self._of_sources, moment=self.moment)
+        return self.store.reads.seqs_within(self.owner.id, ids, self._of_sources, moment=self.moment)
 
     @property
     def _of_sources(self) -> Within:
@@ -102,7 +102,7 @@ class InScope:
     def _whole(self, items: Sequence[_Told]) -> tuple[_Told, ...]:
         if not items or not self.within.scope.tells(Kind.SEGMENT):
             return ()
-        pages, _ = self.store.pages_within(self.owner.id, self._of_sources, moment=self.moment)
+        pages, _ = self.store.reads.pages_within(self.owner.id, self._of_sources, moment=self.moment)
         there = self._inside(source for one in items for source in one.sources)
         return tuple(
             one

@@ -1,9 +1,10 @@
-"""The protocols of a store, one for each consumer, with at most 42 methods in total."""
+"""The protocols of a store, one for each purpose, each with at most 15 methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -66,7 +67,6 @@ __all__ = [
     "ChangeLog",
     "ConversationLog",
     "Forgetting",
-    "History",
     "IndexFiles",
     "KeyStore",
     "Marks",
@@ -126,11 +126,6 @@ class ConversationLog(Protocol):
 
     def utterances_by_id(self, owner_id: OwnerId, ids: Collection[UtteranceId]) -> tuple[Utterance, ...]:
         """Utterances with some ids, in order."""
-
-    def seqs_within(
-        self, owner_id: OwnerId, ids: Collection[UtteranceId], within: Within, *, moment: Moment = NOW
-    ) -> frozenset[int]:
-        """The seqs of those utterances of some ids that are in scope; `moment` says in which tier a page was."""
 
 
 class ChangeLog(Protocol):
@@ -230,6 +225,11 @@ class MemoryReads(Protocol):
         self, owner_id: OwnerId, within: Within, *, moment: Moment = NOW
     ) -> tuple[frozenset[PageId], frozenset[PageId]]:
         """The pages all of which is in scope, and those part of which is, passages of documents too."""
+
+    def seqs_within(
+        self, owner_id: OwnerId, ids: Collection[UtteranceId], within: Within, *, moment: Moment = NOW
+    ) -> frozenset[int]:
+        """The seqs of those utterances of some ids that are in scope; `moment` says in which tier a page was."""
 
     def segments(
         self,
@@ -489,17 +489,20 @@ class KeyStore(Protocol):
         """One key of the service, by one indexed read; they belong to no owner."""
 
 
-class History(ConversationLog, ChangeLog, MemoryReads, Protocol):
-    """Both logs, and what is derived from them."""
-
-
-class Store(History, WorkingSetSource, WorkQueue, PageWork, Marks, Forgetting, Protocol):
-    """The store of MemoryOS, with both logs and everything derived from them.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Store:
+    """The store of MemoryOS by what is asked of it: both logs, and everything derived from them.
 
     Every method names one owner, but for `due` and `wipe`. Each call is one transaction. Every failure is a StoreError.
     Methods for its operator are in `embermem.store.admin`.
     """
 
-    @property
-    def index_files(self) -> IndexFiles:
-        """Where its owners' indexes are kept."""
+    log: ConversationLog
+    change_log: ChangeLog
+    reads: MemoryReads
+    index: WorkingSetSource
+    index_files: IndexFiles
+    queue: WorkQueue
+    work: PageWork
+    marks: Marks
+    forgetting: Forgetting

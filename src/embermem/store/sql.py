@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
+from embermem.protocols import Store
 from embermem.store.admin.backup import Backups
 from embermem.store.admin.census import Owners
 from embermem.store.admin.checking import Checking
@@ -64,4 +67,19 @@ class SqlStore(
     Timelines,
     Retaining,
 ):
-    """Store, StoredSettings, UsageLog and KeyStore of `protocols`, on a database."""
+    """StoredSettings, UsageLog, KeyStore and all parts of Store of `protocols`, on a database."""
+
+    @cached_property
+    def protocols(self) -> Store:
+        """It by what is asked of it."""
+        return Store(
+            log=self,
+            change_log=self,
+            reads=self,
+            index=self,
+            index_files=self.index_files,
+            queue=self,
+            work=self,
+            marks=self,
+            forgetting=self,
+        )

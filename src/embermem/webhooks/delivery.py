@@ -60,7 +60,9 @@ class Deliverer:
     def _attempt(self, delivery: Delivery, timeout_s: float) -> None:
         """Send the events of a delivery, if any are wanted. Raises NotSent."""
         hook, owner = delivery.webhook, delivery.owner
-        found = events.news(self.store, owner.id, delivery.since, delivery.upto, now=self.clock(), text=hook.text)
+        found = events.news(
+            self.store.protocols, owner.id, delivery.since, delivery.upto, now=self.clock(), text=hook.text
+        )
         told = [events.as_json(one) for one in events.wanted(found, hook.events)]
         if not told:
             return

@@ -48,7 +48,7 @@ def news(
 ) -> tuple[Event, ...]:
     """What came after a position, up to another or now, oldest first: at most one `page` event for what was said, then
     one `change` event for each change. One `state` where the memory went back, or far ahead."""
-    state = store.owner_state(owner_id)
+    state = store.log.owner_state(owner_id)
     until = until or position(state)
     if until == since:
         return ()
@@ -56,13 +56,13 @@ def news(
         return (standing(state, until),)
     told: list[Event] = []
     if until.seq > since.seq:
-        hidden, _ = store.expired(owner_id, now)
-        said = store.utterances(owner_id, since.seq, min(until.seq - since.seq, MOST_SAID))
+        hidden, _ = store.reads.expired(owner_id, now)
+        said = store.log.utterances(owner_id, since.seq, min(until.seq - since.seq, MOST_SAID))
         shown = [one for one in said if one.seq <= until.seq and one.page_id not in hidden]
         at = Position(seq=until.seq, revision=since.revision)
         told.append(Event(name="page", position=at, data=_page(shown, since, until, text)))
     if until.revision > since.revision:
-        changes = store.changes(owner_id, since.revision, until.revision - since.revision)
+        changes = store.change_log.changes(owner_id, since.revision, until.revision - since.revision)
         told += (_change(one, until.seq, text) for one in changes if one.no <= until.revision)
     return tuple(told)
 

@@ -195,7 +195,7 @@ def test_what_was_undone_is_not_learnt_again_unless_a_forgetting_was_undone(alic
 def test_texts_are_barred_by_each_forgetting_that_stands_also_after_a_rebuild(opened: Opener, place: Place) -> None:
     memory = opened()
     alice, other = memory.of("alice"), memory.of("other")
-    store = memory._parts.store
+    store = memory._store
     for one in (alice, other):
         one.set_profile(name="A")
         for marks in (("aa", "bb"), ("bb",)):

@@ -228,7 +228,7 @@ def test_pages_that_wait_can_be_forgotten_and_leave_the_owner_idle_or_the_others
         alice.forget(page=page)
     memory.work()
     clock.go(10_000)
-    assert memory._parts.store.due(clock(), 10) == ()
+    assert memory._store.due(clock(), 10) == ()
 
     memory = opened("3.db", batch_pages=8, batch_wait_s=60.0)
     alice = memory.of("alice")
@@ -631,7 +631,7 @@ def test_who_writes_all_the_time_is_held_off_while_something_is_forgotten_or_lea
     def overtaken(self: SqlStore, owner_id: OwnerId) -> OwnerState | None:
         """The state of an owner, whom another has changed by the time that something was decided."""
         found = owner_state(self, owner_id)
-        if self is alice._parts.store and len(rivals) < 8:
+        if self is alice._parts.admin and len(rivals) < 8:
             rival = threading.Thread(target=partial(other.set_profile, town=f"Town {len(rivals)}"))
             rivals.append(rival)
             rival.start()

@@ -179,11 +179,9 @@ def test_what_rests_on_two_pages_rests_on_the_other_alone_once_one_is_forgotten(
         TraitSet(dimension="music", level=0.5, confidence=0.5, sources=both),
         ProfileSet(whose=About.USER, name="home", value="birds", sources=both, set_by="analyst"),
     ]
-    state = memory._parts.store.owner_state(alice.owner.id)
+    state = memory._store.owner_state(alice.owner.id)
     assert state is not None
-    memory._parts.store.apply(
-        alice.owner, Cause.CORRECTION, "", decisions, now=clock(), revision=state.revision, lease=None
-    )
+    memory._store.apply(alice.owner, Cause.CORRECTION, "", decisions, now=clock(), revision=state.revision, lease=None)
     alice.forget(page=pages[0])
     (change,) = [one for one in alice.changes() if one.cause is Cause.CORRECTION]
     assert [(type(one), getattr(one, "sources", None)) for one in change.decisions] == [

@@ -204,7 +204,7 @@ def test_a_long_past_is_told_within_bounds_and_a_circle_once(opened: Opener, clo
     first, last = (min(mine.past_facts(), key=lambda f: f.sources[0].seq), by_text(mine, towns[-1]))
     circle = [FactRetired(fact_id=last.id, superseded_by=first.id, valid_to=None)]
     newest = mine.changes()[-1].no
-    mine._parts.store.apply(mine.owner, Cause.CORRECTION, "", circle, now=clock(), revision=newest, lease=None)
+    mine._store.change_log.apply(mine.owner, Cause.CORRECTION, "", circle, now=clock(), revision=newest, lease=None)
     for fact_id in (first.id, last.id):
         why = mine.why(fact_id)
         told_of = [fact_id, *(one.item_id for one in why.replaced)]

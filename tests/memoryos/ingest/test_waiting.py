@@ -412,7 +412,7 @@ def test_whoever_is_killed_at_any_write_leaves_nothing_undone_and_nothing_double
         mortal = Mortal(one.store)
         mortal.left, mortal.after = strike, after
         with contextlib.suppress(Struck):
-            MemoryOS(replace(one.parts, store=mortal)).settle(ALICE)
+            MemoryOS(replace(one.parts, store=mortal.protocols)).settle(ALICE)
         strikes += mortal.dead
         one.store.close()
         clock.go(7200.0)

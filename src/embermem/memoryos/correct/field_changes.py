@@ -44,19 +44,19 @@ def conform(store: Store, owner: Owner, old: Attributes, new: Attributes, clock:
     does so, 0 where nothing had to change. `old` are the fields before. Raises StoreError."""
 
     def change() -> int:
-        state = store.owner_state(owner.id)
+        state = store.log.owner_state(owner.id)
         if state is None:
             return 0
-        held = store.persona(owner.id)
-        rulings = rulings_of(store.changes(owner.id, causes=RULING), store.secret)
-        put_away = (*store.facts(owner.id, ARCHIVED), *store.facts(owner.id, ENDED))
+        held = store.reads.persona(owner.id)
+        rulings = rulings_of(store.change_log.changes(owner.id, causes=RULING), store.forgetting.secret)
+        put_away = (*store.reads.facts(owner.id, ARCHIVED), *store.reads.facts(owner.id, ENDED))
         decisions = conforming(owner, held, put_away, rulings, old, new, no=state.revision + 1, at=clock())
         if not decisions:
             return 0
         now, revision = clock(), state.revision
-        return store.apply(owner, Cause.CORRECTION, BY, decisions, now=now, revision=revision, lease=None).no
+        return store.change_log.apply(owner, Cause.CORRECTION, BY, decisions, now=now, revision=revision, lease=None).no
 
-    return decided_anew(change, partial(store.alone_with, owner.id))
+    return decided_anew(change, partial(store.forgetting.alone_with, owner.id))
 
 
 def conforming(

@@ -32,56 +32,58 @@ def forget(
         return impact.decided(b"").forgotten
 
     def erase() -> Forgotten:
-        decided = impact.decided(store.secret())
+        decided = impact.decided(store.forgetting.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
-            return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe())
+            return replace(decided.forgotten, dry_run=False, scrubbed=store.forgetting.wipe())
         made = replace(decided.forgotten, change_no=decided.revision + 1)
         receipt = receipt_of(made)
-        store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
+        store.forgetting.forget(
+            impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt
+        )
         return made
 
-    forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))
+    forgotten = decided_anew(erase, partial(store.forgetting.alone_with, impact.owner.id))
     if forgotten.change_no is None:
         return forgotten
-    return done(store, forgotten) if scrub else replace(forgotten, dry_run=False)
+    return done(store.forgetting, forgotten) if scrub else replace(forgotten, dry_run=False)
 
 
 def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) -> Forgotten:
     """Forget a whole memory. Raises NotFound where there is none; a model may have been asked for it all the same, and
     the lines of that in the ledger go."""
-    if store.owner_state(owner.id) is None:
+    if store.log.owner_state(owner.id) is None:
         if not dry_run:
-            store.forget_owner(owner.id, now)
+            store.forgetting.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
-    pages, persona = store.all_pages(owner.id), store.persona(owner.id)
-    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
+    pages, persona = store.reads.all_pages(owner.id), store.reads.persona(owner.id)
+    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.reads.facts(owner.id, state)]
     said = [u for page in pages for u in page.utterances]
     marks: list[str] = []
     if not dry_run:
-        key = store.secret()
+        key = store.forgetting.secret()
         marks = [*(mark_of_text(key, u.text) for u in said), *(mark_of(key, says(fact)) for fact in facts)]
     forgotten = receipt(
         now,
         pages=[page.id for page in pages],
         utterances=said,
         facts=[fact.id for fact in facts],
-        segments=[segment.id for segment in store.segments(owner.id)],
-        chains=[chain.id for chain in store.chains(owner.id)],
+        segments=[segment.id for segment in store.reads.segments(owner.id)],
+        chains=[chain.id for chain in store.reads.chains(owner.id)],
         traits=[trait.dimension for trait in persona.traits],
         profile=[f"{line.whose.value}.{line.name}" for line in (*persona.profile, *persona.agent_profile)],
         marks=marks,
     )
     if dry_run:
         return forgotten
-    store.forget_owner(owner.id, now)
-    return done(store, forgotten)
+    store.forgetting.forget_owner(owner.id, now)
+    return done(store.forgetting, forgotten)
 
 
 def verify(store: Store, owner: Owner, receipt: Forgotten) -> Verified:
     """Whether what a receipt says is gone is in no table, log or text any more. Raises InputError for a dry run's."""
     if receipt.dry_run:
         raise InputError("this receipt is from a dry run: nothing was forgotten")
-    left = store.remains(owner.id, receipt)
+    left = store.forgetting.remains(owner.id, receipt)
     marked, unchecked = list[str](), ""
     try:
         marked = _marks_found(store, owner.id, receipt)
@@ -101,19 +103,19 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     """The marks of a receipt that something stored has. Raises ForgottenKeyLost where they are of another key."""
     if not receipt.marks:
         return []
-    key, marks = store.secret(), {*receipt.marks}
+    key, marks = store.forgetting.secret(), {*receipt.marks}
     if receipt.key_mark and receipt.key_mark != mark_of_key(key):
         raise ForgottenKeyLost("the receipt was made with another key than the current one of the store")
-    found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
+    found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.log.utterances(owner_id)}})
     for state in (HELD, ARCHIVED, ENDED):
-        found += sorted(marks & {mark_of(key, says(fact)) for fact in store.facts(owner_id, state)})
+        found += sorted(marks & {mark_of(key, says(fact)) for fact in store.reads.facts(owner_id, state)})
     return found
 
 
-def taught_by(store: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
+def taught_by(forgetting: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:
     """When the utterances were said from which something may be learnt: all, but for words that were forgotten."""
     said = [u for page in pages for u in page.utterances]
-    gone = store.barred(owner_id, {u.text for u in said})
+    gone = forgetting.barred(owner_id, {u.text for u in said})
     return {u.seq: u.said_at for u in said if u.text not in gone}
 
 
@@ -132,8 +134,8 @@ def matching(pages: Iterable[Page], query: str, unnamed: Collection[str] = ()) -
     return [page.id for page in pages if wanted <= held(page)]
 
 
-def done(store: Forgetting, forgotten: Forgotten) -> Forgotten:
+def done(forgetting: Forgetting, forgotten: Forgotten) -> Forgotten:
     """A receipt, once what went is gone."""
-    scrubbed, backups = store.wipe(), store.backups_holding([*forgotten.utterances, *forgotten.facts])
-    mark = mark_of_key(store.secret()) if forgotten.marks else ""
+    scrubbed, backups = forgetting.wipe(), forgetting.backups_holding([*forgotten.utterances, *forgotten.facts])
+    mark = mark_of_key(forgetting.secret()) if forgotten.marks else ""
     return replace(forgotten, dry_run=False, scrubbed=scrubbed, backups=backups, key_mark=mark)

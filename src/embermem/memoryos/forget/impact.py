@@ -86,7 +86,7 @@ class Impact:
     def decided(self, key: bytes) -> Decided:
         """What goes as the log is now. `key` is that of the marks, empty for a dry run, which makes none. Raises
         NotFound where there is nothing of the name."""
-        state = self.store.owner_state(self.owner.id)
+        state = self.store.log.owner_state(self.owner.id)
         if state is None:
             raise self._none_such()
         named, facts = self._pages(), self._facts()
@@ -147,15 +147,15 @@ class Impact:
         if named.fact is not None:
             return ()
         if named.pages is not None:
-            return self.store.pages_by_id(owner_id, [PageId(one) for one in named.pages])
+            return self.store.reads.pages_by_id(owner_id, [PageId(one) for one in named.pages])
         if named.before is not None:
-            return self.store.pages_said_before(owner_id, named.before)
+            return self.store.reads.pages_said_before(owner_id, named.before)
         if named.page is not None:
-            pages = self.store.pages_by_id(owner_id, [PageId(named.page)])
+            pages = self.store.reads.pages_by_id(owner_id, [PageId(named.page)])
         elif named.segment is not None:
-            pages = self.store.pages(owner_id, 0, segment=SegmentId(named.segment))
+            pages = self.store.reads.pages(owner_id, 0, segment=SegmentId(named.segment))
         else:
-            pages = self.store.pages(owner_id, 0, thread=ThreadId(named.thread or ""))
+            pages = self.store.reads.pages(owner_id, 0, thread=ThreadId(named.thread or ""))
         if not pages:
             raise self._none_such()
         return pages
@@ -165,7 +165,7 @@ class Impact:
         if self.named.fact is None:
             return {}
         owner_id = self.owner.id
-        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self.store.facts(owner_id, state)]
+        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self.store.reads.facts(owner_id, state)]
         fact = next((one for one in known if one.id == self.named.fact), None)
         if fact is None:
             raise self._none_such()
@@ -179,7 +179,7 @@ class Impact:
 
     def _moved(self, known: Sequence[Fact], found: Mapping[FactId, Fact]) -> Iterator[Fact]:
         """What these facts were before their field changed, and what became of them by that."""
-        changes = self.store.changes(self.owner.id, causes=(Cause.CORRECTION,))
+        changes = self.store.change_log.changes(self.owner.id, causes=(Cause.CORRECTION,))
         by_fields = {change.no for change in changes if change.analyst == BY}
         by_id = {one.id: one for one in known}
         for one in known if by_fields else ():
@@ -210,7 +210,7 @@ class Impact:
         said = {(fact.attribute, plain(fact.value)) for fact in facts.values()}
         wanted = frozenset(facts)
         while True:
-            trail = self.store.trail(
+            trail = self.store.forgetting.trail(
                 self.owner.id,
                 pages,
                 wanted,
@@ -237,7 +237,7 @@ class Impact:
     @cached_property
     def _utterances(self) -> tuple[Utterance, ...]:
         """Everything that was said; read once."""
-        return self.store.utterances(self.owner.id)
+        return self.store.log.utterances(self.owner.id)
 
     def _left(self, pages: Iterable[Page]) -> list[str]:
         """Everything that was said, but for the pages."""

@@ -87,7 +87,7 @@ class Remainder:
                 times = min(page.said_at for page in stay), max(page.said_at for page in stay)
             if times is None:
                 continue  # it has no page
-            spread = spread or segment_text.spread_of(self.store.segment_words(self.owner_id))
+            spread = spread or segment_text.spread_of(self.store.reads.segment_words(self.owner_id))
             parts = self._parts(segment_id, () if text is None else text.parts)
             keywords = _keywords_left(segment_id, text, self.left)
             shown = segment_text.shown(parts, keywords, spread, self.writer, self.settings)
@@ -132,7 +132,7 @@ class Remainder:
 
     def _pages_left(self, segment_id: SegmentId) -> Sequence[Page]:
         """The pages that a segment keeps."""
-        pages = self.store.pages(self.owner_id, 0, segment=segment_id)
+        pages = self.store.reads.pages(self.owner_id, 0, segment=segment_id)
         return [page for page in pages if page.id not in self.left.placed]
 
     def settled(self) -> list[Decision]:
@@ -168,7 +168,7 @@ class Remainder:
         return [*like, *(fact for fact in by_id if fact.attribute not in attributes)]
 
     def _facts(self, of: FactSelection, **some: Any) -> tuple[Fact, ...]:
-        return self.store.facts(self.owner_id, replace(of, **some))
+        return self.store.reads.facts(self.owner_id, replace(of, **some))
 
 
 def _told_anew(trail: Trail, left: Redacted) -> Iterator[Decision]:

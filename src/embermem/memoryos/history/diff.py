@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from embermem.core.types import Diff, Fact, OwnerId, PageId, Persona, Segment
-from embermem.protocols import ARCHIVED, ENDED, History, Moment
+from embermem.protocols import ARCHIVED, ENDED, MemoryReads, Moment, Store
 
 __all__ = ["diff", "pairs"]
 
@@ -26,10 +26,10 @@ class _Known:
     segments: Mapping[str, Segment]
 
 
-def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
+def diff(store: Store, owner_id: OwnerId, since: datetime, until: datetime) -> Diff:
     """What was known at the second time and not at the first, and the other way round, without conflicts. Raises
     InputError for times of which nothing derived is kept."""
-    before, after = (_known(store, owner_id, store.moment(owner_id, at)) for at in (since, until))
+    before, after = (_known(store.reads, owner_id, store.change_log.moment(owner_id, at)) for at in (since, until))
     both = [(before.facts[name], fact) for name, fact in after.facts.items() if name in before.facts]
     segments = [(before.segments[name], one) for name, one in after.segments.items() if name in before.segments]
     was, now = before.persona, after.persona
@@ -37,7 +37,7 @@ def diff(store: History, owner_id: OwnerId, since: datetime, until: datetime) ->
         earlier=since,
         later=until,
         changes=tuple(range((before.moment.revision or 0) + 1, (after.moment.revision or 0) + 1)),
-        pages_added=_pages_added(store, owner_id, before.moment, after.moment),
+        pages_added=_pages_added(store.reads, owner_id, before.moment, after.moment),
         facts_added=tuple(fact for name, fact in after.facts.items() if name not in before.facts),
         facts_ended=tuple(
             fact
@@ -71,26 +71,26 @@ def pairs(
     return tuple(found)
 
 
-def _known(store: History, owner_id: OwnerId, moment: Moment) -> _Known:
-    persona = store.persona(owner_id, moment)
+def _known(reads: MemoryReads, owner_id: OwnerId, moment: Moment) -> _Known:
+    persona = reads.persona(owner_id, moment)
     facts = (
         *persona.facts,
         *persona.agent_facts,
-        *store.facts(owner_id, ARCHIVED, moment),
-        *store.facts(owner_id, ENDED, moment),
+        *reads.facts(owner_id, ARCHIVED, moment),
+        *reads.facts(owner_id, ENDED, moment),
     )
     return _Known(
         moment=moment,
         persona=persona,
         facts={fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.change_no, fact.id))},
-        segments={segment.id: segment for segment in store.segments(owner_id, moment=moment)},
+        segments={segment.id: segment for segment in reads.segments(owner_id, moment=moment)},
     )
 
 
-def _pages_added(store: History, owner_id: OwnerId, before: Moment, after: Moment) -> tuple[PageId, ...]:
+def _pages_added(reads: MemoryReads, owner_id: OwnerId, before: Moment, after: Moment) -> tuple[PageId, ...]:
     """The pages that came after the newest one of the first moment."""
-    newest = store.pages(owner_id, 0, moment=before, limit=1)
-    return tuple(page.id for page in store.pages(owner_id, 0, moment=after, after=newest[0].no if newest else 0))
+    newest = reads.pages(owner_id, 0, moment=before, limit=1)
+    return tuple(page.id for page in reads.pages(owner_id, 0, moment=after, after=newest[0].no if newest else 0))
 
 
 def _shown(segment: Segment) -> Sequence[object]:

@@ -29,7 +29,7 @@ from embermem.core.types import (
 )
 from embermem.memoryos.ingest.profile_lines import derived_traits, mirrors
 from embermem.memoryos.people import People
-from embermem.protocols import FactSelection, History
+from embermem.protocols import FactSelection, Store
 
 _QUOTES = 8
 """Quotes of one item, the newest."""
@@ -39,7 +39,7 @@ _FACTS = 8
 """Facts behind an item, and facts in a chain of those that took each other's place."""
 
 
-def why(store: History, owner_id: OwnerId, item_id: str, at: datetime, people: People) -> Why | None:
+def why(store: Store, owner_id: OwnerId, item_id: str, at: datetime, people: People) -> Why | None:
     """Why there is a fact, segment or chain (by its id), a trait (by its dimension) or a profile line (such as
     "user.home"); None if there is none. `at` is now: an age counts from it. Facts name whom they
     are about as `people` knows them."""
@@ -47,7 +47,7 @@ def why(store: History, owner_id: OwnerId, item_id: str, at: datetime, people: P
 
 
 class _ProvenanceQuery:
-    def __init__(self, store: History, owner_id: OwnerId, at: datetime, people: People) -> None:
+    def __init__(self, store: Store, owner_id: OwnerId, at: datetime, people: People) -> None:
         self._store = store
         self._owner_id = owner_id
         self._at = at
@@ -63,9 +63,9 @@ class _ProvenanceQuery:
             return self._trait(item_id)
         if facts := self._facts([item_id]):
             return self._fact(facts[0])
-        if found := store.segments(owner_id, ids=[SegmentId(item_id)]):
+        if found := store.reads.segments(owner_id, ids=[SegmentId(item_id)]):
             return self._segment(found[0])
-        chains = store.chains(owner_id, ids=[ChainId(item_id)])
+        chains = store.reads.chains(owner_id, ids=[ChainId(item_id)])
         return self._chain(chains[0]) if chains else None
 
     # -------------------------------------------------------------------------------------------------------- facts
@@ -80,7 +80,7 @@ class _ProvenanceQuery:
 
     def _sourced(self, fact: Fact, changes: Sequence[Change] | None = None) -> Why:
         """A fact; where its changes are not given, with the one that added it."""
-        made = self._store.changes(self._owner_id, fact.change_no - 1, 1) if changes is None else changes
+        made = self._store.change_log.changes(self._owner_id, fact.change_no - 1, 1) if changes is None else changes
         return replace(
             self._why(fact.id, "fact", self._people.named(fact), fact.sources, made),
             held=fact.retired_at is None,
@@ -93,7 +93,7 @@ class _ProvenanceQuery:
         found: dict[FactId, Fact] = {}
         of = [fact.id]
         while of and len(found) < _FACTS:
-            ended = self._store.facts(self._owner_id, FactSelection(superseded_by=frozenset(of)))
+            ended = self._store.reads.facts(self._owner_id, FactSelection(superseded_by=frozenset(of)))
             older = [one for one in sorted(ended, key=_ended_last) if one.id not in {fact.id, *found}]
             found |= {one.id: one for one in older[: _FACTS - len(found)]}
             of = [one.id for one in older]
@@ -112,18 +112,18 @@ class _ProvenanceQuery:
 
     def _facts(self, ids: Iterable[str]) -> list[Fact]:
         named = [FactId(one) for one in dict.fromkeys(ids)][:_FACTS]
-        found = {fact.id: fact for fact in self._store.facts(self._owner_id, FactSelection(ids=frozenset(named)))}
+        found = {fact.id: fact for fact in self._store.reads.facts(self._owner_id, FactSelection(ids=frozenset(named)))}
         return [found[one] for one in named if one in found]
 
     def _resting(self, sources: Sequence[Source]) -> tuple[Fact, ...]:
         seqs = frozenset(source.seq for source in sources)
-        found = self._store.facts(self._owner_id, FactSelection(resting_on=seqs)) if seqs else ()
+        found = self._store.reads.facts(self._owner_id, FactSelection(resting_on=seqs)) if seqs else ()
         return tuple(sorted(found, key=lambda fact: fact.id))
 
     # ------------------------------------------------------------------------------------------ profiles and traits
 
     def _line(self, whose: str, name: str) -> Why | None:
-        persona = self._store.persona(self._owner_id)
+        persona = self._store.reads.persona(self._owner_id)
         lines = {f"{line.whose.value}.{line.name}": line for line in (*persona.profile, *persona.agent_profile)}
         line = lines.get(f"{whose}.{name}")
         if line is None:
@@ -157,7 +157,7 @@ class _ProvenanceQuery:
         )
 
     def _trait(self, dimension: str) -> Why | None:
-        persona = self._store.persona(self._owner_id)
+        persona = self._store.reads.persona(self._owner_id)
         derived = {trait.dimension: trait for trait in derived_traits(persona.profile, self._at)}
         if dimension in derived:
             name = "birth_year" if dimension == "age_group" else dimension
@@ -187,7 +187,9 @@ class _ProvenanceQuery:
 
     def _since_anew(self, *kinds: type[ProfileSet] | type[TraitSet] | type[TraitCleared]) -> list[Change]:
         """The changes with decisions of these kinds, since memory was begun anew last."""
-        log = [one for one in self._store.changes(self._owner_id, kinds=(*kinds, BegunAnew)) if one.decisions]
+        log = [
+            one for one in self._store.change_log.changes(self._owner_id, kinds=(*kinds, BegunAnew)) if one.decisions
+        ]
         begun = max((i for i, one in enumerate(log) if any(isinstance(d, BegunAnew) for d in one.decisions)), default=0)
         return log[begun:]
 
@@ -203,7 +205,7 @@ class _ProvenanceQuery:
 
     def _making(self, kind: str, item_id: str) -> list[Change]:
         """The changes with a decision of this item; in others it is only named."""
-        found = self._store.changes_naming(self._owner_id, item_id)
+        found = self._store.change_log.changes_naming(self._owner_id, item_id)
         return [change for change in found if any(getattr(d, f"{kind}_id", None) == item_id for d in change.decisions)]
 
     def _why(self, item_id: str, kind: str, text: str, sources: Sequence[Source], changes: Sequence[Change]) -> Why:
@@ -221,7 +223,7 @@ class _ProvenanceQuery:
         )
 
     def _quote(self, source: Source) -> Quote | None:
-        found = self._store.utterances_by_id(self._owner_id, [source.utterance_id])
+        found = self._store.log.utterances_by_id(self._owner_id, [source.utterance_id])
         return Quote(utterance=found[0], start=source.start, end=source.end) if found else None
 
 

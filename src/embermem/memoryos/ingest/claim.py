@@ -109,7 +109,7 @@ class Parts:
 
     def backlog(self, owner: Owner, now: datetime, *, retry_after: datetime | None = None) -> Backlog:
         """What is left to do for an owner; see the store's."""
-        return self.store.backlog(
+        return self.store.work.backlog(
             owner.id,
             self.settings.short_term_pages,
             now=now,
@@ -177,14 +177,14 @@ class Claim:
 
     def read_anew(self) -> None:
         """What was read is not to be relied on any more."""
-        state = self.store.owner_state(self.owner.id)
+        state = self.store.log.owner_state(self.owner.id)
         self.held = _Held() if state is None else _Held(revision=state.revision, embedded_seq=state.embedded_seq)
 
     @property
     def segments(self) -> dict[SegmentId, SegmentState]:
         """Mid-term memory, read once a claim, when it is first needed."""
         if self.held.segments is None:
-            self.held.segments = {state.id: state for state in self.store.segment_states(self.owner.id)}
+            self.held.segments = {state.id: state for state in self.store.work.segment_states(self.owner.id)}
             for state in self.held.segments.values():
                 self.held.texts.set(stored(state))
             self.held.grouping = None
@@ -209,8 +209,10 @@ class Claim:
     def knowledge(self) -> Knowledge:
         """Long-term memory, read once a claim, when it is first needed."""
         if self.held.knowledge is None:
-            rulings = rulings_of(self.store.changes(self.owner.id, causes=RULING), self.store.secret)
-            persona = self.store.persona(self.owner.id)
+            rulings = rulings_of(
+                self.store.change_log.changes(self.owner.id, causes=RULING), self.store.forgetting.secret
+            )
+            persona = self.store.reads.persona(self.owner.id)
             self.held.knowledge = Knowledge(
                 self.owner, persona, rulings, self._said_at, self._thread_of, self.settings.attributes
             )
@@ -227,7 +229,7 @@ class Claim:
         return None if found is None else found.thread
 
     def _utterance(self, seq: int) -> Utterance | None:
-        found = self.store.utterances(self.owner.id, seq - 1, 1)
+        found = self.store.log.utterances(self.owner.id, seq - 1, 1)
         return found[0] if found and found[0].seq == seq else None
 
     @property
@@ -266,7 +268,7 @@ class Claim:
         it may say that."""
         since = self.held.revision
         self.read_anew()
-        fresh = self.store.changes(self.owner.id, since)
+        fresh = self.store.change_log.changes(self.owner.id, since)
         if not fresh or fresh[0].no != since + 1 or any(one.cause is Cause.FORGETTING for one in fresh):
             self.ahead = self.annotated = None
 
@@ -282,7 +284,7 @@ class Claim:
         """Apply a change under the lease; of a segment's text, what is new is written. Raises StaleLease,
         RevisionMoved, StoreError."""
         texts = self.held.texts
-        change = self.store.apply(
+        change = self.store.change_log.apply(
             self.owner,
             cause,
             analyst,
@@ -303,7 +305,7 @@ class Claim:
         """A sign of life, when a quarter of the lease has gone by."""
         now = self.parts.clock()
         if (now - self._renewed_at).total_seconds() > self.settings.lease_s / 4:
-            self.store.renew(self.lease, now, self.settings.lease_s)
+            self.store.queue.renew(self.lease, now, self.settings.lease_s)
             self._renewed_at = now
 
     def wait(self, wait: ModelWait) -> None:
@@ -341,7 +343,7 @@ class Claim:
             return []
         from embermem.memoryos.forget.forgetting import taught_by  # a process that only recalls loads none of it
 
-        said = taught_by(self.store, self.owner.id, [page for _, pages in lessons for page in pages])
+        said = taught_by(self.store.forgetting, self.owner.id, [page for _, pages in lessons for page in pages])
         resting, archived = self._known([fact for change, _ in lessons for fact in change.facts], said)
         decisions: list[Decision] = []
         for change, pages in lessons:
@@ -365,8 +367,8 @@ class Claim:
             return (), ()
         resting, may_end = FactSelection(resting_on=frozenset(said)), _may_end(proposals)
         return (
-            self.store.facts(self.owner.id, resting),
-            self.store.facts(self.owner.id, replace(ARCHIVED, attributes=may_end)) if may_end else (),
+            self.store.reads.facts(self.owner.id, resting),
+            self.store.reads.facts(self.owner.id, replace(ARCHIVED, attributes=may_end)) if may_end else (),
         )
 
 

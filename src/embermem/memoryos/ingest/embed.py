@@ -37,7 +37,7 @@ def embed(claim: Claim) -> bool:
 
 
 def _vectors_after(claim: Claim, seq: int) -> tuple[tuple[Utterance, ...], VectorBatch]:
-    batch = claim.store.utterances(claim.owner.id, seq, claim.settings.embed_batch)
+    batch = claim.store.log.utterances(claim.owner.id, seq, claim.settings.embed_batch)
     return batch, embedded(claim.parts.embedder, batch)
 
 
@@ -45,16 +45,16 @@ def renew_segment_vectors(claim: Claim) -> bool:
     """After a reindex, or where another version or preset made them, once every utterance has its new vector: each
     segment's from its pages' or its summary."""
     stale = claim.stale_segments
-    if not stale or claim.store.utterances(claim.owner.id, claim.held.embedded_seq, 1):
+    if not stale or claim.store.log.utterances(claim.owner.id, claim.held.embedded_seq, 1):
         return False
     made: dict[SegmentId, Vector] = {}
     if claim.settings.placed_by == "page":
-        known = claim.store.segments(claim.owner.id, ids=stale)
+        known = claim.store.reads.segments(claim.owner.id, ids=stale)
         made = _embedded(claim, {one.id: one.summary for one in known})
     for segment_id in stale:
         if segment_id in made:
             continue
-        if vectors := claim.store.page_vectors(claim.owner.id, segment_id):
+        if vectors := claim.store.work.page_vectors(claim.owner.id, segment_id):
             made[segment_id] = np.sum(vectors, axis=0)
     if not made:
         return False

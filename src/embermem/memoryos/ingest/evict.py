@@ -35,7 +35,7 @@ def expire(claim: Claim) -> None:
     """What has expired is forgotten, or ends, before anything is read. A page that is said again later teaches as if it
     were new: it ended, and was not ruled out."""
     parts, now = claim.parts, claim.parts.clock()
-    pages, _ = claim.store.expired(claim.owner.id, now)
+    pages, _ = claim.store.reads.expired(claim.owner.id, now)
     if pages:
         from embermem.memoryos.forget.forgetting import forget
         from embermem.memoryos.forget.impact import Impact, Named
@@ -59,9 +59,9 @@ def expire(claim: Claim) -> None:
 def end_expired(claim: Claim) -> bool:
     """Facts whose time is over hold no longer, also those that were learnt after it."""
     expired = FactSelection(states=_STANDING, expired_by=claim.parts.clock())
-    facts = claim.store.facts(claim.owner.id, expired)
+    facts = claim.store.reads.facts(claim.owner.id, expired)
     if facts:
-        claim.apply(Cause.EXPIRY, "", _ended(facts, claim.store.persona(claim.owner.id)))
+        claim.apply(Cause.EXPIRY, "", _ended(facts, claim.store.reads.persona(claim.owner.id)))
         claim.held.knowledge = None
     return bool(facts)
 
@@ -83,13 +83,13 @@ def _ended(facts: Sequence[Fact], persona: Persona) -> list[Decision]:
 def fade(claim: Claim) -> bool:
     """At most once in `retention_every_s`: what was not used for long leaves for the archive, segments when their
     pages are analysed."""
-    now, last = claim.parts.clock(), faded_at(claim.store, claim.owner)
+    now, last = claim.parts.clock(), faded_at(claim.store.change_log, claim.owner)
     if last is not None and (now - last).total_seconds() < claim.settings.retention_every_s:
         return False
-    uses = claim.store.uses(claim.owner.id)
+    uses = claim.store.work.uses(claim.owner.id)
     for segment_id in sorted(decay.waiting(uses, now, claim.settings) & claim.segments.keys()):
         analyse(claim, claim.segments[segment_id])
-    decisions = decay.fading(decay.retentions(claim.store.uses(claim.owner.id), now, claim.settings))
+    decisions = decay.fading(decay.retentions(claim.store.work.uses(claim.owner.id), now, claim.settings))
     if not decisions:
         return False
     claim.apply(Cause.RETENTION, "", decisions)
@@ -97,7 +97,7 @@ def fade(claim: Claim) -> bool:
     return True
 
 
-def faded_at(store: ChangeLog, owner: Owner) -> datetime | None:
+def faded_at(log: ChangeLog, owner: Owner) -> datetime | None:
     """When memories last faded."""
-    last = store.last_changes(owner.id, 1, causes=[Cause.RETENTION])
+    last = log.last_changes(owner.id, 1, causes=[Cause.RETENTION])
     return last[0].recorded_at if last else None

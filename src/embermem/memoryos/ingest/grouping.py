@@ -115,14 +115,14 @@ class Grouping:
         known = self._members.get(segment_id)
         if known is None:
             limit = self._looked_back
-            notes = self._store.newest_pages(self._owner_id, segment_id, limit)
+            notes = self._store.work.newest_pages(self._owner_id, segment_id, limit)
             chains: dict[ChainId, Group] = {}
             for noted in notes:
                 chains.setdefault(noted.chain_id or ChainId(""), Group()).add(noted)
             whole = len(notes) < limit
             if not whole:
                 there = {noted.view.page.id for noted in notes}
-                began = self._store.chains(self._owner_id, ids=chains.keys())
+                began = self._store.reads.chains(self._owner_id, ids=chains.keys())
                 cut = {one.id for one in began if one.page_ids and one.page_ids[0] not in there}
                 chains = {chain_id: group for chain_id, group in chains.items() if chain_id not in cut}
             known = self._members[segment_id] = Members(chains=chains, whole=whole)
@@ -132,8 +132,10 @@ class Grouping:
         """The segments of mid-term memory that chains are in."""
         unknown = {one for one in chains if one not in self._segment_of and made_in(one) <= self._revision}
         if unknown:
-            first = {one.page_ids[0]: one.id for one in self._store.chains(self._owner_id, ids=unknown) if one.page_ids}
-            for page in self._store.pages_by_id(self._owner_id, list(first)):
+            first = {
+                one.page_ids[0]: one.id for one in self._store.reads.chains(self._owner_id, ids=unknown) if one.page_ids
+            }
+            for page in self._store.reads.pages_by_id(self._owner_id, list(first)):
                 if page.segment_id is not None:
                     self._segment_of[first[page.id]] = page.segment_id
         return {one: at for one in chains if (at := self._segment_of.get(one)) in self._segments and at is not None}

@@ -74,7 +74,7 @@ def due_at(parts: Parts, owner: Owner, began: datetime, done: Done) -> datetime 
     if left.redo_at is not None:
         times.append(_latest(left.redo_at, now, done.waits_until, done.redo_from))
     if parts.settings.retention:
-        fades = decay.due(store.uses(owner.id), now, faded_at(store, owner), parts.settings)
+        fades = decay.due(store.work.uses(owner.id), now, faded_at(store.change_log, owner), parts.settings)
         times += [] if fades is None else [fades]
     return min(times, default=None)
 
@@ -151,7 +151,7 @@ class _Consolidation:
     def _outstanding(self) -> int:
         """Utterances to embed, pages to place and pages to read again: what a progress bar counts down."""
         owner = self._claim.owner
-        if self._progress is None or self._claim.store.owner_state(owner.id) is None:
+        if self._progress is None or self._claim.store.log.owner_state(owner.id) is None:
             return 0
         left = self._claim.parts.backlog(owner, self._claim.parts.clock())
         return left.unembedded + left.pending + sum(left.to_redo.values())

@@ -23,7 +23,7 @@ def place(claim: Claim) -> bool:
     settings, parts, now = claim.settings, claim.parts, claim.parts.clock()
     if claim.stale_segments:
         return False  # a reindex is on its way: nothing could be compared with them
-    batch = claim.store.pending_pages(claim.owner.id, settings.short_term_pages, now, settings.batch_pages)
+    batch = claim.store.work.pending_pages(claim.owner.id, settings.short_term_pages, now, settings.batch_pages)
     if not batch:
         return False
     if not claim.whole or claim.ahead is not None:
@@ -63,7 +63,7 @@ def place(claim: Claim) -> bool:
         look_back(claim, touched)
     if analyst == parts.extractive.name != parts.analyst.name:
         pages = [noted.view.page.id for noted in notes]
-        claim.store.postpone_redo(claim.lease, pages, read.error, now + rest(settings, 0), tried=read.tried)
+        claim.store.work.postpone_redo(claim.lease, pages, read.error, now + rest(settings, 0), tried=read.tried)
     if claim.placed // settings.promote_every > (claim.placed - len(notes)) // settings.promote_every:
         promote(claim)
     make_room(claim, frozenset(touched) & claim.segments.keys())
@@ -115,9 +115,9 @@ def _with_chains_told(
     if not told:
         return made
     owner_id = claim.owner.id
-    before = {chain.id: chain.page_ids for chain in claim.store.chains(owner_id, ids=told.keys())}
+    before = {chain.id: chain.page_ids for chain in claim.store.reads.chains(owner_id, ids=told.keys())}
     known = {page_id for page_ids in before.values() for page_id in page_ids} - placed.keys()
-    held = {page.id: page.segment_id for page in claim.store.pages_by_id(owner_id, known)} if known else {}
+    held = {page.id: page.segment_id for page in claim.store.reads.pages_by_id(owner_id, known)} if known else {}
     for chain_id, summarised in told.items():
         here = [page_id for page_id, one in chain_of.items() if one == chain_id]
         chain = before.get(chain_id, ())

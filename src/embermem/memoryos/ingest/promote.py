@@ -59,7 +59,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     longer pauses, but not if the segment is `leaving` for the archive.
     """
     settings, now = claim.settings, claim.parts.clock()
-    notes = claim.store.unanalysed_pages(claim.owner.id, segment.id)
+    notes = claim.store.work.unanalysed_pages(claim.owner.id, segment.id)
     waiting = [noted for noted in notes if noted.retry_at is not None and noted.retry_at > now]
     ready = [noted for noted in notes if noted not in waiting]
     if leaving:
@@ -75,7 +75,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
     while ready and not claim.waiting:
         if claim.unpromoted is not None:
             until = now + pause(settings, 0)
-            claim.store.postpone(claim.lease, _ids(ready), claim.unpromoted, until, tried=False)
+            claim.store.work.postpone(claim.lease, _ids(ready), claim.unpromoted, until, tried=False)
             return False
         asks = claim.parts.modelled and not claim.unbelieved
         size = _asked_at_once(claim) if asks else len(ready)
@@ -90,7 +90,7 @@ def analyse(claim: Claim, segment: SegmentState, *, leaving: bool = False) -> bo
             waiting += some
             alone += 1
             if ready and (alone >= _ALONE or claim.parts.promoting.hopeless):
-                claim.store.postpone(claim.lease, _ids(ready), str(came), now + pause(settings, 0), tried=False)
+                claim.store.work.postpone(claim.lease, _ids(ready), str(came), now + pause(settings, 0), tried=False)
                 return False
     return not ready and not waiting
 
@@ -107,7 +107,7 @@ def _analyse_pages(
     extractive, pace = claim.parts.extractive, claim.parts.promoting
     analyst = extractive if claim.unbelieved else claim.parts.analyst
     # the extractive one reads pages alone
-    persona = Persona() if analyst is extractive else claim.store.persona(claim.owner.id)
+    persona = Persona() if analyst is extractive else claim.store.reads.persona(claim.owner.id)
     views, others = tuple(noted.view for noted in notes), tuple(claim.segments.values())
     pages = [view.page for view in views]
     request = ProfileRequest(
@@ -126,7 +126,7 @@ def _analyse_pages(
             claim.go_on_without(str(wait))
             return _Came.AGAIN
         claim.wait(wait)
-        claim.store.postpone(claim.lease, _ids(notes), str(wait), wait.retry_at, tried=False)
+        claim.store.work.postpone(claim.lease, _ids(notes), str(wait), wait.retry_at, tried=False)
         return _Came.STOPPED
     except AnalystError as error:
         logger.warning("analyst %s failed at promoting segment %s: %s", analyst.name, segment.id, error)
@@ -179,7 +179,7 @@ def _put_off(
         if decisions:
             claim.apply(Cause.PROMOTION, extractive.name, decisions)
     wait = claim.pause_after(error, tried) if tried < settings.attempts else rest(settings, tried - settings.attempts)
-    claim.store.postpone(claim.lease, _ids(notes), str(error), claim.parts.clock() + wait)
+    claim.store.work.postpone(claim.lease, _ids(notes), str(error), claim.parts.clock() + wait)
 
 
 def _close(claim: Claim, segment: SegmentState, notes: Sequence[NotedPage]) -> None:

@@ -36,7 +36,7 @@ def annotate(claim: Claim) -> bool:
     A page that was read before something joined it keeps its chain, and teaches only what was added.
     """
     settings, analyst = claim.settings, claim.parts.extractive
-    batch = claim.store.unread_pages(
+    batch = claim.store.work.unread_pages(
         claim.owner.id,
         settings.short_term_pages,
         open_too=claim.whole,
@@ -136,7 +136,7 @@ def read_by_analyst(claim: Claim, batch: Sequence[NotedPage], now: datetime) -> 
                 claim.go_on_without(failure or str(wait))
                 return _as_extracted(claim, batch, error=failure or str(wait))
             claim.wait(wait)
-            claim.store.postpone(claim.lease, _ids(batch), str(wait), wait.retry_at, tried=False)
+            claim.store.work.postpone(claim.lease, _ids(batch), str(wait), wait.retry_at, tried=False)
             return None
         except (ModelReplyError, ModelTooLong) as error:
             logger.warning("the answer about %d pages could not be used: %s", len(shown), error)
@@ -193,7 +193,7 @@ def _failed_on_the_way(
     claim.redo_from = now + pause(claim.settings, 0)
     if tried < claim.settings.attempts:
         logger.warning("analyst %s failed on %d pages: %s", analyst.name, len(batch), error)
-        claim.store.postpone(claim.lease, _ids(batch), str(error), now + claim.pause_after(error, tried))
+        claim.store.work.postpone(claim.lease, _ids(batch), str(error), now + claim.pause_after(error, tried))
         return None
     logger.warning("analyst %s failed %d times; the extractive one takes over: %s", analyst.name, tried, error)
     told = str(error) if isinstance(error, ModelError) else ""
@@ -210,7 +210,7 @@ def _tails(claim: Claim, views: Sequence[PageView]) -> Mapping[ThreadId, ChainTa
     first: dict[ThreadId, int] = {}
     for view in views:
         first.setdefault(view.page.thread, view.page.no)
-    return claim.store.tails(claim.owner.id, first)
+    return claim.store.work.tails(claim.owner.id, first)
 
 
 def _annotations(
@@ -293,7 +293,7 @@ def redo(claim: Claim) -> bool:
     if not left:
         return False
     segment = max(left, key=lambda s: mid_term.heat_of(s, now, claim.settings))
-    batch = claim.store.pages_read_by(claim.owner.id, claim.parts.extractive.name, segment.id, now, size)
+    batch = claim.store.work.pages_read_by(claim.owner.id, claim.parts.extractive.name, segment.id, now, size)
     if not batch:
         claim.to_redo.discard(segment.id)
         return True
@@ -320,7 +320,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
         if not unusable or pace.hopeless:
             claim.redo_from = now + rest(claim.settings, 0)
         pages = [view.page.id for view in views]
-        claim.store.postpone_redo(claim.lease, pages, str(error), now + rest(claim.settings, tries))
+        claim.store.work.postpone_redo(claim.lease, pages, str(error), now + rest(claim.settings, tries))
         return claim.redo_from is None
     pace.answered(len(views))
     annotations = _with_earlier_proposals(batch, annotations)
@@ -344,7 +344,7 @@ def _read_again(claim: Claim, segment: SegmentState, batch: Sequence[NotedPage],
 def _newest_told(claim: Claim, decisions: Sequence[Decision], views: Sequence[PageView]) -> list[Decision]:
     """Without the summaries of chains that go on after these pages: theirs comes with their newest page."""
     last = {view.page.chain_id: view.page.id for view in views if view.page.chain_id is not None}
-    ends = {chain.id: chain.page_ids[-1:] for chain in claim.store.chains(claim.owner.id, ids=last.keys())}
+    ends = {chain.id: chain.page_ids[-1:] for chain in claim.store.reads.chains(claim.owner.id, ids=last.keys())}
     return [
         d
         for d in decisions
@@ -359,9 +359,9 @@ def _parts_told(
     before it too."""
     owner_id = claim.owner.id
     chain_ids = {view.page.chain_id for view in views if view.page.chain_id is not None}
-    pages = {page_id for one in claim.store.segments(owner_id, ids=[segment_id]) for page_id in one.page_ids}
+    pages = {page_id for one in claim.store.reads.segments(owner_id, ids=[segment_id]) for page_id in one.page_ids}
     ends: dict[ChainId, PageId] = {}
-    for chain in claim.store.chains(owner_id, ids=chain_ids):
+    for chain in claim.store.reads.chains(owner_id, ids=chain_ids):
         here = [page_id for page_id in chain.page_ids if page_id in pages]
         if here and tuple(here) == chain.page_ids[: len(here)]:
             ends[chain.id] = here[-1]

@@ -34,7 +34,7 @@ def choose(claim: Claim, chain: Sequence[NotedPage], last: SegmentId | None) -> 
         group.add(noted)
     if not group.telling:
         first = chain[0].view.page
-        tail = claim.store.tails(claim.owner.id, {first.thread: first.no}).get(first.thread)
+        tail = claim.store.work.tails(claim.owner.id, {first.thread: first.no}).get(first.thread)
         before = None if tail is None else tail.view.page.segment_id
         return (before if before in claim.segments else last), None
     best = claim.grouping.topics.nearest(group.words, group.vector_sum, len(chain))
@@ -145,7 +145,7 @@ class _LookingBack:
         if members.whole:
             return known
         is_stored = segment_id in self._claim.segments
-        stored = self._claim.store.segments(self._claim.owner.id, ids=[segment_id]) if is_stored else ()
+        stored = self._claim.store.reads.segments(self._claim.owner.id, ids=[segment_id]) if is_stored else ()
         gone = {page_id for page_id, (at, _) in self._placed.items() if at != segment_id}
         here = [page_id for one in stored for page_id in one.page_ids if page_id not in gone]
         came = [page_id for page_id, (at, _) in self._placed.items() if at == segment_id]
@@ -238,7 +238,7 @@ class _LookingBack:
             return left
         else:
             stay = self._pages_of(left.id, members)
-            pages = self._claim.store.pages_by_id(self._claim.owner.id, stay)
+            pages = self._claim.store.reads.pages_by_id(self._claim.owner.id, stay)
             ends = [(page.said_at, page.said_at) for page in pages]
         return replace(left, said_from=min(first for first, _ in ends), said_to=max(last for _, last in ends))
 
@@ -278,7 +278,7 @@ class _LookingBack:
             state = self._states[segment_id]
             if not any(part.text for part in state.parts):
                 own = self._pages_of(segment_id, self._grouping.members(segment_id))
-                pages = claim.store.pages_by_id(claim.owner.id, own[-_RETOLD:])
+                pages = claim.store.reads.pages_by_id(claim.owner.id, own[-_RETOLD:])
                 told = [part for page in pages for part in claim.parts.writer.told(page, (), page.chain_id)]
                 state = replace(state, parts=segment_text.with_told(state.parts, told))
             self._states[segment_id] = segment_text.finished(state, spread, claim.parts.writer, self._settings)

@@ -57,15 +57,15 @@ def told(view: View, pages: Sequence[PageId], read: SummariesOf) -> Summaries:
 
 
 def of_pages(
-    store: MemoryReads, owner_id: OwnerId, moment: Moment, pages: Sequence[PageId]
+    reads: MemoryReads, owner_id: OwnerId, moment: Moment, pages: Sequence[PageId]
 ) -> tuple[Sequence[Segment], Sequence[Chain]]:
     """The segments of mid-term memory and the chains of some pages, at a moment."""
-    known = store.pages_by_id(owner_id, pages, moment=moment)
+    known = reads.pages_by_id(owner_id, pages, moment=moment)
     segments = {page.segment_id for page in known if page.segment_id is not None}
     chains = {page.chain_id for page in known if page.chain_id is not None}
     return (
-        store.segments(owner_id, moment=moment, archived=False, ids=segments),
-        store.chains(owner_id, moment=moment, ids=chains),
+        reads.segments(owner_id, moment=moment, archived=False, ids=segments),
+        reads.chains(owner_id, moment=moment, ids=chains),
     )
 
 
