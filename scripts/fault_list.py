@@ -91,8 +91,8 @@ _OWNERS = (
         name="utterances-of-all-owners",
         breaks="one owner is shown what another said",
         file="store/statements.py",
-        old="select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq)",
-        new="select(table).where(table.c.seq > after_seq)",
+        old="select(table).where(table.c.owner_id == owner_id, table.c.seq > after_seq, *where)",
+        new="select(table).where(table.c.seq > after_seq, *where)",
         tests=("test_store_suite.py", "test_public_face.py"),
     ),
     Fault(

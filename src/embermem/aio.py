@@ -33,8 +33,7 @@ from embermem.core.errors import StoreClosed
 from embermem.core.messages import At
 from embermem.core.types import Context, Owner, PageId
 from embermem.memory import Memory, OwnerMemory
-from embermem.owner_memory.awaiting import Awaits, Way, awaited
-from embermem.owner_memory.feed import AsyncFeed
+from embermem.owner_memory.awaiting import AwaitedOwner, Awaits, Way, awaited
 
 if TYPE_CHECKING:
     from embermem.chat import ChatReply, ChatStream
@@ -316,7 +315,7 @@ class AsyncMemory(_Async):
             self._memory.close()
 
 
-class AsyncOwnerMemory(_Async, AsyncFeed):
+class AsyncOwnerMemory(_Async, AwaitedOwner):
     """One owner's memory for async callers: see `OwnerMemory`. Made by `AsyncMemory.of`."""
 
     def __init__(
@@ -345,15 +344,6 @@ class AsyncOwnerMemory(_Async, AsyncFeed):
                     self._plain = self._first()
                     self._first = None
         return self._plain
-
-    add = awaited("write", OwnerMemory.add)
-    add_messages = awaited("write", OwnerMemory.add_messages)
-    add_many = awaited("write", OwnerMemory.add_many)
-    settle = awaited("work", OwnerMemory.settle)
-    analyse = awaited("work", OwnerMemory.analyse)
-    understand_anew = awaited("work", OwnerMemory.understand_anew)
-    share_person_with = awaited("write", OwnerMemory.share_person_with)
-    person_shares = awaited("read", OwnerMemory.person_shares)
 
     # ------------------------------------------------------------------------------------------------------- chat
 

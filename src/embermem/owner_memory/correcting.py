@@ -11,8 +11,7 @@ from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import About, Conflict, Fact
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.owner_memory.reading import Reading
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -219,19 +218,6 @@ class Correcting(Reading):
             raise InputError(f"wrong = {wrong!r} is none of the two facts; give {fact_id!r} or {other_id!r}")
         told = (fact_id, other_id) if wrong is None else (fact_id, other_id, wrong)
         return self._changing(Cause.CORRECTION, decided, once=self._once(key, "settle_conflict", *told))
-
-
-class AsyncCorrecting(AsyncReading):
-    """`Correcting`, awaited."""
-
-    correct = awaited("write", Correcting.correct)
-    pin = awaited("write", Correcting.pin)
-    pin_facts = awaited("write", Correcting.pin_facts)
-    retire = awaited("write", Correcting.retire)
-    retire_facts = awaited("write", Correcting.retire_facts)
-    merge_facts = awaited("write", Correcting.merge_facts)
-    conflicts = awaited("read", Correcting.conflicts)
-    settle_conflict = awaited("write", Correcting.settle_conflict)
 
 
 def _several(fact_ids: Sequence[str]) -> list[str]:

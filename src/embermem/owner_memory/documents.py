@@ -18,8 +18,7 @@ from embermem.core.messages import At, Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.sensitive import redacted
 from embermem.core.types import Document, DocumentAdded, DocumentId, Forgotten, Utterance, thread_of
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.forgetting import AsyncForgetting, Forgetting
+from embermem.owner_memory.forgetting import Forgetting
 from embermem.protocols import NewDocument, NewPassage
 
 if TYPE_CHECKING:
@@ -229,15 +228,3 @@ def _named(outline: Outline, source: str | None) -> str:
     if source is not None:
         return Path(source).stem or source
     return " ".join(outline.text.strip().partition("\n")[0].split())[:_TITLE] or "untitled"
-
-
-class AsyncDocuments(AsyncForgetting):
-    """`Documents`, awaited."""
-
-    add_document = awaited("write", Documents.add_document)
-    documents = awaited("read", Documents.documents)
-    document = awaited("read", Documents.document)
-    passages = awaited("read", Documents.passages)
-    original = awaited("read", Documents.original)
-    originals = awaited("read", Documents.originals)
-    forget_document = awaited("write", Documents.forget_document)

@@ -14,8 +14,7 @@ from embermem.core.ids import made_order
 from embermem.core.messages import At
 from embermem.core.text import bare, fold
 from embermem.core.types import About, Fact, FactId, FactStatus, FoundFacts, Origin
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.owner_memory.reading import Reading
 from embermem.protocols import ALL_FACTS, ARCHIVED, ENDED, HELD, FactSelection, FactState, Span
 
 if TYPE_CHECKING:
@@ -114,12 +113,6 @@ class FactLists(Reading):
         return tuple(shown[one] for one in ids if one in shown)
 
 
-class AsyncFactLists(AsyncReading):
-    """`FactLists`, awaited."""
-
-    find_facts = awaited("read", FactLists.find_facts)
-
-
 class _Wanted:
     """Whether a fact with a subject and a text may be one that is looked for. `unclear` are the subjects of which only
     the facts themselves say whom they are about."""
@@ -153,21 +146,11 @@ class _Wanted:
         return self._names[person]
 
 
-def _several(given: str | Iterable[str] | None) -> frozenset[str] | None:
-    return None if given is None else frozenset([given] if isinstance(given, str) else given)
-
-
 def _order_of(fact_id: str) -> tuple[tuple[int, ...], str]:
     order = made_order(fact_id)
     if not order[0]:
         raise InputError(f"before = {fact_id!r} is no fact's id; give `next` of the part before, or none")
     return order
-
-
-def _named(attribute: str | Iterable[str] | None) -> frozenset[str] | None:
-    if attribute is None:
-        return None
-    return frozenset([attribute] if isinstance(attribute, str) else attribute)
 
 
 def _span(inbox: Inbox, since: At, until: At, where: str) -> Span | None:

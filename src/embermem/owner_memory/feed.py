@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +13,15 @@ from embermem.core.errors import InputError
 from embermem.core.ids import new_id
 from embermem.core.messages import At
 from embermem.core.types import Event, Position, Webhook, WebhookState
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.items import AsyncItems, Items
+from embermem.owner_memory.items import Items
 from embermem.owner_memory.reading import LONGEST_WAIT_S
 
 if TYPE_CHECKING:
     from embermem.core.changes import Change
 
 _MOST_WEBHOOKS = 20
-_AT_ONCE = 100
+AT_ONCE = 100
 """Changes read at once."""
-_PAUSE_S = 0.5
-"""How often an awaited reader looks for changes."""
 
 
 @checked
@@ -38,7 +35,7 @@ class Feed(Items):
             messages.whole(since, "since", 0)
             return self._watched((), since)
         state = self.state()
-        first = () if since is None else self.changes(since, limit=_AT_ONCE)
+        first = () if since is None else self.changes(since, limit=AT_ONCE)
         return self._watched(first, 0 if state is None else state.revision)
 
     def events(self, since: str, *, until: str | None = None) -> tuple[Event, ...]:
@@ -136,33 +133,7 @@ class Feed(Items):
         while True:
             yield from some
             last = some[-1].no if some else last
-            some = self.changes(last, limit=_AT_ONCE, wait_s=LONGEST_WAIT_S)
-
-
-class AsyncFeed(AsyncItems):
-    """`Feed`, awaited."""
-
-    async def watch(self, since: int | At = None) -> AsyncIterator[Change]:
-        """Yield changes as they are made, by any process: those after a number or a time, by default after now."""
-        import asyncio
-
-        state = await self._through("read", lambda: self._reached().state())
-        last = 0 if state is None else state.revision
-        last = since if isinstance(since, int) else last
-        some = () if since is None or isinstance(since, int) else await self.changes(since, limit=_AT_ONCE)
-        while True:
-            for change in some:
-                yield change
-            last = some[-1].no if some else last
-            if not (some := await self.changes(last, limit=_AT_ONCE)):
-                await asyncio.sleep(_PAUSE_S)
-
-    events = awaited("read", Feed.events)
-    standing = awaited("read", Feed.standing)
-    add_webhook = awaited("write", Feed.add_webhook)
-    webhooks = awaited("read", Feed.webhooks)
-    remove_webhook = awaited("write", Feed.remove_webhook)
-    replay_webhook = awaited("write", Feed.replay_webhook)
+            some = self.changes(last, limit=AT_ONCE, wait_s=LONGEST_WAIT_S)
 
 
 def _position(text: str, where: str) -> Position:

@@ -12,7 +12,6 @@ from embermem.core import messages
 from embermem.core.errors import InputError, StoreUnreachable
 from embermem.core.messages import At
 from embermem.core.types import Forgotten, Kind, PageId, Role, Scope, Verified
-from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import Handle
 from embermem.owner_memory.scoped import in_scope
 from embermem.protocols import NOW
@@ -193,16 +192,6 @@ class Forgetting(Handle):
                 " scope of whole exchanges (threads, times, metadata of both sides), or forget the pages by id"
             )
         return {"pages": whole}
-
-
-class AsyncForgetting(Awaits):
-    """`Forgetting`, awaited."""
-
-    forget = awaited("write", Forgetting.forget)
-    forget_pages = awaited("write", Forgetting.forget_pages)
-    forget_owner = awaited("write", Forgetting.forget_owner)
-    readmit = awaited("write", Forgetting.readmit)
-    verify = awaited("work", Forgetting.verify)
 
 
 def _one(**named: Any) -> Mapping[str, Any]:

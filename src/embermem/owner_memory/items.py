@@ -31,13 +31,12 @@ from embermem.core.types import (
     Why,
     thread_of,
 )
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.correcting import AsyncCorrecting, Correcting
-from embermem.owner_memory.documents import AsyncDocuments, Documents
-from embermem.owner_memory.fact_lists import AsyncFactLists, FactLists
-from embermem.owner_memory.retaining import AsyncRetaining, Retaining
-from embermem.owner_memory.ruling import AsyncRuling, Ruling
-from embermem.owner_memory.timelines import AsyncTimelines, Timelines
+from embermem.owner_memory.correcting import Correcting
+from embermem.owner_memory.documents import Documents
+from embermem.owner_memory.fact_lists import FactLists
+from embermem.owner_memory.retaining import Retaining
+from embermem.owner_memory.ruling import Ruling
+from embermem.owner_memory.timelines import Timelines
 from embermem.protocols import NOW, FactSelection
 
 if TYPE_CHECKING:
@@ -321,24 +320,6 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         hidden = self._hidden().pages
         said = self._store.log.utterances(self.owner.id, low, high - low, within=within)
         return [one for one in said if one.seq <= high and one.page_id not in hidden]
-
-
-class AsyncItems(
-    AsyncFactLists,
-    AsyncCorrecting,
-    AsyncRuling,
-    AsyncDocuments,
-    AsyncRetaining,
-    AsyncTimelines,
-):
-    """`Items`, awaited."""
-
-    get = awaited("read", Items.get)
-    update = awaited("write", Items.update)
-    delete = awaited("write", Items.delete)
-    items = awaited("read", Items.items)
-    edits = awaited("read", Items.edits)
-    why = awaited("read", Items.why)
 
 
 def kind_of(item_id: str) -> str:

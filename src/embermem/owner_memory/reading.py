@@ -39,7 +39,6 @@ from embermem.core.types import (
     Utterance,
     UtteranceId,
 )
-from embermem.owner_memory.awaiting import Awaits, awaited
 from embermem.owner_memory.handle import PEOPLE_KEPT, Handle
 from embermem.owner_memory.scoped import InScope, in_scope
 from embermem.owner_memory.together import Ask, of_others, of_user, together
@@ -700,41 +699,6 @@ class Reading(Handle):
     def stats(self) -> OwnerStats:
         """Return counts of this memory."""
         return self._parts.admin.owner_stats(self.owner.id, self._parts.settings.short_term_pages)
-
-
-class AsyncReading(Awaits):
-    """`Reading`, awaited."""
-
-    recall = awaited("read", Reading.recall)
-    overview = awaited("read", Reading.overview)
-    search = awaited("read", Reading.search)
-    visit = awaited("write", Reading.visit)
-    marked = awaited("read", Reading.marked)
-    pages = awaited("read", Reading.pages)
-    page = awaited("read", Reading.page)
-    utterance = awaited("read", Reading.utterance)
-    utterances = awaited("read", Reading.utterances)
-    segments = awaited("read", Reading.segments)
-    segment = awaited("read", Reading.segment)
-    heat = awaited("read", Reading.heat)
-    chains = awaited("read", Reading.chains)
-    persona = awaited("read", Reading.persona)
-    people = awaited("read", Reading.people)
-    facts = awaited("read", Reading.facts)
-    instructions = awaited("read", Reading.instructions)
-    past_facts = awaited("read", Reading.past_facts)
-    facts_resting_on = awaited("read", Reading.facts_resting_on)
-    fact = awaited("read", Reading.fact)
-    named = awaited("read", Reading.named)
-    traits = awaited("read", Reading.traits)
-    profile = awaited("read", Reading.profile)
-    agent_profile = awaited("read", Reading.agent_profile)
-    changes = awaited("work", Reading.changes)
-    diff = awaited("read", Reading.diff)
-    change = awaited("read", Reading.change)
-    history = awaited("read", Reading.history)
-    state = awaited("read", Reading.state)
-    stats = awaited("read", Reading.stats)
 
 
 def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:

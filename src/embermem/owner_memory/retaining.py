@@ -9,8 +9,7 @@ from embermem.arguments import checked
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.types import Faded, PageId, Retention
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.owner_memory.reading import Reading
 
 if TYPE_CHECKING:
     from embermem.core.changes import Decision
@@ -89,11 +88,3 @@ class Retaining(Reading):
 
             self._changing(Cause.EXPIRY, decided, once=once)
         self._parts.added()
-
-
-class AsyncRetaining(AsyncReading):
-    """`Retaining`, awaited."""
-
-    retention = awaited("read", Retaining.retention)
-    fade = awaited("write", Retaining.fade)
-    expire = awaited("write", Retaining.expire)

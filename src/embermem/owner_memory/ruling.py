@@ -17,9 +17,8 @@ from embermem.core.messages import Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts, with_texts
 from embermem.core.types import About, Fact, FactId, FactProposal
-from embermem.owner_memory.awaiting import awaited
 from embermem.owner_memory.correcting import LONGEST_FACT
-from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.owner_memory.reading import Reading
 from embermem.protocols import ENDED, FactSelection
 
 if TYPE_CHECKING:
@@ -229,21 +228,6 @@ class Ruling(Reading):
             replace(one, value=None if one.value is None else text) for one, text in zip(decisions, clean, strict=True)
         ]
         self._changing(Cause.PROFILE, lambda no, seq: decisions, once=once)
-
-
-class AsyncRuling(AsyncReading):
-    """`Ruling`, awaited."""
-
-    set_profile = awaited("write", Ruling.set_profile)
-    set_agent_profile = awaited("write", Ruling.set_agent_profile)
-    set_profiles = awaited("write", Ruling.set_profiles)
-    learn = awaited("write", Ruling.learn)
-    add_instruction = awaited("write", Ruling.add_instruction)
-    set_user = awaited("write", Ruling.set_user)
-    merge_people = awaited("write", Ruling.merge_people)
-    split_people = awaited("write", Ruling.split_people)
-    undo = awaited("write", Ruling.undo)
-    undo_plan = awaited("read", Ruling.undo_plan)
 
 
 def _profile_set(

@@ -11,8 +11,7 @@ from embermem.core import messages
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import Timeline
-from embermem.owner_memory.awaiting import awaited
-from embermem.owner_memory.reading import AsyncReading, Reading
+from embermem.owner_memory.reading import Reading
 from embermem.protocols import TimelineSelection
 
 MOST_BUCKETS = 400
@@ -76,9 +75,3 @@ class Timelines(Reading):
             subjects=frozenset(name for name in subjects if people.id_of(name) == one),
             speakers=frozenset(pair for pair in speakers if people.id_of(speaker_of(*pair)) == one),
         )
-
-
-class AsyncTimelines(AsyncReading):
-    """`Timelines`, awaited."""
-
-    timeline = awaited("read", Timelines.timeline)
