@@ -115,12 +115,7 @@ class ConversationLog(Protocol):
     def set_timezone(self, owner: Owner, timezone: str, now: datetime) -> None: ...
 
     def utterances(
-        self,
-        owner_id: OwnerId,
-        after_seq: int = 0,
-        limit: int | None = None,
-        *,
-        within: Within | None = None,
+        self, owner_id: OwnerId, after_seq: int = 0, limit: int | None = None, *, within: Within | None = None
     ) -> tuple[Utterance, ...]:
         """The next `limit` utterances after a seq, in order; those in scope."""
 
@@ -364,25 +359,13 @@ class PageWork(Protocol):
         until later than `retry_after`, if it is given; without `quiet_s` open pages wait for no time."""
 
     def postpone(
-        self,
-        lease: Lease,
-        page_ids: Sequence[PageId],
-        error: str,
-        until: datetime,
-        *,
-        tried: bool = True,
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, until: datetime, *, tried: bool = True
     ) -> None:
         """Pages wait until a time to be read: an analyst failed on them, with this error. Not `tried`: it was not
         asked, and no attempt is counted."""
 
     def postpone_redo(
-        self,
-        lease: Lease,
-        page_ids: Sequence[PageId],
-        error: str,
-        until: datetime,
-        *,
-        tried: bool = True,
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, until: datetime, *, tried: bool = True
     ) -> None:
         """The same of pages that are to be read again."""
 

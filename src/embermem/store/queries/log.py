@@ -107,12 +107,7 @@ class Log(Erasing):
             set_owner(c, owner.id, timezone=timezone)
 
     def utterances(
-        self,
-        owner_id: OwnerId,
-        after_seq: int = 0,
-        limit: int | None = None,
-        *,
-        within: Within | None = None,
+        self, owner_id: OwnerId, after_seq: int = 0, limit: int | None = None, *, within: Within | None = None
     ) -> tuple[Utterance, ...]:
         with self._read() as c:
             shown = () if within is None else said_within(c, owner_id, within, None)

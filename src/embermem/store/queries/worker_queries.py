@@ -183,13 +183,7 @@ class Work(States):
         return change
 
     def postpone(
-        self,
-        lease: Lease,
-        page_ids: Sequence[PageId],
-        error: str,
-        until: datetime,
-        *,
-        tried: bool = True,
+        self, lease: Lease, page_ids: Sequence[PageId], error: str, until: datetime, *, tried: bool = True
     ) -> None:
         attempts = schema.page.c.attempts + int(tried)
         self._postpone(lease, page_ids, error, {"attempts": attempts, "retry_at": micros(until)})
