@@ -14,6 +14,8 @@ from embermem.core.changes import Cause, ConflictSettled, TextsBarred
 from embermem.core.config import load
 from embermem.protocols import ApiKey, Call, Grant, Limits, Purpose
 from embermem.store import schema
+from embermem.store.admin.copying import copied
+from embermem.store.engines.sqlite import Sqlite
 from embermem.store.sql import SqlStore
 from scripted import NOW, Clock
 from state_rows import falsify
@@ -77,6 +79,12 @@ def store_of(memory: Memory | OwnerMemory) -> SqlStore:
     store = memory._parts.admin
     assert isinstance(store, SqlStore)
     return store
+
+
+def copy_of(memory: Memory | OwnerMemory, place: Path) -> Path:
+    """The whole store below a memory, row by row in a new file."""
+    copied(store_of(memory)._database, Sqlite(place, 5.0))
+    return place
 
 
 def call(store: SqlStore, mine: OwnerMemory, number: int = 1) -> None:

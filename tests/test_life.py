@@ -23,6 +23,7 @@ from embermem.core.errors import InputError, NotFound
 from embermem.core.types import Fact
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
+from lives import copy_of
 from proofs import bounded
 from readings import assert_as_applied_again
 from scripted import NOW, Place, ScriptedAnalyst
@@ -285,7 +286,7 @@ class Life(StoreLife):
     def copy(self) -> None:
         self.clock.go(1)
         file = Path(self.folder.name) / f"copy {self.count} {self.clock.now.timestamp():.0f}.db"
-        self.store.copy(file)
+        copy_of(self.memory, file)
         self.copies.append(Copied(at=self.clock.now, file=file, forgotten=self.forgotten))
         self.clock.go(1)
 

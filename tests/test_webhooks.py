@@ -24,6 +24,7 @@ from embermem.webhooks.delivery import pause_s
 from embermem.webhooks.sending import Allowed, NotSent, checked_url, send
 from forgotten import holds
 from forked import script
+from lives import copy_of
 from loopback import DROPPED, NEVER, Loopback, answering, handling
 from scripted import Clock, Opener, Place
 
@@ -308,7 +309,7 @@ def test_the_address_of_a_removed_webhook_is_in_no_file(opened: Opener, place: P
 
 def test_no_secret_is_in_the_file(hooks: Hooks, tmp_path: Path) -> None:
     at = hooks(TAKEN)
-    at.memory._parts.admin.copy(tmp_path / "copy.db")
+    copy_of(at.memory, tmp_path / "copy.db")
     assert at.hook.secret.removeprefix("whsec_").encode() not in (tmp_path / "copy.db").read_bytes()
 
 

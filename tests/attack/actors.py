@@ -27,7 +27,7 @@ from embermem.core import config
 from embermem.core.errors import EmberError
 from embermem.core.types import Forgotten, Page
 from embermem.transfer.export import export
-from lives import store_of
+from lives import copy_of, store_of
 
 BEGINS = datetime(2026, 5, 2, 10, tzinfo=UTC)
 _QUESTIONS = ("Where do I live?", "What came back to the lake?", "What can you help me with?", "我住在哪里？")
@@ -303,10 +303,10 @@ class Actor:
         if target.exists():
             return
         settings = config.load(**self._room.settings(self._plan))
-        store = store_of(self._open())
+        memory = self._open()
         self._journal.say(action.no, "intend", file=target.name)
         if random.random() < 0.5:
-            store.copy(target)
+            copy_of(memory, target)
         else:
             bootstrap.copy_store(self._room.place, target, settings, self.now(), lambda progress: None)
         self._journal.say(action.no, "done", file=target.name)

@@ -22,7 +22,7 @@ from embermem import Memory, OwnerMemory
 from embermem.core import ids
 from embermem.core.errors import EmberError, InputError, NotFound
 from embermem.transfer.export import export
-from lives import store_of
+from lives import copy_of, store_of
 
 _PAST = 3
 """Earlier moments at which everything is read again."""
@@ -244,8 +244,7 @@ def judge_bytes(files: Iterable[Path], where: str, absent: set[str], forgotten: 
 
 def judge_copies(memory: Memory, room: Room, expected: Expected, absent: set[str], outcome: Outcome) -> None:
     """A copy that is made after a forgetting holds nothing of it; an older one may."""
-    new = room.copies / "last.db"
-    store_of(memory).copy(new)
+    copy_of(memory, room.copies / "last.db")
     judge_bytes(_files(room.copies, "last.db"), "a new copy", absent, expected.forgotten, outcome)
     for name, one in expected.copies.items():
         before = {*expected.gone_before(one.begun)}

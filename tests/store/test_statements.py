@@ -309,7 +309,6 @@ def live_a_long_life(opened: Opener, place: Place, clock: Clock, tmp_path: Path)
     with (tmp_path / "out.jsonl").open("rb") as file:
         import_owners(store, file, HashedNgrams(), clock, leave_out=True)
     copy_store(place(), place("copy.db"), load(**SMALL), NOW, lambda progress: None)
-    store.copy(tmp_path / "backup.db")
 
 
 def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:

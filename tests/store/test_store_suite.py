@@ -39,7 +39,7 @@ from embermem.core.changes import (
     TraitSet,
     Undone,
 )
-from embermem.core.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed, StoreError
+from embermem.core.errors import EmbedderMismatch, KeyReused, RevisionMoved, StaleLease, StoreClosed
 from embermem.core.traits import dimensions
 from embermem.core.types import (
     About,
@@ -911,44 +911,6 @@ def test_memory_begun_anew_holds_what_was_said_and_its_vectors_and_nothing_that_
 
 
 # -------------------------------------------------------------------------------------------------- as a whole
-
-
-def test_a_copy_holds_all_and_goes_its_own_way(store: SqlStore, tmp_path: Path) -> None:
-    append(store)
-    apply(store, fact())
-    store.copy(tmp_path / "copy.db")
-    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
-    other = SqlStore(Sqlite(tmp_path / "copy.db", 5.0))
-    try:
-        assert other.persona(ALICE.id) == store.persona(ALICE.id)
-        append(other)
-        assert len(other.utterances(ALICE.id, 0, 9)) == 2
-    finally:
-        other.close()
-    assert len(store.utterances(ALICE.id, 0, 9)) == 1
-    with pytest.raises(StoreError):
-        store.copy(tmp_path / "copy.db")
-
-
-@pytest.mark.sqlite
-def test_a_copy_does_not_overwrite_the_key_of_another_store(store: SqlStore, tmp_path: Path) -> None:
-    secret = store.secret()
-    other = tmp_path / "copy.db.key"
-    other.write_text("00" * 32, encoding="ascii")
-    with pytest.raises(StoreError, match="the key of another store"):
-        store.copy(tmp_path / "copy.db")
-    assert other.read_text(encoding="ascii") == "00" * 32
-    other.write_text(secret.hex(), encoding="ascii")
-    store.copy(tmp_path / "copy.db")
-    assert other.read_text(encoding="ascii") == secret.hex()
-
-
-def test_a_copy_that_is_refused_leaves_no_file(store: SqlStore, tmp_path: Path) -> None:
-    store.secret()
-    (tmp_path / "copy.db.key").write_text("00" * 32, encoding="ascii")
-    with pytest.raises(StoreError, match="the key of another store"):
-        store.copy(tmp_path / "copy.db")
-    assert [file.name for file in tmp_path.glob("copy.db*")] == ["copy.db.key"]
 
 
 def test_a_closed_store_says_that_it_is_closed(store: SqlStore) -> None:

@@ -22,7 +22,7 @@ from embermem.protocols import OwnerState
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from forgotten import SECRET, WORDS, found_by, holds, kept, lived, tell
-from lives import call, store_of
+from lives import call, copy_of, store_of
 from readings import texts_written
 from scripted import SMALL, Clock, Opener, Place, ScriptedAnalyst
 from soundness import assert_sound, assert_tiers, rows
@@ -111,7 +111,7 @@ def test_a_dry_run_changes_nothing_and_names_just_what_the_real_run_names(
         tried = alice.forget(**chosen, dry_run=True)
         assert (tried.dry_run, tried.change_no, tried.scrubbed) == (True, None, False)
         assert state == [rows(place(), f"SELECT * FROM {table}") for table in ("change", "utterance", "owner")]
-        store_of(memory).copy(copied := tmp_path / f"{next(iter(chosen))}.db")
+        copied = copy_of(memory, tmp_path / f"{next(iter(chosen))}.db")
         with Memory(copied, clock=memory._parts.clock, **SMALL) as copy:
             done = copy.of("alice").forget(**chosen)
         assert told(done) == told(tried)

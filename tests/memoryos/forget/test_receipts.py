@@ -21,7 +21,7 @@ from embermem.core.types import UtteranceId
 from embermem.testing.answers import answer
 from embermem.testing.model_server import ModelServer
 from forgotten import SECRET, WORDS, holds, lived, tell
-from lives import call, store_of
+from lives import call, copy_of, store_of
 from scripted import NOW, SMALL, Clock, Opener, Place
 from soundness import meddle, rows
 
@@ -314,7 +314,7 @@ def test_backups_and_copies_that_still_hold_it_are_named_until_they_are_gone(
     pages = lived(alice)
     copied, backup = tmp_path / "elsewhere.db", Path(f"{place()}.before-0007")
     copy_store(place(), copied, load(None, **SMALL), wall_clock(), lambda _: None)
-    store_of(alice).copy(backup)
+    copy_of(alice, backup)
     receipt = alice.forget(page=pages["secret"])
     assert receipt.backups == (str(backup), str(copied))
     assert alice.verify(receipt).backups == receipt.backups

@@ -20,7 +20,7 @@ from embermem import AsyncMemory, Memory
 from embermem.client import Client
 from embermem.core.errors import ConfigError, NotFound, StoreClosed
 from json_lines import exported, imported
-from lives import store_of
+from lives import copy_of
 from scripted import SMALL, Clock
 
 pytestmark = pytest.mark.sqlite
@@ -134,7 +134,7 @@ def test_it_is_exported_imported_and_kept_in_a_file(memory: Memory, tmp_path_fac
     alice = memory.of("alice")
     receipt = alice.forget(page=alice.pages()[0].id)
     file = tmp_path_factory.mktemp("kept") / "memory.db"
-    store_of(memory).copy(file)
+    copy_of(memory, file)
     with Memory(file, **QUICK, clock=Clock()) as kept:
         assert kept.of("alice").pages() == alice.pages()
         assert kept.of("alice").verify(receipt).ok

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from embermem import Memory
 from embermem.store.engines.sqlite_slack import Damaged, RawFile, slack, wipe
-from lives import store_of
+from lives import copy_of
 from proofs import bounded
 from scripted import SMALL, Clock
 
@@ -77,7 +77,7 @@ def test_a_copy_holds_no_byte_of_what_was_forgotten_before(tmp_path: Path) -> No
         reader.execute("SELECT count(*) FROM utterance").fetchall()  # the scrub of the source has to wait for it
         gone = [key for key in said if key[0] == "user1"][:3]
         memory.of("user1").forget_pages([page for _, page in gone])
-        store_of(memory).copy(tmp_path / "copy" / "copy.db")
+        copy_of(memory, tmp_path / "copy" / "copy.db")
     assert not words_in(tmp_path / "copy") & set().union(*(said[key] for key in gone))
 
 

@@ -6,7 +6,6 @@ import logging
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import Table, and_, exists, func, insert, literal, select, update
@@ -69,11 +68,7 @@ class Whole(States):
     def owners(self, user: str | None = None, *, partly: bool = False) -> tuple[Owner, ...]:
         """All owners, or those of a user, by user and agent. With `partly`, those of the parts of the database that
         answer; else StoreUnreachable is raised where one does not: whoever goes through all is not to miss some."""
-        return self._those_there(user) if partly else self._owners(user)
-
-    @over_owners
-    def _those_there(self, user: str | None) -> tuple[Owner, ...]:
-        return self._owners(user)
+        return (over_owners(Whole._owners) if partly else Whole._owners)(self, user)
 
     def _owners(self, user: str | None) -> tuple[Owner, ...]:
         owner = schema.owner
@@ -226,10 +221,6 @@ class Whole(States):
         """How the engine would run a statement, with its parameters as the driver takes them. It is not run."""
         with self._read() as c:
             return "\n".join(str(row[-1]) for row in c.exec_driver_sql(f"{how_it_runs(c)} {text}", parameters))
-
-    def copy(self, place: Path) -> None:
-        """The whole store in a new file. Raises StoreError."""
-        self._database.copy(place)
 
     def in_memory(self, owner_id: OwnerId) -> Self:
         """One owner in a store of the process's own memory: closed, or killed, it leaves nothing. Raises StoreError."""

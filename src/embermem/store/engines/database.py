@@ -76,9 +76,6 @@ class Database(Protocol):
         """How many of an owner's rows in a table hold text that is none, where the engine takes such."""
         return 0
 
-    def copy(self, place: Path) -> None:
-        """The whole store as it stands now in a new SQLite file that only its maker may read. Raises StoreError."""
-
     def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int] | None:
         """The whole store as it stands now in a file of SQLite that is there and empty, without a byte that holds no
         row; the rows of each table, where that is one state of all owners. Writers do not wait. `told` gets how much is

@@ -316,24 +316,18 @@ class Postgres(Database):
         version = connection.execute(text("SHOW server_version")).scalar_one()
         return (Finding(level="ok", what=f"PostgreSQL {version} answers"),)
 
-    def copy(self, place: Path) -> None:
-        """Every row in a new SQLite file, each owner as it stands in one state. Raises StoreError."""
+    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> None:
+        """Row by row; each owner is one state, and all of them together are not."""
         from embermem.store.admin.copying import copied
         from embermem.store.engines.sqlite import Sqlite
 
-        if place.exists():
-            raise StoreError(f"no copy can be made at {place}: it already exists")
+        place.unlink()
         try:
             copied(self, Sqlite(place, 60.0))
         except BaseException:
             for end in ("", "-wal", "-shm"):
                 Path(f"{place}{end}").unlink(missing_ok=True)
             raise
-
-    def snapshot(self, place: Path, told: Callable[[int, int], None]) -> None:
-        """Row by row, as `copy` does it; each owner is one state, and all of them together are not."""
-        place.unlink()
-        self.copy(place)
 
     def own_backup(self, target: str) -> Sequence[str]:
         return postgres_backup.commands(self._url, target)

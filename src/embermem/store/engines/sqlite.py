@@ -35,13 +35,12 @@ from embermem.store.engines.sqlite_file import (
     FILES,
     Files,
     begin,
-    copy_rows,
     engine_on,
     make_engine,
     refuse_moved,
 )
 from embermem.store.engines.sqlite_still import is_still, still_engine, still_uri
-from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey, bring_key, refuse_other_key
+from embermem.store.forgotten_key import KeyFile, KeyInMemory, StoredKey
 
 _DAMAGES = (100, 10, 1)
 """So many damages of a file are named, or fewer where the check cannot get on."""
@@ -252,23 +251,6 @@ class Sqlite(Database):
         )
         return sum(not all(value is None or _is_utf_8(value) for value in row) for row in rows)
 
-    def copy(self, place: Path) -> None:
-        """By VACUUM INTO, which takes over rows and nothing that is left of deleted ones; a reader among others. Raises
-        StoreError, also where the key of another store lies beside the place."""
-        key = KeyFile(Path(f"{place}.key"))
-        refuse_other_key(self.key, key)
-        try:
-            os.close(os.open(place, os.O_CREAT | os.O_EXCL, 0o600))
-        except OSError as error:
-            raise StoreError(f"no copy of {self._path} can be made at {place}: {error}") from error
-        with self.errors():
-            self._copy_into(place)
-        bring_key(self.key, key)
-
-    def _copy_into(self, place: Path) -> None:
-        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
-            copy_rows(connection, place)
-
     def snapshot(self, place: Path, told: Callable[[int, int], None]) -> Mapping[str, int]:
         """Page by page, as a reader among others: docs/operations/backups.md has why."""
         with our_errors(self._path), closing(self._to_copy()) as connection:
@@ -420,12 +402,6 @@ class InMemory(Sqlite):
 
     def backups(self) -> tuple[Path, ...]:
         return ()
-
-    def _copy_into(self, place: Path) -> None:
-        """By SQLite's backup, since what VACUUM INTO makes would be in memory too."""
-        with closing(self._connected()) as connection, closing(sqlite3.connect(place)) as target:
-            connection.backup(target)
-            target.execute("VACUUM")
 
     def _to_copy(self) -> sqlite3.Connection:
         return self._connected()
