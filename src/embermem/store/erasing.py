@@ -281,7 +281,7 @@ class Erasing(States):
             (remember_copy if whole else remember_begun)(c, place)
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
-        """Those of the texts that were forgotten. Where none ever were, no key is made."""
+        """Where none ever were, no key is made."""
         table = schema.barred.c
         marks = select(table.mark).where(table.owner_id == owner_id)
         with self._read() as c:

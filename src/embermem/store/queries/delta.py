@@ -55,12 +55,8 @@ class Deltas(States):
     """Readers of what is new."""
 
     def delta(self, owner_id: OwnerId, seq: int, revision: int, embedder: str, dim: int, mark: str = "") -> Delta:
-        """What is newer than (seq, revision), read in one transaction, vectors in the order of their utterances.
-
-        `tokens` is parallel to `vector_seqs`, b"" for a vector without; the empty tuple if none of them has any.
-        `mark` is that of the delta which brought the reader there: where another stands there now, or nothing yet, the
-        database was replaced by another copy, and all is read again.
-        """
+        """Where another `mark` stands there now, or nothing yet, the database was replaced by another copy, and all is
+        read again."""
         with self._read() as c:
             row = c.execute(_HOW_FAR, {"owner": owner_id, "seq": seq, "revision": revision}).first()
             if row is None:

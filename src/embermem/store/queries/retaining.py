@@ -56,10 +56,7 @@ class Retaining(States):
     def expire_page(
         self, owner: Owner, page_id: PageId, at: datetime | None, now: datetime, receipt: Receipt | None = None
     ) -> bool:
-        """Set when a page expires, or (None) that it does not; False for a page that there is not.
-
-        It is no decision, since a page is not derived; a change without any tells readers to look.
-        """
+        """It is no decision, since a page is not derived; a change without any tells readers to look."""
         page = schema.page
         with self._write() as c:
             if not locked_owner(c, owner.id):

@@ -69,9 +69,8 @@ class Work(States):
             return tuple(reads.owner_from(row) for row in rows)
 
     def claim(self, owner_id: OwnerId, by: str, now: datetime, seconds: float) -> Lease | None:
-        """One conditional update of the owner's row. While it is held the owner is due when the lease runs out; what
-        comes in meanwhile is due earlier, and so is seen at release. Another's lease that ends more than twice as far
-        ahead is of a clock gone wrong, and does not hold."""
+        """While it is held the owner is due when the lease runs out; what comes in meanwhile is due earlier, and so is
+        seen at release."""
         table, at = schema.owner, micros(now)
         until = at + int(seconds * 1e6)
         with self._write() as c:
