@@ -340,6 +340,7 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     store.pages(owner.id, 1, segment=segment.id, after=1)
     store.pages_said_before(owner.id, now)
     store.all_pages(owner.id)
+    store.speakers(owner.id)
     store.chains(owner.id, ids=[chain.id for chain in mine.chains()])
     store.facts(owner.id, FactSelection(resting_on=frozenset([1, 2, 3])))
     store.changes(owner.id, kinds=())

@@ -182,7 +182,7 @@ class Forgetting(Handle):
         if not (scope.tells(Kind.MESSAGE) or scope.tells(Kind.DOCUMENT)):
             raise InputError("scope.kinds names no messages and no documents; facts and segments are forgotten by id")
         short, zone = self._parts.settings.short_term_pages, self._inbox().zone
-        seen = in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=NOW)
+        seen = in_scope(self._store.reads, self.owner, scope, zone=zone, short=short, moment=NOW)
         if seen is None:
             raise InputError("scope leaves nothing out; `forget_owner` removes the whole memory")
         whole, cut = self._store.reads.pages_within(self.owner.id, seen.within)

@@ -355,7 +355,7 @@ class Reading(Handle):
         part."""
         found = self._segments(archived, None, as_of, valid_at)
         seen = self._in_scope(scope, self._moment(as_of, valid_at))
-        return found if seen is None else seen.segments(found)
+        return found if seen is None else seen.whole(found)
 
     def segment(self, segment_id: str, *, as_of: At = None, valid_at: At = None) -> Segment:
         """Return one segment, of mid-term memory or of the archive, also as of a time. Raises NotFound."""
@@ -375,7 +375,7 @@ class Reading(Handle):
         moment = self._moment(as_of, valid_at)
         found = self._hidden().shown_chains(self._store.reads.chains(self.owner.id, moment=moment))
         seen = self._in_scope(scope, moment)
-        return found if seen is None else seen.chains(found)
+        return found if seen is None else seen.whole(found)
 
     def persona(self, *, as_of: At = None, valid_at: At = None) -> Persona:
         """Return profiles, traits and current facts, as stored; or as known `as_of` a time, or true at `valid_at`."""
@@ -614,7 +614,7 @@ class Reading(Handle):
         if scope is None or scope.is_whole:
             return None
         short, zone = self._parts.settings.short_term_pages, self._inbox().zone
-        return in_scope(self._store, self.owner, scope, zone=zone, short=short, moment=moment)
+        return in_scope(self._store.reads, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
         """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. It is worked

@@ -9,11 +9,10 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, TypeVar
 
 from embermem.core.types import Chain, Fact, FactId, Kind, Owner, Scope, Segment, Source
-from embermem.protocols import ALL_FACTS, FactSelection, Moment, Within
+from embermem.protocols import ALL_FACTS, FactSelection, MemoryReads, Moment, Within
 
 if TYPE_CHECKING:
     from embermem.memoryos.recall.scoping import Wanted
-    from embermem.protocols import Store
 
 __all__ = ["InScope", "in_scope"]
 
@@ -21,7 +20,7 @@ _Told = TypeVar("_Told", Segment, Chain)
 
 
 def in_scope(
-    store: Store, owner: Owner, scope: Scope | None, *, zone: tzinfo, short: int, moment: Moment
+    reads: MemoryReads, owner: Owner, scope: Scope | None, *, zone: tzinfo, short: int, moment: Moment
 ) -> InScope | None:
     """What a scope lets a read of a moment show; None where it leaves nothing out. Times without a zone are of `zone`;
     short-term memory has `short` pages."""
@@ -32,22 +31,21 @@ def in_scope(
         from embermem.memoryos.people import People, speaker_of
         from embermem.memoryos.recall.scoping import Wanted
 
-        wanted = Wanted(scope.people, People(owner, store.reads.persona(owner.id, moment)))
-        spoke = {(one.speaker, one.role) for one in store.log.utterances(owner.id)}
-        known = store.reads.facts(owner.id, ALL_FACTS, replace(moment, valid_at=None))
+        wanted = Wanted(scope.people, People(owner, reads.persona(owner.id, moment)))
+        known = reads.facts(owner.id, ALL_FACTS, replace(moment, valid_at=None))
         within = replace(
             within,
-            speakers=frozenset(one for one in spoke if wanted.speaks(speaker_of(*one))),
+            speakers=frozenset(one for one in reads.speakers(owner.id) if wanted.speaks(speaker_of(*one))),
             seqs=frozenset(source.seq for fact in known if wanted.has(fact) for source in fact.sources),
         )
-    return InScope(store=store, owner=owner, within=within, moment=moment, wanted=wanted)
+    return InScope(reads=reads, owner=owner, within=within, moment=moment, wanted=wanted)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InScope:
     """One scope, at one moment, of one owner. `within` is what the store is told of it."""
 
-    store: Store
+    reads: MemoryReads
     owner: Owner
     within: Within
     moment: Moment
@@ -65,20 +63,12 @@ class InScope:
             if fact.id in told and (fact.retired_at is None or _ended_within(fact, told))
         )
 
-    def segments(self, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-        """Those all of whose pages and sources are in scope."""
-        return self._whole(segments)
-
-    def chains(self, chains: Sequence[Chain]) -> tuple[Chain, ...]:
-        """Those all of whose pages and sources are in scope."""
-        return self._whole(chains)
-
     def _others(self, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         """The facts that some name, and that are not among them."""
         named = {one for fact in facts for one in (fact.superseded_by, *fact.conflicts) if one is not None}
         if not (named := named - {fact.id for fact in facts}):
             return ()
-        return self.store.reads.facts(self.owner.id, FactSelection(ids=frozenset(named)), self.moment)
+        return self.reads.facts(self.owner.id, FactSelection(ids=frozenset(named)), self.moment)
 
     def _told(self, facts: Sequence[Fact]) -> set[FactId]:
         there = self._inside(source for fact in facts for source in fact.sources)
@@ -92,17 +82,18 @@ class InScope:
     def _inside(self, sources: Iterable[Source]) -> frozenset[int]:
         """The seqs of the utterances that are in scope, of those that something rests on."""
         ids = {source.utterance_id for source in sources}
-        return self.store.reads.seqs_within(self.owner.id, ids, self._of_sources, moment=self.moment)
+        return self.reads.seqs_within(self.owner.id, ids, self._of_sources, moment=self.moment)
 
     @property
     def _of_sources(self) -> Within:
         """What may be a source: `kinds` does not limit it."""
         return replace(self.within, scope=replace(self.within.scope, kinds=None))
 
-    def _whole(self, items: Sequence[_Told]) -> tuple[_Told, ...]:
+    def whole(self, items: Sequence[_Told]) -> tuple[_Told, ...]:
+        """Segments or chains all of whose pages and sources are in scope."""
         if not items or not self.within.scope.tells(Kind.SEGMENT):
             return ()
-        pages, _ = self.store.reads.pages_within(self.owner.id, self._of_sources, moment=self.moment)
+        pages, _ = self.reads.pages_within(self.owner.id, self._of_sources, moment=self.moment)
         there = self._inside(source for one in items for source in one.sources)
         return tuple(
             one

@@ -69,9 +69,12 @@ class Timelines(Reading):
 
         people = self._people()
         one = self._found_person(people, person)
-        subjects, speakers = self._parts.admin.named(self.owner.id)
         return replace(
             selection,
-            subjects=frozenset(name for name in subjects if people.id_of(name) == one),
-            speakers=frozenset(pair for pair in speakers if people.id_of(speaker_of(*pair)) == one),
+            subjects=frozenset(
+                name for name in self._parts.admin.subjects_ever(self.owner.id) if people.id_of(name) == one
+            ),
+            speakers=frozenset(
+                pair for pair in self._store.reads.speakers(self.owner.id) if people.id_of(speaker_of(*pair)) == one
+            ),
         )

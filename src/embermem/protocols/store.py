@@ -24,6 +24,7 @@ from embermem.core.types import (
     Page,
     PageId,
     Persona,
+    Role,
     Segment,
     SegmentId,
     ThreadId,
@@ -220,6 +221,9 @@ class MemoryReads(Protocol):
         self, owner_id: OwnerId, within: Within, *, moment: Moment = NOW
     ) -> tuple[frozenset[PageId], frozenset[PageId]]:
         """The pages all of which is in scope, and those part of which is, passages of documents too."""
+
+    def speakers(self, owner_id: OwnerId) -> frozenset[tuple[str, Role]]:
+        """Everybody who said something, by name and role."""
 
     def seqs_within(
         self, owner_id: OwnerId, ids: Collection[UtteranceId], within: Within, *, moment: Moment = NOW

@@ -33,7 +33,7 @@ from embermem.core.metadata import Metadata
 from embermem.core.types import Passage, SegmentId
 
 if TYPE_CHECKING:
-    from embermem.core.types import Vector, Vectors
+    from embermem.core.types import Vector
     from embermem.protocols import Apart
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,18 +80,8 @@ def moment(microseconds: int, minutes: int = 0) -> datetime:
     return (EPOCH + timedelta(microseconds=microseconds)).astimezone(zone)
 
 
-def vector_bytes(vector: Vector) -> bytes:
-    """The codes of a vector that was rounded (core/vector_codes.py); another one in half precision."""
-    return vector_codes.stored(vector)
-
-
-def vectors_bytes(vectors: Vectors) -> list[bytes]:
-    """The same of each of some vectors (n, dim)."""
-    return vector_codes.stored_rows(vectors)
-
-
 def vector_from(data: bytes) -> Vector:
-    """The float32 vector of `vector_bytes`. Raises StoreCorrupt."""
+    """The float32 vector of its codes (core/vector_codes.py). Raises StoreCorrupt."""
     try:
         return vector_codes.vector_of(data)
     except ValueError as error:
@@ -99,7 +89,7 @@ def vector_from(data: bytes) -> Vector:
 
 
 def passages_bytes(vectors: Sequence[bytes], tokens: Sequence[bytes]) -> bytes:
-    """The vectors of an utterance's further passages (as `vector_bytes`), and their packed tokens, as one value: how
+    """The vectors of an utterance's further passages (their codes), and their packed tokens, as one value: how
     many there are; how long each vector is, or 0 and the lengths one by one; those of the tokens; vectors; tokens."""
     lengths = [len(one) for one in vectors]
     width = [lengths[0]] if len({*lengths}) == 1 else [0, *lengths]

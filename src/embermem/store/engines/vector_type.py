@@ -14,7 +14,7 @@ from embermem.core import vector_codes
 
 
 class Vectors(TypeDecorator[bytes]):
-    """A vector's bytes, as codec.vector_bytes makes them: BLOB, bytea, or pgvector's `halfvec` where a PostgreSQL has
+    """A vector's bytes, as core/vector_codes.py makes them: BLOB, bytea, or pgvector's `halfvec` where a PostgreSQL has
     it, so that SQL can compare vectors: with the same numbers. Of any length: each row names its embedder."""
 
     impl = LargeBinary

@@ -113,6 +113,12 @@ class Log(Erasing):
             shown = () if within is None else said_within(c, owner_id, within, None)
             return utterances(c, owner_id, after_seq, limit, shown)
 
+    def speakers(self, owner_id: OwnerId) -> frozenset[tuple[str, Role]]:
+        said = schema.utterance.c
+        with self._read() as c:
+            spoke = c.execute(select(said.speaker, said.role).where(said.owner_id == owner_id).distinct())
+            return frozenset((row.speaker, Role(row.role)) for row in spoke)
+
     def utterances_by_id(self, owner_id: OwnerId, ids: Collection[UtteranceId]) -> tuple[Utterance, ...]:
         with self._read() as c:
             return utterances(c, owner_id, where=[schema.utterance.c.id.in_(sorted(ids))])

@@ -103,13 +103,10 @@ class Spans(States):
                 held=_held(asked, told),
             )
 
-    def named(self, owner_id: OwnerId) -> tuple[frozenset[str], frozenset[tuple[str, Role]]]:
-        """The subjects of all facts as they were said, and everybody who said something, by name and role."""
-        said = schema.utterance.c
+    def subjects_ever(self, owner_id: OwnerId) -> frozenset[str]:
+        """The subjects of all facts, past ones too, as they were said."""
         with self._read() as c:
-            subjects = {fact.added.subject for fact, _ in self._known(c, owner_id).newest.facts()}
-            spoke = c.execute(select(said.speaker, said.role).where(said.owner_id == owner_id).distinct())
-            return frozenset(subjects), frozenset((row.speaker, Role(row.role)) for row in spoke)
+            return frozenset(fact.added.subject for fact, _ in self._known(c, owner_id).newest.facts())
 
 
 def _just_after(at: datetime) -> datetime:

@@ -29,6 +29,7 @@ from embermem.core.config import QUIET_MESSAGES
 from embermem.core.errors import EmbedderMismatch, RevisionMoved, StaleLease
 from embermem.core.state import sorted_sources
 from embermem.core.types import ChainId, ChainTail, FactId, Owner, OwnerId, PageId, PersonaChange, SegmentId, ThreadId
+from embermem.core.vector_codes import stored_rows
 from embermem.protocols import (
     Backlog,
     Lease,
@@ -39,7 +40,7 @@ from embermem.protocols import (
     VectorBatch,
 )
 from embermem.store import checkpoints, schema
-from embermem.store.codec import micros, passages_bytes, vectors_bytes
+from embermem.store.codec import micros, passages_bytes
 from embermem.store.engines.words import upsert
 from embermem.store.projector import Projector
 from embermem.store.queries import reads
@@ -547,7 +548,7 @@ def _write_vectors(c: Connection, owner_id: OwnerId, no: int, batch: VectorBatch
     of_all = {"owner_id": owner_id, "embedder": batch.embedder, "change_no": no}
     packed: Sequence[bytes | None] = batch.tokens or [None] * len(batch.seqs)
     rows: dict[int, list[tuple[bytes, bytes | None]]] = {}
-    for seq, data, tokens in zip(batch.seqs, vectors_bytes(batch.vectors), packed, strict=True):
+    for seq, data, tokens in zip(batch.seqs, stored_rows(batch.vectors), packed, strict=True):
         rows.setdefault(int(seq), []).append((data, tokens))
     c.execute(delete(table).where(table.c.owner_id == owner_id, table.c.seq.in_(list(rows))))
     c.execute(insert(table), [{**of_all, "seq": seq, **_of_passages(parts)} for seq, parts in rows.items()])
