@@ -13,7 +13,6 @@ from embermem.core.errors import InputError, StoreUnreachable
 from embermem.core.messages import At
 from embermem.core.types import Forgotten, Kind, PageId, Role, Scope, Verified
 from embermem.owner_memory.handle import Handle
-from embermem.owner_memory.scoped import in_scope
 from embermem.protocols import NOW
 
 if TYPE_CHECKING:
@@ -181,8 +180,7 @@ class Forgetting(Handle):
         """The pages of a scope. Raises InputError where it leaves nothing out, names what is no page, or cuts one."""
         if not (scope.tells(Kind.MESSAGE) or scope.tells(Kind.DOCUMENT)):
             raise InputError("scope.kinds names no messages and no documents; facts and segments are forgotten by id")
-        short, zone = self._parts.settings.short_term_pages, self._inbox().zone
-        seen = in_scope(self._store.reads, self.owner, scope, zone=zone, short=short, moment=NOW)
+        seen = self._in_scope(scope, NOW)
         if seen is None:
             raise InputError("scope leaves nothing out; `forget_owner` removes the whole memory")
         whole, cut = self._store.reads.pages_within(self.owner.id, seen.within)

@@ -21,13 +21,14 @@ from embermem.core.errors import ConfigError, NotFound
 from embermem.core.messages import At
 from embermem.core.revisions import decided_anew
 from embermem.core.types import Owner
+from embermem.owner_memory.scoped import InScope, in_scope
 from embermem.protocols import NOW
 
 if TYPE_CHECKING:
     from embermem.core.changes import Cause, Decision
     from embermem.core.config import Settings
     from embermem.core.sensitive import Finder
-    from embermem.core.types import OwnerId
+    from embermem.core.types import OwnerId, Scope
     from embermem.memoryos.people import People
     from embermem.memoryos.system import MemoryOS
     from embermem.protocols import Asker, Moment, OwnerState, Receipt, Store
@@ -138,6 +139,13 @@ class Handle:
             inbox = self._inbox(zoned=all(_has_zone(one) for one in (as_of, valid_at) if one is not None))
         known = NOW if as_of is None else self._store.change_log.moment(self.owner.id, inbox.moment(as_of, "as_of"))
         return known if valid_at is None else replace(known, valid_at=inbox.moment(valid_at, "valid_at"))
+
+    def _in_scope(self, scope: Scope | None, moment: Moment) -> InScope | None:
+        """What a scope lets a list show; None where it leaves nothing out."""
+        if scope is None or scope.is_whole:
+            return None
+        short, zone = self._parts.settings.short_term_pages, self._inbox().zone
+        return in_scope(self._store.reads, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _drop_people(self) -> None:
         """Keep nothing of whom this memory knew."""

@@ -40,7 +40,6 @@ from embermem.core.types import (
     UtteranceId,
 )
 from embermem.owner_memory.handle import PEOPLE_KEPT, Handle
-from embermem.owner_memory.scoped import InScope, in_scope
 from embermem.owner_memory.together import Ask, of_others, of_user, together
 from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection
 
@@ -608,13 +607,6 @@ class Reading(Handle):
                 self.owner.id, moment=moment, archived=archived, ids=None if only is None else [only]
             )
         )
-
-    def _in_scope(self, scope: Scope | None, moment: Moment) -> InScope | None:
-        """What a scope lets a list show; None where it leaves nothing out."""
-        if scope is None or scope.is_whole:
-            return None
-        short, zone = self._parts.settings.short_term_pages, self._inbox().zone
-        return in_scope(self._store.reads, self.owner, scope, zone=zone, short=short, moment=moment)
 
     def _people(self, as_of: At = None) -> People:
         """Whom this memory knew, from the persona as stored: facts with their subjects as they were said. It is worked
