@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from embermem.core.changes import Change
 from embermem.core.messages import At
 from embermem.owner_memory import OwnerMemory
 from embermem.owner_memory.feed import AT_ONCE
-
-if TYPE_CHECKING:
-    from embermem.core.changes import Change
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

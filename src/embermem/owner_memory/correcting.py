@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
+from embermem.core.changes import Cause, ConflictSettled, Decision
 from embermem.core.errors import InputError
 from embermem.core.messages import At
 from embermem.core.types import About, Conflict, Fact
@@ -15,8 +16,6 @@ from embermem.owner_memory.reading import Reading
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from embermem.core.changes import Decision
 
 LONGEST_FACT = 2000
 """Characters of a fact."""
@@ -48,8 +47,6 @@ class Correcting(Reading):
         value again; later ones may. Raises NotFound, and InputError if the fact has ended, if nothing changes, or for a
         time that is not one.
         """
-        from embermem.core.changes import Cause
-
         inbox = self._inbox()
         since = None if valid_from is None else inbox.moment(valid_from, "valid_from")
         until = None if valid_to is None else inbox.moment(valid_to, "valid_to")
@@ -108,7 +105,6 @@ class Correcting(Reading):
     def pin(self, fact_id: str, pinned: bool = True, *, key: str | None = None) -> Fact:
         """Exempt a fact from the cap of 100, or no longer; returns the fact. An archived fact becomes current again.
         Raises NotFound, and InputError if the fact has ended."""
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import pinning
 
         self._changing(
@@ -121,7 +117,6 @@ class Correcting(Reading):
     def pin_facts(self, fact_ids: Sequence[str], pinned: bool = True, *, key: str | None = None) -> int:
         """Pin several facts in one change, as `pin` does one. Returns the number of the change, which `undo` takes
         back; 0 if there was nothing to change."""
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import pinning
 
         ids = _several(fact_ids)
@@ -134,7 +129,6 @@ class Correcting(Reading):
     def retire(self, fact_id: str, *, key: str | None = None) -> Fact:
         """End a fact now; it is then in `past_facts`. Earlier messages do not teach it again. Raises NotFound, and
         InputError if it has already ended."""
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import retiring
 
         at = self._parts.clock()
@@ -148,7 +142,6 @@ class Correcting(Reading):
     def retire_facts(self, fact_ids: Sequence[str], *, key: str | None = None) -> int:
         """End several facts in one change, as `retire` does one. Returns the number of the change, which `undo` takes
         back."""
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import retiring
 
         at, ids = self._parts.clock(), _several(fact_ids)
@@ -169,7 +162,6 @@ class Correcting(Reading):
         What the others said in other words is not learnt again from earlier messages. Raises NotFound, and InputError
         if a fact has ended or is about somebody else.
         """
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.corrections import merging
 
         ids = [one for one in _several(others) if one != keep]
@@ -200,7 +192,6 @@ class Correcting(Reading):
         """Say that both facts of a conflict may stay: the pair is not reported again. Or say which of them is `wrong`:
         it is then in `past_facts`, as never true, and the other one holds. Returns the number of the change, which
         `undo` takes back. Raises NotFound for unknown facts, InputError if they are not in conflict."""
-        from embermem.core.changes import Cause, ConflictSettled
         from embermem.memoryos.correct.corrections import refuting
 
         def decided(no: int, seq: int) -> Sequence[Decision]:

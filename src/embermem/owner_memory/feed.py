@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from embermem.arguments import checked
 from embermem.core import messages
+from embermem.core.changes import Cause, Change
 from embermem.core.errors import InputError
 from embermem.core.ids import new_id
 from embermem.core.messages import At
 from embermem.core.types import Event, Position, Webhook, WebhookState
 from embermem.owner_memory.items import Items
 from embermem.owner_memory.reading import LONGEST_WAIT_S
-
-if TYPE_CHECKING:
-    from embermem.core.changes import Change
 
 _MOST_WEBHOOKS = 20
 AT_ONCE = 100
@@ -69,7 +66,6 @@ class Feed(Items):
         `events` are "page" and causes of changes, such as "promotion" or "forgetting"; none means all. With `text`,
         events hold what was said and decided. Raises InputError for an address that is not allowed.
         """
-        from embermem.core.changes import Cause
         from embermem.webhooks.sending import Allowed, checked_url
 
         known = ("page", *Cause)

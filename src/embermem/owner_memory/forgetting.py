@@ -13,11 +13,10 @@ from embermem.core.errors import InputError, StoreUnreachable
 from embermem.core.messages import At
 from embermem.core.types import Forgotten, Kind, PageId, Role, Scope, Verified
 from embermem.owner_memory.handle import Handle
-from embermem.protocols import NOW
+from embermem.protocols import NOW, Receipt
 
 if TYPE_CHECKING:
     from embermem.owner_memory.handle import Once
-    from embermem.protocols import Receipt
 
 
 @checked

@@ -17,21 +17,21 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from embermem import telemetry
 from embermem.core import messages, sensitive
+from embermem.core.changes import Cause, Decision
 from embermem.core.errors import ConfigError, NotFound
 from embermem.core.messages import At
 from embermem.core.revisions import decided_anew
 from embermem.core.types import Owner
+from embermem.core.user_overrides import kept_settled
 from embermem.owner_memory.scoped import InScope, in_scope
-from embermem.protocols import NOW
+from embermem.protocols import NOW, Asker, Moment, OwnerState, Receipt, Store
 
 if TYPE_CHECKING:
-    from embermem.core.changes import Cause, Decision
     from embermem.core.config import Settings
     from embermem.core.sensitive import Finder
     from embermem.core.types import OwnerId, Scope
     from embermem.memoryos.people import People
     from embermem.memoryos.system import MemoryOS
-    from embermem.protocols import Asker, Moment, OwnerState, Receipt, Store
     from embermem.store.sql import Administration
 
 logger = logging.getLogger(__name__)
@@ -78,8 +78,6 @@ class Once:
 
     def receipt(self, change_no: int) -> Receipt:
         """The receipt of the call, once it is done."""
-        from embermem.protocols import Receipt
-
         return Receipt(key=self.key, digest=self.digest, change_no=change_no, result=self.result)
 
 
@@ -183,7 +181,6 @@ class Handle:
         """The number of a change by the caller, 0 if there is nothing to change; if another came first, it is decided
         again. What is decided may name the change's number, and the seq of the newest utterance. What was done `once`
         is not done again: the number is that of its change then."""
-        from embermem.core.user_overrides import kept_settled
         from embermem.memoryos.conflicts import settled
 
         def change() -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
+from embermem.core.changes import Cause, Decision, FactAdded, FactExpires
 from embermem.core.errors import InputError, NotFound, Unchangeable
 from embermem.core.ids import MADE_ID, made_order
 from embermem.core.messages import At, Expiry
@@ -37,11 +38,7 @@ from embermem.owner_memory.fact_lists import FactLists
 from embermem.owner_memory.retaining import Retaining
 from embermem.owner_memory.ruling import Ruling
 from embermem.owner_memory.timelines import Timelines
-from embermem.protocols import NOW, FactSelection
-
-if TYPE_CHECKING:
-    from embermem.core.changes import Decision
-    from embermem.protocols import Moment, Within
+from embermem.protocols import NOW, FactSelection, Moment, Within
 
 Item = Page | Utterance | Fact | Segment | Chain | Document
 KINDS = ("page", "utterance", "fact", "segment", "chain", "document")
@@ -239,7 +236,6 @@ class Items(FactLists, Correcting, Ruling, Documents, Retaining, Timelines):
         metadata: Mapping[str, Any] | None,
         key: str | None,
     ) -> Fact:
-        from embermem.core.changes import Cause, FactAdded, FactExpires
         from embermem.memoryos.correct.corrections import labelling, pinning
 
         replaced = text is not None or metadata is not None

@@ -13,6 +13,7 @@ from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import config as configuration
 from embermem.core import injected_blocks, messages
+from embermem.core.changes import BY_API_KIND, Cause, Change, Decision
 from embermem.core.config import Preset
 from embermem.core.errors import InputError, NotFound
 from embermem.core.expiry import Hidden
@@ -41,14 +42,12 @@ from embermem.core.types import (
 )
 from embermem.owner_memory.handle import PEOPLE_KEPT, Handle
 from embermem.owner_memory.together import Ask, of_others, of_user, together
-from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection
+from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection, Moment, OwnerState
 
 if TYPE_CHECKING:
-    from embermem.core.changes import Cause, Change, Decision
     from embermem.core.types import OwnerStats
     from embermem.memoryos.people import People
     from embermem.memoryos.recall.elsewhere import Elsewhere
-    from embermem.protocols import Moment, OwnerState
 
 LONGEST_WAIT_S = 60.0
 """How long a call may wait for changes."""
@@ -528,8 +527,6 @@ class Reading(Handle):
         time, or with `before` the last `limit` with a number below it; of one cause. With `kinds` ("fact_added") each
         change has its decisions of these kinds only; the others are not read. If there are no changes, wait for up to
         `wait_s` seconds (60) until any process makes some."""
-        from embermem.core.changes import Cause
-
         if since is None or isinstance(since, date | str):  # a datetime is a date
             since = self._inbox().moment(since, "since")
         else:
@@ -695,8 +692,6 @@ class Reading(Handle):
 
 def _decisions(kinds: Iterable[str]) -> list[type[Decision]]:
     """Kinds of decisions by what the API calls them. Raises InputError for one that there is not."""
-    from embermem.core.changes import BY_API_KIND
-
     kinds = tuple(kinds)
     if unknown := [one for one in kinds if one not in BY_API_KIND]:
         raise InputError(f"kinds holds {unknown[0]!r}, which is none; known: {', '.join(sorted(BY_API_KIND))}")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from embermem import telemetry
 from embermem.arguments import checked
+from embermem.core.changes import Cause, Decision, Evicted, FactArchived, FactExpires
 from embermem.core.errors import InputError
 from embermem.core.messages import At, Expiry
 from embermem.core.types import Faded, PageId, Retention
 from embermem.owner_memory.reading import Reading
-
-if TYPE_CHECKING:
-    from embermem.core.changes import Decision
 
 
 @checked
@@ -35,7 +31,6 @@ class Retaining(Reading):
         """Archive what is retained less than `retention_floor`, whether or not the setting `retention` is on; with
         `dry_run`, return what would be archived. `undo` restores the facts; segments stay in the archive, where they
         can still be found."""
-        from embermem.core.changes import Cause, Evicted, FactArchived
         from embermem.memoryos.ingest import decay
 
         now, settings = self._parts.clock(), self._parts.settings
@@ -78,7 +73,6 @@ class Retaining(Reading):
             if not self._store.marks.expire_page(self.owner, PageId(page_id), ends, now, receipt):
                 raise self._none_such("page", page_id)
         elif fact_id is not None:
-            from embermem.core.changes import Cause, FactExpires
 
             def decided(no: int, seq: int) -> list[Decision]:
                 fact = self.fact(fact_id)

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from embermem import telemetry
 from embermem.arguments import checked
 from embermem.core import messages
+from embermem.core.changes import CALLER, Cause, Change, Decision, ProfileSet, UndoPlan
 from embermem.core.errors import InputError
 from embermem.core.fields import FieldValue
 from embermem.core.messages import Expiry
 from embermem.core.metadata import checked as checked_metadata
 from embermem.core.metadata import texts, with_texts
 from embermem.core.types import About, Fact, FactId, FactProposal
+from embermem.core.user_overrides import RULING, Rulings, rulings_of
 from embermem.owner_memory.correcting import LONGEST_FACT
 from embermem.owner_memory.reading import Reading
 from embermem.protocols import ENDED, FactSelection
 
 if TYPE_CHECKING:
     from embermem.core.attributes import Attributes
-    from embermem.core.changes import Change, Decision, ProfileSet, UndoPlan
     from embermem.core.metadata import Metadata
-    from embermem.core.user_overrides import Rulings
     from embermem.owner_memory.handle import Once
 
 
@@ -76,7 +76,6 @@ class Ruling(Reading):
 
         Raises InputError with the position of the invalid fact, and then adds none of them.
         """
-        from embermem.core.changes import CALLER, Cause
         from embermem.memoryos.correct import fact_input
         from embermem.memoryos.ingest.long_term import Knowledge
 
@@ -151,7 +150,6 @@ class Ruling(Reading):
         return self._rule_people(one, other, holds=False, key=key)
 
     def _rule_people(self, one: str, other: str, *, holds: bool, key: str | None) -> int:
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.people_rulings import ruling
 
         pair = messages.name(one, "one"), messages.name(other, "other")
@@ -173,7 +171,6 @@ class Ruling(Reading):
         Raises NotFound for an unknown change, and InputError with the reasons if nothing can be undone, as for a second
         undo. `undo_plan` returns what it would do and refuse.
         """
-        from embermem.core.changes import Cause
         from embermem.memoryos.correct.undoing import undoing
 
         messages.whole(change_no, "change_no", 1)
@@ -197,8 +194,6 @@ class Ruling(Reading):
         return self._store.change_log.changes(self.owner.id, kinds=TEACHING)
 
     def _rulings(self) -> Rulings:
-        from embermem.core.user_overrides import RULING, rulings_of
-
         return rulings_of(self._store.change_log.changes(self.owner.id, causes=RULING), self._store.forgetting.secret)
 
     def _cleaned(self, fact: FactProposal) -> FactProposal:
@@ -213,8 +208,6 @@ class Ruling(Reading):
         return checked_metadata(with_texts(metadata, clean), f"{where}.metadata without what was sensitive")
 
     def _set_profiles(self, given: Mapping[About, Mapping[str, FieldValue | None]], once: Once | None = None) -> None:
-        from embermem.core.changes import Cause
-
         now = self._parts.clock()
         decisions = [
             _profile_set(whose, name, value, now, self._parts.settings.attributes)
@@ -234,7 +227,6 @@ def _profile_set(
     whose: About, name: str, value: FieldValue | None, now: datetime, attributes: Attributes
 ) -> ProfileSet:
     """The decision that sets a field, from now on."""
-    from embermem.core.changes import ProfileSet
     from embermem.memoryos.correct.fact_input import field_value
 
     if not name.isidentifier() or len(name) > 64:
