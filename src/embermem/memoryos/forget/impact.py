@@ -96,7 +96,7 @@ class Impact:
         said = [u for page in pages for u in page.utterances]
         alone = [u.text for u in said if u.text.lower() not in trail.repeated] if key else []
         remainder = Remainder(
-            store=self.store,
+            reads=self.store.reads,
             owner_id=self.owner.id,
             settings=self.settings,
             summarise=self.summarise,

@@ -30,7 +30,7 @@ from embermem.core.user_overrides import speaks_of
 from embermem.memoryos.forget.redacting import Redacted
 from embermem.memoryos.ingest import segment_text
 from embermem.memoryos.ingest.knowledge_cap import over_cap
-from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection, SegmentWriter, Store, Trail
+from embermem.protocols import ARCHIVED, ENDED, HELD, FactSelection, MemoryReads, SegmentWriter, Trail
 
 Summarise = Callable[[str, Page], tuple[str, tuple[Source, ...]]]
 """The summary of a chain with one page more, from that before, and where its new sentences stand."""
@@ -43,7 +43,7 @@ _NEWEST = 8
 class Remainder:
     """What an owner's log says of what goes (`trail`), and what is `left` of it."""
 
-    store: Store
+    reads: MemoryReads
     owner_id: OwnerId
     settings: Settings
     summarise: Summarise
@@ -87,7 +87,7 @@ class Remainder:
                 times = min(page.said_at for page in stay), max(page.said_at for page in stay)
             if times is None:
                 continue  # it has no page
-            spread = spread or segment_text.spread_of(self.store.reads.segment_words(self.owner_id))
+            spread = spread or segment_text.spread_of(self.reads.segment_words(self.owner_id))
             parts = self._parts(segment_id, () if text is None else text.parts)
             keywords = _keywords_left(segment_id, text, self.left)
             shown = segment_text.shown(parts, keywords, spread, self.writer, self.settings)
@@ -132,7 +132,7 @@ class Remainder:
 
     def _pages_left(self, segment_id: SegmentId) -> Sequence[Page]:
         """The pages that a segment keeps."""
-        pages = self.store.reads.pages(self.owner_id, 0, segment=segment_id)
+        pages = self.reads.pages(self.owner_id, 0, segment=segment_id)
         return [page for page in pages if page.id not in self.left.placed]
 
     def settled(self) -> list[Decision]:
@@ -168,7 +168,7 @@ class Remainder:
         return [*like, *(fact for fact in by_id if fact.attribute not in attributes)]
 
     def _facts(self, of: FactSelection, **some: Any) -> tuple[Fact, ...]:
-        return self.store.reads.facts(self.owner_id, replace(of, **some))
+        return self.reads.facts(self.owner_id, replace(of, **some))
 
 
 def _told_anew(trail: Trail, left: Redacted) -> Iterator[Decision]:
