@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 from urllib.parse import unquote, urlsplit
 
 from embermem import languages
@@ -36,6 +36,7 @@ from embermem.protocols import (
 
 if TYPE_CHECKING:
     from embermem.core.types import Backup, Restored
+    from embermem.store.admin.backup import How
     from embermem.store.admin.copying import Copied, Progress
     from embermem.store.cache_folder import CacheFolder
     from embermem.store.engines.database import Database
@@ -134,7 +135,7 @@ def back_up_store(
     settings: Settings,
     now: datetime,
     told: Callable[[str, int, int], None],
-    **how: Any,
+    **how: Unpack[How],
 ) -> Backup:
     """A backup of a store, which is neither migrated nor otherwise changed, and remembers it where it can; see
     store/admin/backup.py, which has what `how` may be. Raises NotFound where there is no store, ConfigError,

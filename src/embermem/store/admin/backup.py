@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from embermem.core.config import BACKUP_INCREMENTS, BACKUP_SHARE
 from embermem.core.errors import InputError, StoreCorrupt, StoreError
@@ -59,32 +59,21 @@ Told = Callable[[str, int, int], None]
 """Gets the step (`copying`, `checking` or `comparing`), how much of it is done, and of how much (0: not known)."""
 
 
+class How(TypedDict, total=False):
+    """How a backup is made; `back_up` says what each means."""
+
+    incremental: bool
+    keep: int | None
+    drop_forgotten: bool
+    as_file: bool
+
+
 class Backups(Erasing):
     """What a store remembers of its backups."""
 
-    def back_up(
-        self,
-        target: Path,
-        *,
-        now: datetime,
-        told: Told,
-        incremental: bool = False,
-        keep: int | None = None,
-        drop_forgotten: bool = False,
-        as_file: bool = False,
-    ) -> Backup:
+    def back_up(self, target: Path, *, now: datetime, told: Told, **how: Unpack[How]) -> Backup:
         """See `back_up`; the store remembers it, unless it is read only."""
-        made = back_up(
-            self._database,
-            target,
-            now=now,
-            told=told,
-            incremental=incremental,
-            keep=keep,
-            drop_forgotten=drop_forgotten,
-            as_file=as_file,
-            begun=self._begin,
-        )
+        made = back_up(self._database, target, now=now, told=told, begun=self._begin, **how)
         if not self._database.read_only:
             self.remember_backup(made)
         return made
