@@ -178,7 +178,7 @@ def all_topics(topics: TopicState) -> list[object]:
     """All that topics tell of all their moments."""
     spans = [
         sorted(
-            (topics.name(key), value if name in ("summaries", "texts", "left") else topics.name(value), began, ended)
+            (topics.name(key), topics.name(value) if name in ("places", "notes") else value, began, ended)
             for key, value, began, ended in zip(
                 one.keys.tolist(), one.values.tolist(), one.began.tolist(), one.ended.tolist(), strict=True
             )
