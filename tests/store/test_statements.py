@@ -26,7 +26,18 @@ from embermem.core.errors import BudgetSpent
 from embermem.core.types import CallsBy, PageId, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.owner_memory.documents import originals_of_source, remove_document
-from embermem.protocols import Call, FactSelection, InSegment, Limits, PagesToRead, Pending, Purpose, ReadBy, Unread
+from embermem.protocols import (
+    Call,
+    FactSelection,
+    InSegment,
+    Limits,
+    Moment,
+    PagesToRead,
+    Pending,
+    Purpose,
+    ReadBy,
+    Unread,
+)
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from embermem.transfer.export import export
@@ -359,7 +370,8 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     mine.diff(mine.changes()[-1].recorded_at)
     mine.changes(since=NOW)
     store.segment_timeline(owner.id)
-    store.persona_timeline(owner.id)
+    store.segment_texts(owner.id, {SegmentId(segment.id): segment.change_no})
+    store.persona_then(owner.id, Moment(revision=1))
     fact = mine.facts()[0]
     mine.why(fact.id)
     mine.retention()

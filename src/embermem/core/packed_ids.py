@@ -78,7 +78,7 @@ class IdTable:
         numbers by what they are packed as."""
         self.packed = packed_ids(()) if packed is None else packed
         self.odd = odd
-        self._odd_numbers = {one: number for number, one in reversed(odd.items())}
+        self._odd_numbers = {one: number for number, one in reversed([*odd.items()])}
         order = np.argsort(_keys(self.packed), kind="stable") if order is None else order
         self._order: NDArray[np.int32] = order.astype(np.int32)
 

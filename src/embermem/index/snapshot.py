@@ -117,7 +117,7 @@ class Snapshot:
 
     def held(self, embedder: str) -> Held | None:
         """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
-        segments = self._segment_table
+        segments = self.segment_table
         arrays, names = self._log.held()
         if arrays["slots"].length != self.n:
             return None
@@ -163,7 +163,7 @@ class Snapshot:
             n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
-        segments = self._segment_table
+        segments = self.segment_table
         if delta.segments:
             segments = segments.replaced(delta.segments)
         if delta.ended_segments:
@@ -263,7 +263,8 @@ class Snapshot:
             return replace(self, _vectors=self._log.vectors.length)
 
     @property
-    def _segment_table(self) -> SegmentTable:
+    def segment_table(self) -> SegmentTable:
+        """The segments of now; raises TypeError for a snapshot of the past."""
         if not isinstance(self.segments, SegmentTable):
             raise TypeError("a snapshot of the past does not become newer")
         return self.segments

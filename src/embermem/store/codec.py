@@ -30,7 +30,7 @@ from embermem.core.changes import (
 )
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
-from embermem.core.types import Passage, SegmentId
+from embermem.core.types import Passage
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector, Vectors
@@ -166,38 +166,6 @@ def counted_words(text: str) -> tuple[str, ...]:
         return tuple(one.word for one in _WORDS.decode(text))
     except msgspec.DecodeError as error:
         raise StoreCorrupt(f"the keywords of a segment cannot be read ({type(error).__name__})") from None
-
-
-class WrittenWords(msgspec.Struct, frozen=True):
-    """The keywords that a decision on a segment's text names: all of them, or where it `grew` those that are new or
-    count anew, and those that were `dropped`."""
-
-    segment_id: SegmentId
-    keywords: tuple[_Word, ...] = ()
-    dropped: tuple[str, ...] = ()
-    grew: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Without how many pages have them."""
-        return tuple(one.word for one in self.keywords)
-
-
-_WRITTEN_WORDS = msgspec.json.Decoder(WrittenWords)
-
-
-def words_written(text: str, ids: Collection[str]) -> Iterator[WrittenWords]:
-    """What the decisions of `decisions_text` name of some segments' keywords, without decoding the rest. Raises
-    StoreCorrupt."""
-    try:
-        for tag, fields in _TAGGED.decode(text):
-            if tag not in (SegmentWritten.tag, SegmentGrew.tag):
-                continue
-            told = _WRITTEN_WORDS.decode(fields)
-            if told.segment_id in ids:
-                yield told if tag == SegmentWritten.tag else msgspec.structs.replace(told, grew=True)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
 
 
 def json_text(record: object) -> str:

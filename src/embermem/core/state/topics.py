@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
     Micros = NDArray[np.int64]
+    Places = NDArray[np.intp]
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -31,6 +32,8 @@ NEVER = int(np.iinfo(np.int32).max)
 """The end of what stands; above all numbers of changes and of ids."""
 _NOTHING = -1
 """The value of a span in which a key has none."""
+_WHOLE = 1
+"""That of a text which a change wrote whole."""
 TOPIC_KINDS: frozenset[type[Decision]] = frozenset(
     {
         c.Placed,
@@ -92,11 +95,11 @@ class Spans:
             np.concatenate([ended, new.ended]),
         )
 
-    def stood(self, no: int) -> Ints:
+    def stood(self, no: int) -> Places:
         """The places of the spans that held after change `no`."""
         return np.flatnonzero((self.began <= no) & (self.ended > no) & (self.values != _NOTHING))
 
-    def of_key(self, key: int) -> Ints:
+    def of_key(self, key: int) -> Places:
         """The places of all spans of a key in which it had a value."""
         return np.flatnonzero((self.keys == key) & (self.values != _NOTHING))
 
@@ -169,8 +172,8 @@ class TopicState:
     make another.
 
     `places` say which segment a page was in, `notes` which chain; `analysed` which changes analysed a page for the
-    persona, `summaries` and `texts` which wrote those of chains and of segments; `left` when a segment was evicted, or
-    ended. Keys and values are numbers of ids.
+    persona, `summaries` and `texts` which wrote those of chains and of segments, some whole; `left` when a segment was
+    evicted, or ended. Keys and values are numbers of ids.
     """
 
     no: int = 0
@@ -314,7 +317,7 @@ class TopicState:
             found.setdefault(PageId(name), no)
         return found
 
-    def _whole(self, spans: Spans, places: NDArray[np.intp]) -> Iterator[tuple[int, str, int]]:
+    def _whole(self, spans: Spans, places: Places) -> Iterator[tuple[int, str, int]]:
         """Of some spans the change that began each, the key, and the change that ended it."""
         keys = self.names.some(spans.keys[places])
         return zip(spans.began[places].tolist(), keys, spans.ended[places].tolist(), strict=True)
@@ -336,6 +339,16 @@ class TopicState:
             told &= np.isin(spans.keys, self.names.numbers([*ids]))
         for no, name, until in self._whole(spans, np.flatnonzero(told)):
             yield no, SegmentId(name), None if until == NEVER else until
+
+    def made_by(self, segment_id: str, before: int) -> tuple[list[int], int | None]:
+        """The changes that make the text of a segment as it was last written before a change, from the one that wrote
+        it whole on; and the change that ended it."""
+        places = self.texts.of_key(self.number(segment_id))
+        places = places[self.texts.began[places] < before]
+        whole = np.flatnonzero(self.texts.values[places] == _WHOLE)
+        places = places[whole[-1] :] if len(whole) else places
+        until = int(self.texts.ended[places[-1]]) if len(places) else NEVER
+        return self.texts.began[places].tolist(), None if until == NEVER else until
 
     def opened(self) -> dict[SegmentId, int]:
         """By segment in which a page ever was, or whose text was written, the change that opened it; in that order."""
@@ -445,7 +458,7 @@ class _Told:
 
     def take(self, change: Change) -> bool:
         """Take in a change; whether it began memory anew."""
-        self.no, anew, ended = change.no, False, list[SegmentId]()
+        self.no, anew, ended, grew = change.no, False, list[SegmentId](), set[SegmentId]()
         for d in change.decisions:
             match d:
                 case c.Placed():
@@ -456,8 +469,11 @@ class _Told:
                     self._add("analysed", d.page_id)
                 case c.ChainSummarised():
                     self._add("summaries", d.chain_id)
-                case c.SegmentWritten() | c.SegmentGrew():
+                case c.SegmentGrew():
+                    grew.add(d.segment_id)
                     self._add("texts", d.segment_id)
+                case c.SegmentWritten():
+                    self._add("texts", d.segment_id, 0 if d.segment_id in grew else _WHOLE)
                 case c.SegmentEnded():
                     ended.append(d.segment_id)
                     self._add("left", d.segment_id)
@@ -512,8 +528,8 @@ class _Told:
     def numbered(self, of: str, names: IdTable) -> Ints:
         """The rows of a kind of spans."""
         told = self.of[of]
-        keys = names.numbers([key for _, key, _ in told])
-        values = names.numbers([str(value) for _, _, value in told]) if of in _NAMING else [one for *_, one in told]
-        return np.stack(
-            [_ints([no for no, _, _ in told]), keys, _ints(values)], axis=1, dtype=np.int32, casting="same_kind"
-        )
+        rows = np.zeros((len(told), 3), dtype=np.int32)
+        rows[:, 0] = _ints([no for no, _, _ in told])
+        rows[:, 1] = names.numbers([key for _, key, _ in told])
+        rows[:, 2] = names.numbers([str(one) for *_, one in told]) if of in _NAMING else [one for *_, one in told]
+        return rows

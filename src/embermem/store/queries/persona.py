@@ -33,9 +33,8 @@ from embermem.core.types import (
     Source,
     Trait,
 )
-from embermem.protocols import HELD, NOW, FactSelection, Moment, PersonaTimeline, Span
+from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection, Moment, PersonaThen, Span
 from embermem.protocols import FactState as Status
-from embermem.protocols import Version as Dated
 from embermem.store import schema
 from embermem.store.codec import metadata_from
 from embermem.store.queries.reads import chunks
@@ -57,10 +56,14 @@ class Personas(States):
         with self._read() as c:
             return persona(c, self._known(c, owner_id), moment, selection)
 
-    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
+    def persona_then(self, owner_id: OwnerId, moment: Moment) -> PersonaThen:
         with self._read() as c:
             known = self._known(c, owner_id)
-            return timeline(c, known)
+            return PersonaThen(
+                persona=persona(c, known, moment),
+                archived_facts=facts(c, known, ARCHIVED, moment),
+                ended_facts=facts(c, known, ENDED, moment) if moment.valid_at is None else (),
+            )
 
     def fact_ids(
         self, owner_id: OwnerId, selection: FactSelection, matches: Callable[[str, str], bool] | None = None
@@ -371,45 +374,3 @@ def relation_from(one: Version[PersonRelated]) -> PersonRelation:
         holds=told.holds is not False,
         sources=sorted_sources(told.sources),
     )
-
-
-# ------------------------------------------------------------------------------------------------------ all versions
-
-
-def timeline(c: Connection, known: Known) -> PersonaTimeline:
-    """All versions of what a recall looks at: any moment is then a choice among them (index/past.py)."""
-    state, recorded = known.held.state, known.held.state.recorded
-    told = said_with(c, known, (source.seq for fact in state.facts for source in fact.rests_on(known.no)))
-    facts = [
-        Dated(
-            item=fact_from((fact, one.value), fact.rests_on(one.began), told, recorded),
-            no=one.began,
-            until=one.ended,
-            order=one.value.confirmed_no,
-        )
-        for fact in sorted(state.facts, key=lambda fact: fact.added.fact_id)
-        for one in fact.states
-    ]
-    return PersonaTimeline(
-        revision=known.no,
-        facts=tuple(facts),
-        profile=tuple(
-            Dated(item=line_from(one, recorded), no=one.began, until=one.ended, gone=one.value.value is None)
-            for one in _every(known, Item.PROFILE, ProfileSet)
-        ),
-        traits=tuple(
-            Dated(item=trait_from(one, recorded), no=one.began, until=one.ended)
-            for one in _every(known, Item.TRAIT, TraitSet)
-        ),
-        relations=tuple(
-            Dated(item=relation_from(one), no=one.began, until=one.ended, gone=one.value.holds is None)
-            for one in _every(known, Item.PERSON, PersonRelated)
-        ),
-    )
-
-
-def _every(known: Known, item: Item, kind: type[_Set]) -> list[Version[_Set]]:
-    """All versions of the items of a kind, in the order of the changes."""
-    versions = known.held.state.items[item]
-    found = [(one.began, key, one) for key in versions for one in _set(versions.of(key), kind)]
-    return [one for _, _, one in sorted(found, key=lambda told: told[:2])]
