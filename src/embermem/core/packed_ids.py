@@ -30,19 +30,22 @@ _VALUES[np.frombuffer(DIGITS.encode(), dtype=np.uint8)] = np.arange(len(DIGITS),
 
 def packed_ids(ids: Sequence[str]) -> NDArray[np.uint8]:
     """Ids of `new_id`, and others of at most 15 bytes, in 16 bytes each, shape (n, 16); any other is 16 zeros."""
-    packed = np.zeros((len(ids), PACKED), dtype=np.uint8)
-    made = [i for i, one in enumerate(ids) if len(one) == _LENGTH and one.isascii()]
-    letters = np.frombuffer("".join([ids[i] for i in made]).encode("ascii"), dtype=np.uint8).reshape(-1, _LENGTH)
-    digits = _VALUES[letters[:, 1:]]
-    known = (digits != _NO_DIGIT).all(axis=1) & (letters[:, 0] > _BYTES)
+    told, lengths = "".join(ids).encode("utf-8", "surrogatepass"), np.fromiter(map(len, ids), np.int64, len(ids))
+    if lengths.sum() < len(told):
+        lengths = np.array([len(one.encode("utf-8", "surrogatepass")) for one in ids], dtype=np.int64)
+    letters = np.frombuffer(told + bytes(_LENGTH), dtype=np.uint8)
+    packed, starts = np.zeros((len(ids), PACKED), dtype=np.uint8), np.cumsum(lengths) - lengths
+    short = np.flatnonzero(lengths <= _BYTES)
+    packed[short, 0] = lengths[short]  # of these the first byte is the length
+    places = np.arange(_BYTES)
+    packed[short, 1:] = np.where(places < lengths[short, None], letters[starts[short, None] + places], 0)
+    made = np.flatnonzero(lengths == _LENGTH)
+    of = letters[starts[made, None] + np.arange(_LENGTH)]
+    digits = _VALUES[of[:, 1:]]
+    known = (digits != _NO_DIGIT).all(axis=1) & (of[:, 0] > _BYTES) & (of[:, 0] < 128)
     bits = np.unpackbits(digits[known, :, None], axis=2)[:, :, 3:]
-    rows = np.array(made, dtype=np.int64)[known]
-    packed[rows, 0] = letters[known, 0]
-    packed[rows, 1:] = np.packbits(bits.reshape(len(rows), 8 * _BYTES), axis=1)
-    if len(made) < len(ids):  # of short ones the first byte is the length
-        short = [(i, told) for i, one in enumerate(ids) if len(told := one.encode("utf-8", "surrogatepass")) <= _BYTES]
-        told = b"".join([bytes([len(one)]) + one.ljust(_BYTES, b"\0") for _, one in short])
-        packed[[i for i, _ in short]] = np.frombuffer(told, dtype=np.uint8).reshape(-1, PACKED)
+    packed[made[known], 0] = of[known, 0]
+    packed[made[known], 1:] = np.packbits(bits.reshape(-1, 8 * _BYTES), axis=1)
     return packed
 
 

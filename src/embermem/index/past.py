@@ -232,7 +232,8 @@ class _Placings:
         for start in range(0, len(stood), _AT_ONCE):
             which = stood[start : start + _AT_ONCE]
             lengths[start : start + _AT_ONCE], vectors = self._page_vectors(which)
-            np.add.at(sums, self._place[which], vectors)
+            places, begins = np.unique(self._place[which], return_index=True)  # they are in the order of segments
+            sums[places] += np.add.reduceat(vectors, begins, axis=0, dtype=np.float64)
         return _Measured(stood, lengths, np.sqrt(np.einsum("ij,ij->i", sums, sums)))
 
     def _stood(self, revision: int) -> Mask:
@@ -241,10 +242,10 @@ class _Placings:
     def _page_vectors(self, which: Ints) -> tuple[Floats, Vectors]:
         """How long the sums of the vectors of these pages' rows are, and the sums with length 1 (0 without any)."""
         sums = np.zeros((len(which), self._dim), dtype=np.float32)
-        page, inside = _ranges(self._starts[which], self._starts[which + 1])
-        if len(inside):
-            some, begins = np.unique(page, return_index=True)
-            sums[some] = np.add.reduceat(self._vectors_of(self._rows[inside]), begins, axis=0)
+        first, last = self._starts[which], self._starts[which + 1]
+        while (some := np.flatnonzero(first < last)).size:  # most pages have two rows
+            sums[some] += self._vectors_of(self._rows[first[some]])
+            first = first + 1
         lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))
         np.divide(sums, lengths[:, None], out=sums, where=lengths[:, None] > 0.0)
         return lengths.astype(np.float64), sums

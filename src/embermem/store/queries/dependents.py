@@ -17,6 +17,7 @@ from embermem.core.changes import (
     ChainSummarised,
     Change,
     Decision,
+    FactRetired,
     Item,
     Noted,
     SegmentGrew,
@@ -294,7 +295,7 @@ class _Following:
                 left = {source.seq for source in fact.rests_on(self._state.no)} - self._seqs
                 others.update(sorted(left)[-_RETOLD:])
         for fact in self._state.facts:
-            if any(one.value.superseded_by in self._facts for one in fact.states):
+            if any(isinstance(one, FactRetired) and one.superseded_by in self._facts for _, one in fact.moves):
                 self._facts.add(fact.added.fact_id)
         for fact_id in self._facts:
             if (told := self._state.facts.get(fact_id)) is not None:
