@@ -5,10 +5,10 @@ The words themselves stay in the log: of a summary or a text, a state knows the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, assert_never
+from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from embermem.core.types import ChainId, PageId, SegmentId
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int32]
+    Ints = NDArray[np.int32 | np.int64]
     Micros = NDArray[np.int64]
     Places = NDArray[np.intp]
 
@@ -63,7 +63,9 @@ class Spans:
     def of(cls, rows: Ints) -> Spans:
         """The spans of (change, key, value) in the order of the changes, shape (n, 3). Of what a change says of one
         key, the last counts."""
-        began, keys, values = rows[:, 0], rows[:, 1], rows[:, 2]
+        began, keys, values = (_narrow(rows[:, place]) for place in range(3))
+        if began.dtype != np.int32:
+            raise ValueError(f"{began.max()} is no number of a change: topics hold those below {NEVER}")
         order = np.lexsort((began, keys))
         again = np.zeros(len(order), dtype=bool)
         again[:-1] = (keys[order][1:] == keys[order][:-1]) & (began[order][1:] == began[order][:-1])
@@ -88,12 +90,24 @@ class Spans:
         new = Spans.of(rows)
         ended = self.ended.copy()
         ended[(ended == NEVER) & np.isin(self.keys, new.keys)] = rows[0, 0]
-        return Spans(
-            np.concatenate([self.keys, new.keys]),
-            np.concatenate([self.values, new.values]),
-            np.concatenate([self.began, new.began]),
-            np.concatenate([ended, new.ended]),
-        )
+        both = zip((self.keys, self.values, self.began, ended), new._columns(), strict=True)
+        return Spans(*(np.concatenate([one, other]) for one, other in both))
+
+    def told_anew(self, before: Ints, after: Ints) -> Spans:
+        """The spans of what they were made of, with rows in place of others: of a change and a key each."""
+        if not len(before) and not len(after):
+            return self
+        mine = np.isin(self.keys, np.concatenate([before[:, 1], after[:, 1]]))
+        own = self.rows()[mine]
+        gone = np.isin(_pairs_of(own), _pairs_of(before))
+        rows = np.concatenate([own[~gone], after])
+        new = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
+        order = np.argsort(np.concatenate([self.began[~mine], new.began]), kind="stable")
+        both = zip(self._columns(), new._columns(), strict=True)
+        return Spans(*(np.concatenate([one[~mine], other])[order] for one, other in both))
+
+    def _columns(self) -> tuple[Ints, Ints, Ints, Ints]:
+        return self.keys, self.values, self.began, self.ended
 
     def stood(self, no: int) -> Places:
         """The places of the spans that held after change `no`."""
@@ -211,16 +225,15 @@ class TopicState:
                 before.take(was)
                 after.take(now)
         names = self.names.with_new(after.ids())
-        made, numbers = {}, [np.array([self.begun], dtype=np.int32)]
-        for of, spans in self._spans():
-            kept = np.ones(len(spans.keys), dtype=bool)
-            for no, key in {(no, self.number(key)) for no, key, _ in before.of[of]}:
-                kept[(spans.keys == key) & (spans.began == no)] = False
-            rows = np.concatenate([spans.rows()[kept], after.numbered(of, names)])
-            made[of] = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
-            numbers.append(made[of].began)
+        made = {
+            of: spans.told_anew(before.numbered(of, names), after.numbered(of, names)) for of, spans in self._spans()
+        }
         every = self.recorded.with_new(after.recorded)
-        told = np.isin(every.numbers, np.concatenate(numbers))
+        looked_at = np.array([*before.recorded.keys() | after.recorded.keys()], dtype=np.int32)
+        there = looked_at == self.begun
+        for spans in made.values():
+            there |= np.isin(looked_at, spans.began)
+        told = ~np.isin(every.numbers, looked_at[~there])
         recorded = Times(every.numbers[told], every.at[told])
         return TopicState(no=self.no, begun=self.begun, recorded=recorded, names=names, **made)
 
@@ -259,12 +272,12 @@ class TopicState:
             begun, own = max(begun, part.begun), packed_ids(part.names)
             odd |= {count + place: part.names[place] for place in np.flatnonzero(~own.any(axis=1)).tolist()}
             for of, listed in part.spans.items():
-                told = _ints(listed).reshape(-1, 3)
+                told = np.array(listed, dtype=np.int64).reshape(-1, 3)
                 ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
                 if of not in rows or ((ids < 0) | (ids >= len(own))).any():
                     raise ValueError("rows of topics are damaged")
                 ids += count
-                rows[of].append(told)
+                rows[of].append(_narrow(told))
             packed.append(own)
             count += len(own)
             times.append(np.array(part.recorded, dtype=np.int64).reshape(-1, 2))
@@ -277,7 +290,7 @@ class TopicState:
             ids[:] = numbers[ids]
             spans[of] = Spans.of(told)
         every = _between(np.concatenate(times), since, NEVER)
-        recorded = Times(_ints(every[:, 0].tolist()), every[:, 1].copy())
+        recorded = Times(_narrow(every[:, 0]), every[:, 1].copy())
         return cls(no=no, begun=begun, recorded=recorded, names=names, **spans)
 
     def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:
@@ -433,11 +446,15 @@ def alike_of_topics(one: Change, other: Change) -> bool:
     return told.of == again.of
 
 
-def _ints(numbers: Sequence[Any]) -> Ints:
-    """Numbers of changes and of ids, as arrays hold them. Raises ValueError for one that is too large."""
-    if max(numbers, default=0) >= NEVER:
-        raise ValueError(f"{max(numbers)} is no number of a change or an id: these lie below {NEVER}")
-    return np.array(numbers, dtype=np.int32)
+def _narrow(numbers: Ints) -> Ints:
+    """The same in 32 bits where all of them fit."""
+    fit = not numbers.size or -NEVER < numbers.min() <= numbers.max() < NEVER
+    return numbers.astype(np.int32 if fit else np.int64)
+
+
+def _pairs_of(rows: Ints) -> NDArray[np.int64]:
+    """The change and the key of each row as one number."""
+    return (rows[:, 0].astype(np.int64) << 32) + rows[:, 1]
 
 
 def _between(rows: NDArray[_Number], after: int, upto: int) -> NDArray[_Number]:
@@ -528,8 +545,8 @@ class _Told:
     def numbered(self, of: str, names: IdTable) -> Ints:
         """The rows of a kind of spans."""
         told = self.of[of]
-        rows = np.zeros((len(told), 3), dtype=np.int32)
-        rows[:, 0] = _ints([no for no, _, _ in told])
+        rows = np.zeros((len(told), 3), dtype=np.int64)
+        rows[:, 0] = [no for no, _, _ in told]
         rows[:, 1] = names.numbers([key for _, key, _ in told])
         rows[:, 2] = names.numbers([str(one) for *_, one in told]) if of in _NAMING else [one for *_, one in told]
         return rows

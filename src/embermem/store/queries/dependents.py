@@ -98,19 +98,21 @@ class Trails(States):
     ) -> Trail:
         with self._read() as c:
             known = self._known(c, owner_id, topics=True)
-            exact = not pages or not _wrote(c, owner_id, verbatim)
+            exact = not pages or self._read_by(c, known, frozenset(verbatim))
             return _Following(c, known, pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
-
-def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
-    """Whether there is a change of another analyst."""
-    table = schema.change
-    query = (
-        select(table.c.no)
-        .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
-        .where(table.c.analyst.not_in(sorted(others)))
-    )
-    return c.scalar(query.limit(1)) is not None
+    def _read_by(self, c: Connection, known: Known, analysts: frozenset[str]) -> bool:
+        """Whether no other analysts read; where it is so, only later changes are looked at the next time."""
+        table, (before, upto) = schema.change.c, known.held.read_by
+        query = (
+            select(table.no)
+            .where(table.owner_id == known.owner_id, table.no > (upto if before == analysts else 0))
+            .where(table.cause.in_([cause.value for cause in _READING]), table.analyst.not_in(sorted(analysts)))
+        )
+        if c.scalar(query.limit(1)) is not None:
+            return False
+        self._hold(known.owner_id, known.held, replace(known.held, read_by=(analysts, known.no)))
+        return True
 
 
 class _Following:
