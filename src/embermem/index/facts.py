@@ -152,10 +152,14 @@ class FactTable:
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
+    def is_source(self, seq: int) -> bool:
+        """Whether some fact rests on an utterance."""
+        place = int(np.searchsorted(self._sorted_seqs, seq))
+        return place < len(self._sorted_seqs) and bool(self._sorted_seqs[place] == seq)
+
     @cached_property
-    def sources_of_all(self) -> frozenset[int]:
-        """The seqs of all that some fact rests on."""
-        return frozenset(self.source_seqs[1].tolist())
+    def _sorted_seqs(self) -> NDArray[np.int64]:
+        return np.unique(self.source_seqs[1])
 
     def _pairs_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         """The (fact, source) pairs of the facts at some places, by their place in `source_seqs`, in order."""

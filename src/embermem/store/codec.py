@@ -228,9 +228,7 @@ def decisions_naming(text: str, names: Collection[bytes]) -> tuple[tuple[Decisio
     written = text.encode()
     here = [name for name in names if name in written]
     items = [_item_of(tag, fields) for tag, fields in tagged]
-    meant = {None} | {
-        item for item, (_, fields) in zip(items, tagged, strict=True) if any(name in fields for name in here)
-    }
+    meant = {None, *(items[place] for name in here for place, (_, fields) in enumerate(tagged) if name in fields)}
     apart = tuple(None if item in meant else one for item, one in zip(items, tagged, strict=True))
     return tuple(decision_from(*one) for one, other in zip(tagged, apart, strict=True) if other is None), apart
 
