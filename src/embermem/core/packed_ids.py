@@ -109,16 +109,30 @@ class IdTable:
             made[place] = self.odd[int(distinct[place])]
         return [made[place] for place in places.tolist()]
 
+    def part(self, numbers: NDArray[np.integer[Any]]) -> IdTable:
+        """The ids of these numbers, ascending, numbered anew."""
+        places = {int(number): place for place, number in enumerate(numbers)} if self.odd else {}
+        odd = {places[number]: one for number, one in self.odd.items() if number in places}
+        return IdTable(self.packed[numbers], odd)
+
     def numbers(self, wanted: Sequence[str]) -> NDArray[np.int64]:
         """The number of each of these ids; −1 for one that is not there."""
-        found = np.full(len(wanted), -1)
+        packed = packed_ids(wanted)
+        return self._found(packed, {place: wanted[place] for place in np.flatnonzero(~packed.any(axis=1)).tolist()})
+
+    def numbers_of(self, other: IdTable) -> NDArray[np.int64]:
+        """The same of all ids of another table, in their order there."""
+        return self._found(other.packed, other.odd)
+
+    def _found(self, packed: NDArray[np.uint8], odd: Mapping[int, str]) -> NDArray[np.int64]:
+        found = np.full(len(packed), -1)
         if len(self.packed):
-            asked, keys = _keys(packed_ids(wanted)), _keys(self.packed)
+            asked, keys = _keys(packed), _keys(self.packed)
             places = np.minimum(np.searchsorted(keys, asked, sorter=self._order), len(keys) - 1)
             there = (keys[self._order[places]] == asked) & (asked != b"")
             found[there] = self._order[places[there]]
-            if self.odd:
-                found[~there] = [self._odd_numbers.get(wanted[place], -1) for place in np.flatnonzero(~there).tolist()]
+            for place, one in odd.items():
+                found[place] = self._odd_numbers.get(one, -1)
         return found
 
     def with_new(self, ids: Iterable[str]) -> IdTable:

@@ -189,7 +189,7 @@ class _Placings:
     """Pages in segments, as they came and went: arrays in the order of (segment, change)."""
 
     def __init__(self, timeline: SegmentTimeline, snapshot: Snapshot) -> None:
-        number = np.array([-1 if one is None else one for one in snapshot.page_numbers(timeline.pages)], dtype=np.int64)
+        number = snapshot.numbers_of_pages(timeline.pages)
         known = timeline.placings[number[timeline.placings[:, 0]] >= 0]
         known = known[np.lexsort((known[:, 2], known[:, 1]))]
         self._page, self._place = number[known[:, 0]], known[:, 1]

@@ -15,6 +15,7 @@ from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, Utte
 from embermem.index.growable_array import Column
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
     from embermem.core.metadata import Metadata
 
@@ -58,12 +59,23 @@ class Ids:
 
     def numbers(self, wanted: Sequence[str]) -> list[int | None]:
         """The number of each of these ids; None for one that is not held."""
+        table, later = self._known()
+        found = table.numbers(wanted).tolist()
+        return [later.get(one) if number < 0 else number for one, number in zip(wanted, found, strict=True)]
+
+    def numbers_of(self, some: IdTable) -> NDArray[np.int64]:
+        """The same of all ids of a table; −1 for one that is not held."""
+        table, later = self._known()
+        found = table.numbers_of(some)
+        for place in np.flatnonzero(found < 0).tolist() if later else ():
+            found[place] = later.get(some[place], -1)
+        return found
+
+    def _known(self) -> tuple[IdTable, Mapping[str, int]]:
         with self._lock:
             if self._table is None:
                 self._table = IdTable(self.packed.first(self.packed.length), dict(self.odd))
-            table, later = self._table, self._later
-        found = table.numbers(wanted).tolist()
-        return [later.get(one) if number < 0 else number for one, number in zip(wanted, found, strict=True)]
+            return self._table, self._later
 
     @property
     def nbytes(self) -> int:

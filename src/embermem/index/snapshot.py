@@ -40,6 +40,7 @@ from embermem.languages.words import terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.core.packed_ids import IdTable
     from embermem.core.types import SegmentId, Vector, Vectors
     from embermem.protocols import Delta, PageMark
 
@@ -494,6 +495,11 @@ class Snapshot:
         """The same of each of these pages."""
         numbers = self._log.page_numbers(page_ids)
         return [one if one is not None and one < self.pages else None for one in numbers]
+
+    def numbers_of_pages(self, pages: IdTable) -> NDArray[np.int64]:
+        """The number of each of these pages; −1 for one that is not held."""
+        numbers = self._log.numbers_of_pages(pages)
+        return np.where(numbers < self.pages, numbers, -1)
 
     def page_rows(self, page: int) -> tuple[int, ...]:
         """The rows of a page, ascending."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from embermem.core.packed_ids import IdTable
     from embermem.core.types import Vector, Vectors
     from embermem.core.vector_codes import StoredVectors
 
@@ -267,7 +268,7 @@ class SegmentTimeline:
 
     revision: int
     segments: tuple[SegmentId, ...]
-    pages: tuple[PageId, ...]
+    pages: IdTable
     placings: IntArray
     texts: IntArray
     left: IntArray

@@ -5,7 +5,7 @@ The words themselves stay in the log: of a summary or a text, a state knows the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar, assert_never
@@ -30,6 +30,8 @@ __all__ = ["NEVER", "TOPIC_KINDS", "Spans", "TopicMoment", "TopicRows", "TopicSt
 
 NEVER = int(np.iinfo(np.int32).max)
 """The end of what stands; above all numbers of changes and of ids."""
+_AT_ONCE = 4096
+"""Ids that are packed at once."""
 _NOTHING = -1
 """The value of a span in which a key has none."""
 _WHOLE = 1
@@ -264,24 +266,26 @@ class TopicState:
     def of_rows(cls, some: Iterable[TopicRows], no: int) -> TopicState:
         """The state after change `no` of what all changes up to it say, oldest first. Raises ValueError for what
         `rows` did not give."""
-        packed, odd, count = [packed_ids(())], dict[int, str](), 0
+        packed, odd, waiting, count = [packed_ids(())], dict[int, str](), list[str](), 0
         rows: dict[str, list[Ints]] = {of: [_NO_ROWS] for of in _OF}
         times: list[Micros] = [np.zeros((0, 2), dtype=np.int64)]
         begun = 0
         for part in some:  # one at a time: lists of numbers are large
-            begun, own = max(begun, part.begun), packed_ids(part.names)
-            odd |= {count + place: part.names[place] for place in np.flatnonzero(~own.any(axis=1)).tolist()}
+            begun = max(begun, part.begun)
+            waiting += part.names
+            if len(waiting) > _AT_ONCE:
+                packed.append(_packed(waiting, count + len(part.names), odd))
+                waiting = []
             for of, listed in part.spans.items():
                 told = np.array(listed, dtype=np.int64).reshape(-1, 3)
                 ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
-                if of not in rows or ((ids < 0) | (ids >= len(own))).any():
+                if of not in rows or ((ids < 0) | (ids >= len(part.names))).any():
                     raise ValueError("rows of topics are damaged")
                 ids += count
                 rows[of].append(_narrow(told))
-            packed.append(own)
-            count += len(own)
+            count += len(part.names)
             times.append(np.array(part.recorded, dtype=np.int64).reshape(-1, 2))
-        names, numbers = IdTable.of(np.concatenate(packed), odd)
+        names, numbers = IdTable.of(np.concatenate([*packed, _packed(waiting, count, odd)]), odd)
         since = begun - 1  # parts from before memory was begun anew may be there yet
         spans: dict[str, Spans] = {}
         for of, some_rows in rows.items():
@@ -444,6 +448,14 @@ def alike_of_topics(one: Change, other: Change) -> bool:
     told.take(one)
     again.take(other)
     return told.of == again.of
+
+
+def _packed(ids: Sequence[str], upto: int, odd: dict[int, str]) -> NDArray[np.uint8]:
+    """Ids in the form of `packed_ids`, the last of which is the one before place `upto`; those that have none are added
+    to `odd` by their places."""
+    packed = packed_ids(ids)
+    odd |= {upto - len(ids) + place: ids[place] for place in np.flatnonzero(~packed.any(axis=1)).tolist()}
+    return packed
 
 
 def _narrow(numbers: Ints) -> Ints:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from embermem.core.state import NEVER
-from embermem.core.types import OwnerId, PageId, SegmentId
+from embermem.core.types import OwnerId, SegmentId
 from embermem.protocols import SegmentText, SegmentTimeline
 from embermem.store.queries import reads
 from embermem.store.queries.segment_texts import last_texts
@@ -49,7 +49,7 @@ def _timeline(known: Known) -> SegmentTimeline:
     return SegmentTimeline(
         revision=known.no,
         segments=segments,
-        pages=tuple(map(PageId, topics.names.some(pages))),
+        pages=topics.names.part(pages),
         placings=np.stack([page_of, place_of[places.values], places.began, places.ended, at], axis=1),
         texts=np.stack([place_of[texts.keys], texts.began, texts.ended], axis=1)[told].astype(np.int64),
         left=left_at,
