@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TypeVar, assert_never, cast
 
 from sqlalchemy import select
@@ -54,16 +55,18 @@ class Personas(States):
 
     def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
         with self._read() as c:
-            return persona(c, self._known(c, owner_id), moment, selection)
+            known = self._known(c, owner_id)
+            return persona(known, facts(c, known, selection, moment), moment)
 
     def persona_then(self, owner_id: OwnerId, moment: Moment) -> PersonaThen:
         with self._read() as c:
             known = self._known(c, owner_id)
-            return PersonaThen(
-                persona=persona(c, known, moment),
-                archived_facts=facts(c, known, ARCHIVED, moment),
-                ended_facts=facts(c, known, ENDED, moment) if moment.valid_at is None else (),
-            )
+            held, archived, ended = (chosen(c, known, one, moment) for one in (HELD, ARCHIVED, ENDED))
+            ended = ended if moment.valid_at is None else []
+            every = iter(facts_from(c, known, [*held, *archived, *ended], moment.revision))
+            found = [tuple(islice(every, len(some))) for some in (held, archived, ended)]
+            then = persona(known, found[0], moment)
+        return PersonaThen(persona=then, archived_facts=found[1], ended_facts=found[2])
 
     def fact_ids(
         self, owner_id: OwnerId, selection: FactSelection, matches: Callable[[str, str], bool] | None = None
@@ -265,8 +268,8 @@ def _set(versions: Iterable[Version[Decision]], kind: type[_Set]) -> Iterable[Ve
 # ------------------------------------------------------------------------------------------------- profiles and traits
 
 
-def persona(c: Connection, known: Known, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
-    """Profiles, traits and the facts of a selection, as they were at a moment."""
+def persona(known: Known, told: Sequence[Fact], moment: Moment = NOW) -> Persona:
+    """Profiles and traits as they were at a moment, and some facts."""
     recorded = known.held.state.recorded
     lines = [
         line_from(one, recorded)
@@ -279,7 +282,6 @@ def persona(c: Connection, known: Known, moment: Moment = NOW, selection: FactSe
         one for one in _set(known.at(moment.revision).all(Item.PERSON), PersonRelated) if one.value.holds is not None
     ]
     relations.sort(key=lambda one: (one.began, one.value.relation, one.value.one, one.value.other))
-    told = facts(c, known, selection, moment)
     return Persona(
         profile=tuple(line for line in lines if line.whose is About.USER),
         agent_profile=tuple(line for line in lines if line.whose is About.AGENT),
