@@ -22,6 +22,8 @@ _LENGTH = 1 + 8 * _BYTES // 5
 _LETTERS = np.frombuffer(DIGITS.encode(), dtype=np.uint8)
 _PAIRS = tuple(one + other for one in DIGITS for other in DIGITS)
 """What 10 bits are: a recall unpacks some dozens of ids."""
+_SHIFTS = np.arange(59, 23, -5, dtype=np.uint64)
+"""Where the digits of 40 bits are in 64."""
 _NO_DIGIT = 255
 _AT_ONCE = 4096
 _VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
@@ -43,9 +45,9 @@ def packed_ids(ids: Sequence[str]) -> NDArray[np.uint8]:
     of = letters[starts[made, None] + np.arange(_LENGTH)]
     digits = _VALUES[of[:, 1:]]
     known = (digits != _NO_DIGIT).all(axis=1) & (of[:, 0] > _BYTES) & (of[:, 0] < 128)
-    bits = np.unpackbits(digits[known, :, None], axis=2)[:, :, 3:]
+    numbers = (digits[known].reshape(-1, 3, 8).astype(np.uint64) << _SHIFTS).sum(axis=2)
     packed[made[known], 0] = of[known, 0]
-    packed[made[known], 1:] = np.packbits(bits.reshape(-1, 8 * _BYTES), axis=1)
+    packed[made[known], 1:] = numbers.astype(">u8").view(np.uint8).reshape(-1, 3, 8)[:, :, :5].reshape(-1, _BYTES)
     return packed
 
 
@@ -61,8 +63,10 @@ def _unpacked_ids(packed: NDArray[np.uint8]) -> list[str]:
     """The same of many, some of which are made at once: what is held meanwhile stays small."""
     if len(packed) > _AT_ONCE:
         return [one for at in range(0, len(packed), _AT_ONCE) for one in _unpacked_ids(packed[at : at + _AT_ONCE])]
-    bits = np.unpackbits(packed[:, 1:], axis=1).reshape(len(packed), _LENGTH - 1, 5)
-    letters = _LETTERS[np.packbits(bits, axis=2)[:, :, 0] >> 3]
+    parts = np.zeros((len(packed), 3, 8), dtype=np.uint8)
+    parts[:, :, :5] = packed[:, 1:].reshape(-1, 3, 5)
+    numbers = parts.view(">u8").astype(np.uint64)
+    letters = _LETTERS[(numbers >> _SHIFTS & np.uint64(31)).reshape(-1, _LENGTH - 1)]
     told = np.concatenate([packed[:, :1], letters], axis=1).tobytes().decode("latin-1")
     found = [told[at : at + _LENGTH] for at in range(0, len(told), _LENGTH)]
     for place in np.flatnonzero(packed[:, 0] <= _BYTES).tolist():
