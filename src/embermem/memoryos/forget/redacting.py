@@ -227,9 +227,9 @@ class _Redaction:
         if isinstance(d, ChainSummarised):
             (self._cut_chains.discard if left == [d] else self._cut_chains.add)(d.chain_id)
         elif isinstance(d, SegmentEnded):
+            self._look_again()
             self._cut_segments.discard(d.segment_id)
             self._texts.pop(d.segment_id, None)
-            self._look_again()
 
     # ------------------------------------------------------------------------------------------- before it is read
 
@@ -383,7 +383,6 @@ class _Redaction:
                     "`embermem doctor --repair`"
                 )
             return [d]
-        before = None
         try:
             if d.segment_id in self._whole and self._loses_nothing(d, no):
                 self._was.take(d)
@@ -410,21 +409,17 @@ class _Redaction:
 
     def _look_again(self) -> None:
         """Write down what is left of texts: more goes from now on."""
-        for segment_id in self._whole:
-            if (text := self._was.get(segment_id)) is not None:
-                self._left_of.set(text)
-        self._texts |= {one: self._was.get(one) for one in self._texts.keys() & self._whole}
+        for text in filter(None, map(self._was.get, self._whole)):
+            self._left_of.set(text)
+            self._texts[text.segment_id] = text
         self._whole.clear()
 
     def _loses_nothing(self, d: SegmentTold, no: int) -> bool:
         """Whether a text that lost nothing loses nothing of what a growth adds; False where that is not plain."""
-        if not isinstance(d, SegmentGrew) or not self._going.exact or no <= self._trail.begun:
-            return False
         losing = self._trail.segments.get(d.segment_id)
-        words = frozenset() if losing is None else losing.words
-        return all([*self._part(part)] == [part] for part in d.parts) and not any(
-            count.word in words for count in d.keywords
-        )
+        if not isinstance(d, SegmentGrew) or not self._going.exact or no <= self._trail.begun or losing is None:
+            return False
+        return losing.words.isdisjoint(k.word for k in d.keywords) and all([*self._part(p)] == [p] for p in d.parts)
 
     def _segment(self, d: SegmentWritten, no: int) -> SegmentWritten | None:
         """A segment's text without what goes; None where nothing is left, and before the first page that stays entered
