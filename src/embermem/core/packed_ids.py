@@ -19,19 +19,26 @@ _BYTES = 15
 PACKED = 1 + _BYTES
 """Bytes of an id of `packed_ids`."""
 _LENGTH = 1 + 8 * _BYTES // 5
-_LETTERS = np.frombuffer(DIGITS.encode(), dtype=np.uint8)
 _PAIRS = tuple(one + other for one in DIGITS for other in DIGITS)
 """What 10 bits are: a recall unpacks some dozens of ids."""
 _SHIFTS = np.arange(59, 23, -5, dtype=np.uint64)
 """Where the digits of 40 bits are in 64."""
+_DIGITS = DIGITS.encode()
+_LETTERS = np.frombuffer(_DIGITS, dtype=np.uint8)
+_AS_BASE_32 = bytes.maketrans(_DIGITS, b"0123456789abcdefghijklmnopqrstuv")
+"""Our digits as those that `int` reads."""
+_FEW = 8
+"""So many ids are packed sooner one by one than as arrays."""
 _NO_DIGIT = 255
 _AT_ONCE = 4096
 _VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
-_VALUES[np.frombuffer(DIGITS.encode(), dtype=np.uint8)] = np.arange(len(DIGITS), dtype=np.uint8)
+_VALUES[_LETTERS] = np.arange(len(DIGITS), dtype=np.uint8)
 
 
 def packed_ids(ids: Sequence[str]) -> NDArray[np.uint8]:
     """Ids of `new_id`, and others of at most 15 bytes, in 16 bytes each, shape (n, 16); any other is 16 zeros."""
+    if len(ids) <= _FEW:
+        return np.frombuffer(b"".join(map(_packed_id, ids)), dtype=np.uint8).reshape(-1, PACKED)
     told, lengths = "".join(ids).encode("utf-8", "surrogatepass"), np.fromiter(map(len, ids), np.int64, len(ids))
     if lengths.sum() < len(told):
         lengths = np.array([len(one.encode("utf-8", "surrogatepass")) for one in ids], dtype=np.int64)
@@ -49,6 +56,15 @@ def packed_ids(ids: Sequence[str]) -> NDArray[np.uint8]:
     packed[made[known], 0] = of[known, 0]
     packed[made[known], 1:] = numbers.astype(">u8").view(np.uint8).reshape(-1, 3, 8)[:, :, :5].reshape(-1, _BYTES)
     return packed
+
+
+def _packed_id(one: str) -> bytes:
+    told = one.encode("utf-8", "surrogatepass")
+    if len(told) <= _BYTES:
+        return bytes([len(told)]) + told.ljust(_BYTES, b"\0")
+    if len(told) != _LENGTH or not _BYTES < told[0] < 128 or told[1:].strip(_DIGITS):
+        return bytes(PACKED)
+    return told[:1] + int(told[1:].translate(_AS_BASE_32), 32).to_bytes(_BYTES, "big")
 
 
 def unpacked_id(packed: bytes) -> str:
