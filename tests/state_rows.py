@@ -134,7 +134,7 @@ def _version(of: dict[str, list[Row]], no: int, key: str, told: Row) -> None:
 def _of_owner(state: PersonaState) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {name: [] for name in (*KEYS, "source")}
     for fact in state.facts:
-        told, last = _plain(asdict(fact.added)), asdict(fact.states[-1].value)
+        told, last = _plain(asdict(fact.added)), asdict(fact.last.value)
         fact_id = told["fact_id"]
         found["fact"].append({**told, **_plain(last), "change_no": fact.no, "retired_no": last["ended_no"]})
         for one in fact.states:
@@ -178,7 +178,7 @@ def all_topics(topics: TopicState) -> list[object]:
     """All that topics tell of all their moments."""
     spans = [
         sorted(
-            (topics.name(key), value if name in ("summaries", "texts", "left") else topics.name(value), began, ended)
+            (topics.name(key), topics.name(value) if name in ("places", "notes") else value, began, ended)
             for key, value, began, ended in zip(
                 one.keys.tolist(), one.values.tolist(), one.began.tolist(), one.ended.tolist(), strict=True
             )

@@ -95,6 +95,11 @@ def test_topics_say_where_pages_were_and_which_changes_wrote_texts() -> None:
     assert topics.at().all_left() == {one: 5, other: 7}
     assert (topics.at().notes()[page], topics.places_of(page)) == ((chain, 2), [(one, 2), (other, 5)])
     assert list(topics.texts_of()) == [(2, one, 4), (4, one, 5)]
+    assert [topics.made_by(one, before) for before in (2, 4, 5, 9)] == [([], None), ([2], 4), ([2, 4], 5), ([2, 4], 5)]
+    again = topics.extended([change(8, c.SegmentGrew(segment_id=one)), change(9, written)])
+    assert [again.made_by(one, before)[0] for before in (9, 10)] == [[2, 4, 8], [9]]
+    with pytest.raises(ValueError, match="2147483648 is no number of a change"):
+        topics.extended([change(2**31, written)])
     assert [*topics.opened().items()] == [(one, 2), (other, 5)]
     with pytest.raises(ValueError, match="change 7 comes after 7"):
         topics.extended(log[3:])
@@ -129,6 +134,7 @@ def test_a_text_that_grew_is_read_whole_at_every_moment() -> None:
     assert ([one.text for one in grew.parts], grew.places, grew.left) == (["plums", "nuts"], (0, 2), (1,))
     assert ([one.word for one in grew.keywords], grew.dropped) == (["nuts", "plums"], ("dates",))
     assert log[6].decisions == (c.SegmentGrew(segment_id=first.segment_id),)
+    assert c.growth(first, second, 64) == second, "some are whole, so that no text is folded from all before it"
     texts_held = c.SegmentTexts()
     for one, whole in zip(log, texts, strict=True):
         texts_held.take(one.decisions[0])

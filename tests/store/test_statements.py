@@ -26,7 +26,7 @@ from embermem.core.errors import BudgetSpent
 from embermem.core.types import CallsBy, PageId, Scope, SegmentId
 from embermem.embedders.hashed import HashedNgrams
 from embermem.owner_memory.documents import originals_of_source, remove_document
-from embermem.protocols import Call, FactSelection, Limits, Purpose
+from embermem.protocols import Call, FactSelection, Limits, Moment, Purpose
 from embermem.store import schema
 from embermem.store.sql import SqlStore
 from embermem.transfer.export import export
@@ -358,8 +358,9 @@ def ask_what_only_systems_ask(store: SqlStore, memory: Memory) -> None:
     mine.diff(mine.changes()[-1].recorded_at)
     mine.changes(since=NOW)
     store.segment_timeline(owner.id)
-    store.persona_timeline(owner.id)
     mine.segments(scope=Scope(threads=["main"]), as_of=now)
+    store.segment_texts(owner.id, {SegmentId(segment.id): segment.change_no})
+    store.persona_then(owner.id, Moment(revision=1))
     fact = mine.facts()[0]
     mine.why(fact.id)
     mine.retention()

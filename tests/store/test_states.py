@@ -164,14 +164,14 @@ def test_what_is_not_committed_yet_is_held_for_nobody_else(opened: Opener, place
     mine.add("I bought a cello.", "How nice.")
     mine.settle()
     store, owner_id = store_of(one), mine.owner.id
-    before = store.segment_timeline(owner_id, summaries=True).revision
+    before = store.segment_timeline(owner_id).revision
     with store.alone_with(owner_id):
         for n in range(5):
             mine.add(f"I saw crane {n} by the lake.", "I see.", thread=f"t{n}")
         mine.settle()
         with ThreadPoolExecutor(1) as other:
             assert other.submit(lambda: len(mine.pages())).result() == 2
-            assert other.submit(lambda: store.segment_timeline(owner_id, summaries=True)).result().revision == before
+            assert other.submit(lambda: store.segment_timeline(owner_id)).result().revision == before
     assert len(mine.pages()) == 7
     assert_folded(one, place())
 

@@ -74,8 +74,9 @@ class Read:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PastReport:
     """Medians in milliseconds, and sizes in bytes. `first_as_of_ms` is the first look back of a process, which reads
-    all versions; `resident_bytes` what is held in memory without and with them. `forget_ms` is one page, until the
-    change is stored; `scrub_ms` is the file after it. `table_bytes_a_page` is empty where SQLite cannot tell."""
+    the state and where pages were; `resident_bytes` what is held in memory without and with that. `forget_ms` is one
+    page, until the change is stored; `scrub_ms` is the file after it. `table_bytes_a_page` is empty where SQLite cannot
+    tell."""
 
     pages: int
     utterances: int

@@ -81,8 +81,9 @@ class FactTable:
             return lent[:-1]
         said = np.zeros(len(rows.pairs))
         for term, weight in weights.items():
-            if (pairs := self._pairs.get(term)) is None:
+            if (places := self._holders.get(term)) is None:
                 continue
+            pairs = self._pairs_of(places)
             counts = np.full(rows.n + 1, 2.0 * weight)
             counts[holders(term)] = 0.0
             said[pairs] += counts[rows.pairs[pairs]]
@@ -151,20 +152,20 @@ class FactTable:
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
-    @cached_property
-    def sources_of_all(self) -> frozenset[int]:
-        """The seqs of all that some fact rests on."""
-        return frozenset(self.source_seqs[1].tolist())
+    def is_source(self, seq: int) -> bool:
+        """Whether some fact rests on an utterance."""
+        place = int(np.searchsorted(self._sorted_seqs, seq))
+        return place < len(self._sorted_seqs) and bool(self._sorted_seqs[place] == seq)
 
     @cached_property
-    def _pairs(self) -> Mapping[str, NDArray[np.int64]]:
-        """For each term the (fact, source) pairs, by their place in `source_seqs`, whose fact holds it."""
-        places, _ = self.source_seqs
-        pairs: dict[str, list[int]] = {}
-        for pair, place in enumerate(places.tolist()):
-            for term in self._terms[self.rows[place].id]:
-                pairs.setdefault(term, []).append(pair)
-        return {term: np.array(of, dtype=np.int64) for term, of in pairs.items()}
+    def _sorted_seqs(self) -> NDArray[np.int64]:
+        return np.unique(self.source_seqs[1])
+
+    def _pairs_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The (fact, source) pairs of the facts at some places, by their place in `source_seqs`, in order."""
+        first, last = (np.searchsorted(self.source_seqs[0], places, side) for side in ("left", "right"))
+        which = np.repeat(np.arange(len(places)), last - first)
+        return np.asarray(np.arange(len(which)) + (first - np.append(0, np.cumsum(last - first)[:-1]))[which])
 
     @cached_property
     def _holders(self) -> Mapping[str, NDArray[np.int64]]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from embermem.core.metadata import Metadata
+    from embermem.core.packed_ids import IdTable
     from embermem.core.types import Vector, Vectors
 
     Codes = NDArray[np.int8]
@@ -276,6 +277,10 @@ class Log:
     def page_numbers(self, page_ids: Sequence[PageId]) -> list[int | None]:
         """The number of each of these pages; None for one that is not held."""
         return self._pages.numbers(page_ids)
+
+    def numbers_of_pages(self, pages: IdTable) -> NDArray[np.int64]:
+        """The number of each of these pages; −1 for one that is not held."""
+        return self._pages.numbers_of(pages)
 
     def rows_of_page(self, page: int) -> Sequence[int]:
         """The rows of a page, ascending."""

@@ -15,7 +15,7 @@ import msgspec
 
 from embermem.core.types import OwnerId, Utterance
 from embermem.index import mapped
-from embermem.index.past import PersonaHistory, SegmentHistory
+from embermem.index.past import SegmentHistory, with_persona
 from embermem.index.snapshot import Snapshot
 from embermem.index.vectors import TextVectors
 from embermem.protocols import NOW, Delta, IndexFiles, Moment, Standing, VectorBatch, WorkingSetSource
@@ -27,8 +27,9 @@ _WORN = 8
 
 _MOMENTS_KEPT = 4
 """Of each owner, the snapshots of the moments asked for last: what is asked of one is mostly asked again."""
-_MOMENT_BYTES_A_ROW = 60
-"""Estimated bytes that a moment's snapshot holds for each row when it was asked: neighbours, and lengths of windows."""
+_MOMENT_BYTES_A_ROW, _FACT_BYTES = 60, 1500
+"""Estimated bytes that a moment's snapshot holds for each row when it was asked (neighbours, lengths of windows), and
+for each fact."""
 
 
 class Residents:
@@ -156,9 +157,9 @@ class Residents:
         if found is None:
             found = held.narrowed(seq, revision)
             if revision < held.revision:
-                found = self._segments(owner_id, resident, revision).at(found)
+                found = self._segments(owner_id, resident, revision).at(found, held.segment_table)
             if revision < held.revision or moment.valid_at is not None:
-                found = self._persona(owner_id, resident, revision).at(found, moment.valid_at)
+                found = with_persona(found, self._source.persona_then(owner_id, replace(moment, revision=revision)))
         resident.moments[key] = found
         while len(resident.moments) > _MOMENTS_KEPT:
             resident.moments.popitem(last=False)
@@ -166,14 +167,9 @@ class Residents:
 
     def _segments(self, owner_id: OwnerId, resident: _Resident, revision: int) -> SegmentHistory:
         if resident.segments is None or resident.segments.revision < revision:
-            timeline = self._source.segment_timeline(owner_id, summaries=self._summaries is not None)
-            resident.segments = SegmentHistory(timeline, resident.snapshot, self._summaries)
+            timeline, texts = self._source.segment_timeline(owner_id), partial(self._source.segment_texts, owner_id)
+            resident.segments = SegmentHistory(timeline, resident.snapshot, texts, self._summaries)
         return resident.segments
-
-    def _persona(self, owner_id: OwnerId, resident: _Resident, revision: int) -> PersonaHistory:
-        if resident.persona is None or not resident.persona.serves(resident.snapshot, revision):
-            resident.persona = PersonaHistory(self._source.persona_timeline(owner_id), resident.snapshot)
-        return resident.persona
 
     def renew(self, owner_id: OwnerId) -> None:
         """Take in what is newer of an owner who is held, so that the next query finds it there. It is no use of it."""
@@ -265,7 +261,6 @@ class _Resident:
         self.lock = threading.Lock()
         self.snapshot = empty
         self.segments: SegmentHistory | None = None
-        self.persona: PersonaHistory | None = None
         self.moments: OrderedDict[tuple[Moment, int], Snapshot] = OrderedDict()
         self.nbytes = 0
         self.resides = True
@@ -283,14 +278,17 @@ class _Resident:
 
     def forget_moments(self) -> None:
         """Hold nothing that was made of another snapshot."""
-        self.segments = self.persona = None
+        self.segments = None
         self.moments.clear()
 
     @property
     def nbytes_held(self) -> int:
         """Estimated bytes held."""
-        past = sum(one.nbytes for one in (self.segments, self.persona) if one is not None)
-        moments = sum(_MOMENT_BYTES_A_ROW * one.n + one.narrowed_bytes for one in self.moments.values())
+        past = 0 if self.segments is None else self.segments.nbytes
+        moments = sum(
+            _MOMENT_BYTES_A_ROW * one.n + _FACT_BYTES * len(one.facts.rows) + one.narrowed_bytes
+            for one in self.moments.values()
+        )
         return self.snapshot.nbytes + self.snapshot.mapped_bytes + past + moments
 
 

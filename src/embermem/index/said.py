@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from embermem.core.packed_ids import packed_ids, unpacked_id
+from embermem.core.packed_ids import PACKED, IdTable, packed_ids, unpacked_id
 from embermem.core.types import PageId, Passage, Role, ThreadId, Utterance, UtteranceId, UtteranceOrigin
 from embermem.index.growable_array import Column
 
@@ -24,77 +24,64 @@ __all__ = ["Blob", "Ids", "Said", "micros"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ODD_ID_BYTES = 150
-"""Estimated bytes of an id that was not made as ours are: the text, and an entry of a dict."""
+"""Estimated bytes of an id that is not packed: the text, and an entry of a dict."""
+_MOST_LATER = 1024
+"""Ids that may come before the table is made anew, beside an eighth of those in it."""
 
 
 class Ids:
     """Ids of things that are numbered from 0. One writer, many readers."""
 
     def __init__(self, packed: Column | None = None, odd: Mapping[int, str] | None = None) -> None:
-        self.packed = Column(np.uint8, width=16) if packed is None else packed
+        self.packed = Column(np.uint8, width=PACKED) if packed is None else packed
         self.odd: dict[int, str] = {} if odd is None else dict(odd)
-        """Those of another form, which tests and importers make, by their numbers."""
-        self._numbers: dict[str, int] = {one: number for number, one in self.odd.items()}
-        self._order: tuple[int, NDArray[np.uint64], NDArray[np.int64]] | None = None
-        self._later: dict[bytes, int] = {}
-        """Those that came after the order was made."""
+        """Those that are not packed, which tests and importers make, by their numbers."""
+        self._table: IdTable | None = None
+        self._later: dict[str, int] = {}
+        """Those that came after the table was made."""
         self._lock = threading.Lock()
 
     def extend(self, ids: Sequence[str]) -> None:
         """The next ids."""
         first, packed = self.packed.length, packed_ids(ids)
-        for place in np.flatnonzero(packed[:, 0] == 0).tolist():
+        for place in np.flatnonzero(~packed.any(axis=1)).tolist():
             self.odd[first + place] = ids[place]
-            self._numbers.setdefault(ids[place], first + place)
         with self._lock:
             self.packed.extend(packed)
-            if self._order is not None:
-                self._later.update((one.tobytes(), number) for number, one in enumerate(packed, first))
+            if self._table is not None:
+                for number, one in enumerate(ids, first):
+                    self._later.setdefault(one, number)
+                if len(self._later) > _MOST_LATER + len(self._table) // 8:
+                    self._table, self._later = None, {}
 
     def __getitem__(self, number: int) -> str:
-        return unpacked_id(self.packed.data[number].tobytes()) or self.odd[number]
-
-    def number(self, wanted: str) -> int | None:
-        """The number of an id; None for one that is not held."""
-        return self.numbers([wanted])[0]
+        return unpacked_id(self.packed.data[number].tobytes()) or self.odd.get(number, "")
 
     def numbers(self, wanted: Sequence[str]) -> list[int | None]:
-        """The number of each of these ids."""
-        packed = packed_ids(wanted)
-        _, keys, order = self._ordered()
-        places = keys.searchsorted(_chance(packed)).tolist()
-        return [
-            self._number(one, key, place, keys, order) if key[0] else self._numbers.get(one)
-            for one, key, place in zip(wanted, packed, places, strict=True)
-        ]
+        """The number of each of these ids; None for one that is not held."""
+        table, later = self._known()
+        found = table.numbers(wanted).tolist()
+        return [later.get(one) if number < 0 else number for one, number in zip(wanted, found, strict=True)]
 
-    def _ordered(self) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
+    def numbers_of(self, some: IdTable) -> NDArray[np.int64]:
+        """The same of all ids of a table; −1 for one that is not held."""
+        table, later = self._known()
+        found = table.numbers_of(some)
+        for place in np.flatnonzero(found < 0).tolist() if later else ():
+            found[place] = later.get(some[place], -1)
+        return found
+
+    def _known(self) -> tuple[IdTable, Mapping[str, int]]:
         with self._lock:
-            if self._order is None:
-                keys = _chance(self.packed.first(self.packed.length))
-                order = np.argsort(keys, kind="stable")
-                self._order = len(keys), keys[order], order
-            return self._order
-
-    def _number(
-        self, wanted: str, packed: NDArray[np.uint8], place: int, keys: NDArray[np.uint64], order: NDArray[np.int64]
-    ) -> int | None:
-        if place < len(keys) and self[number := int(order[place])] == wanted:
-            return number
-        if place + 1 < len(keys) and keys[place] == keys[place + 1]:  # two were drawn alike
-            return next((int(one) for one in order[keys == keys[place]] if self[int(one)] == wanted), None)
-        return self._later.get(packed.tobytes())
+            if self._table is None:
+                self._table = IdTable(self.packed.first(self.packed.length), dict(self.odd))
+            return self._table, self._later
 
     @property
     def nbytes(self) -> int:
         """Estimated bytes held."""
-        order = 0 if self._order is None else 16 * self._order[0]
-        return self.packed.nbytes + order + _ODD_ID_BYTES * (len(self.odd) + len(self._later))
-
-
-def _chance(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """The last 64 bits of each id, which are drawn."""
-    return np.ascontiguousarray(packed[:, 8:]).view(np.uint64)[:, 0]
+        table = 0 if self._table is None else 4 * len(self._table)
+        return self.packed.nbytes + table + _ODD_ID_BYTES * (len(self.odd) + len(self._later))
 
 
 class Blob:

@@ -116,11 +116,15 @@ class SegmentTable:
         return np.clip(found, -1.0, 1.0)
 
     def _jaccards(self, K_q: AbstractSet[str]) -> Floats:
+        return jaccard_of_counts(*self.shared(K_q), len(K_q))
+
+    def shared(self, K_q: AbstractSet[str]) -> tuple[Floats, Floats]:
+        """How many keywords each segment shares with the query, and how many it has."""
         shared = np.zeros(len(self.rows))
         for keyword in K_q:
             if (places := self._holders.get(keyword)) is not None:
                 shared[places] += 1.0
-        return jaccard_of_counts(shared, self._keyword_counts, len(K_q))
+        return shared, self._keyword_counts
 
     @cached_property
     def archived(self) -> NDArray[np.bool_]:

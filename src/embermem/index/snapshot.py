@@ -40,6 +40,7 @@ from embermem.languages.words import terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from embermem.core.packed_ids import IdTable
     from embermem.core.types import SegmentId, Vector, Vectors
     from embermem.protocols import Delta, PageMark
 
@@ -117,7 +118,7 @@ class Snapshot:
 
     def held(self, embedder: str) -> Held | None:
         """What a file keeps of it; None where its log holds more than it sees, or vectors that are not stored yet."""
-        segments = self._segment_table
+        segments = self.segment_table
         arrays, names = self._log.held()
         if arrays["slots"].length != self.n:
             return None
@@ -163,7 +164,7 @@ class Snapshot:
             n = max(self.n, log.add(delta.utterances, delta.vector_seqs))
             log.add_vectors(delta.vector_seqs, delta.vectors, delta.tokens)
             vectors, pages = log.vectors.length, log.pages_of(n)
-        segments = self._segment_table
+        segments = self.segment_table
         if delta.segments:
             segments = segments.replaced(delta.segments)
         if delta.ended_segments:
@@ -263,7 +264,8 @@ class Snapshot:
             return replace(self, _vectors=self._log.vectors.length)
 
     @property
-    def _segment_table(self) -> SegmentTable:
+    def segment_table(self) -> SegmentTable:
+        """The segments of now; raises TypeError for a snapshot of the past."""
         if not isinstance(self.segments, SegmentTable):
             raise TypeError("a snapshot of the past does not become newer")
         return self.segments
@@ -493,6 +495,11 @@ class Snapshot:
         """The same of each of these pages."""
         numbers = self._log.page_numbers(page_ids)
         return [one if one is not None and one < self.pages else None for one in numbers]
+
+    def numbers_of_pages(self, pages: IdTable) -> NDArray[np.int64]:
+        """The number of each of these pages; −1 for one that is not held."""
+        numbers = self._log.numbers_of_pages(pages)
+        return np.where(numbers < self.pages, numbers, -1)
 
     def page_rows(self, page: int) -> tuple[int, ...]:
         """The rows of a page, ascending."""

@@ -29,10 +29,10 @@ class Texts:
         """From columns cut at n: the first row of each row's text, and those of `Links`."""
         self.n = n = len(first_rows)
         begins = first_rows == np.arange(n)
-        self.begins = np.flatnonzero(begins)
-        self.ends = np.append(self.begins[1:], n)[: len(self.begins)] - 1
-        self.are_rows = len(self.begins) == n
-        self._of = np.cumsum(begins, dtype=np.int32) - 1
+        self.are_rows = bool(begins.all())
+        self.begins: Rows = np.flatnonzero(begins).astype(np.int32)
+        self.ends = self.begins if self.are_rows else np.append(self.begins[1:], np.int32(n))[: len(self.begins)] - 1
+        self._of = self.begins if self.are_rows else np.cumsum(begins, dtype=np.int32) - 1
         self._window_lengths: tuple[Floats, float] | None = None
         self.links = Links(*((previous, following) if self.are_rows else self._linked(previous, following)))
 
@@ -148,6 +148,6 @@ class Links:
         if found is None:
             before, after = self.previous, self.next
             for _ in range(distance - 1):
-                before, after = np.append(before, self.n)[before], np.append(after, self.n)[after]
+                before, after = (np.append(one, np.int32(self.n))[one] for one in (before, after))
             found = self._far[distance] = before, after
         return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, tzinfo
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from embermem.core.changes import Change, Decision, KeywordCount, SegmentWritten, SummaryPart
 from embermem.core.metadata import Metadata
@@ -25,15 +25,12 @@ from embermem.core.types import (
     PageView,
     Persona,
     PersonaChange,
-    PersonRelation,
     Position,
-    ProfileField,
     Role,
     Scope,
     Segment,
     SegmentId,
     ThreadId,
-    Trait,
     Utterance,
     Waiting,
     Webhook,
@@ -43,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from embermem.core.packed_ids import IdTable
     from embermem.core.types import Vector, Vectors
     from embermem.core.vector_codes import StoredVectors
 
@@ -77,11 +75,12 @@ __all__ = [
     "OwnerState",
     "PageMark",
     "PartBytes",
-    "PersonaTimeline",
+    "PersonaThen",
     "Receipt",
     "Remains",
     "SegmentImpact",
     "SegmentState",
+    "SegmentText",
     "SegmentTimeline",
     "SegmentVectors",
     "Span",
@@ -91,12 +90,8 @@ __all__ = [
     "Trail",
     "Use",
     "VectorBatch",
-    "Version",
     "Within",
 ]
-
-
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,52 +249,40 @@ ENDED = FactSelection(states=frozenset({FactState.ENDED}))
 ALL_FACTS = FactSelection()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Version(Generic[_Item]):
-    """An item as change `no` left it, until change `until` (None: it stands). `gone`: from then on there is none, and
-    the item only says whose end it is. `order` is its place among its like, where they have one."""
-
-    item: _Item
-    no: int
-    until: int | None
-    gone: bool = False
-    order: int = 0
-
-
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class SegmentTimeline:
-    """Every version of what a recall looks at of segments, as the changes up to `revision` left them: what stood at any
-    of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`).
+    """Where pages were, and which changes wrote texts of segments, as the changes up to `revision` left them: what
+    stood at any of these. Changes only add to it, until a reader is told to begin from nothing (`Delta.reset`).
 
     `segments` are all that there were, in the order of their beginning, and `pages` all that were in one; the arrays
     name both by their places there. A row of `placings` (n, 5) is a page, its segment, the changes that began and ended
-    this, and when it was recorded, in microseconds since 1970. A row of `texts` (m, 4) is a segment, the changes that
-    wrote and ended a text, and how many keywords it has; they are in the order of segments, then of changes. By
-    keyword, a row of `words` (k, 3) is a segment, and from which row of `texts` on and before which one it has the
-    keyword. `left` (len(segments),) is by which change each left mid-term memory.
+    this, and when it was recorded, in microseconds since 1970. A row of `texts` (m, 3) is a segment, and the changes
+    that wrote and ended a text. `left` (len(segments),) is by which change each left mid-term memory.
     """
 
     revision: int
     segments: tuple[SegmentId, ...]
-    pages: tuple[PageId, ...]
+    pages: IdTable
     placings: IntArray
     texts: IntArray
-    words: Mapping[str, IntArray]
     left: IntArray
-    summaries: tuple[Version[tuple[SegmentId, str]], ...] = ()
-    """Only where they were asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PersonaTimeline:
-    """The same of the persona. Facts come whole in each version: their `order` is the change that confirmed them last,
-    and those that ended, or were archived, say so."""
+class SegmentText:
+    """What a recall looks at of a segment's text: the words that it is counted with, and its summary."""
 
-    revision: int
-    facts: tuple[Version[Fact], ...]
-    profile: tuple[Version[ProfileField], ...]
-    traits: tuple[Version[Trait], ...]
-    relations: tuple[Version[PersonRelation], ...] = ()
+    words: frozenset[str]
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PersonaThen:
+    """A persona at a moment, with the facts that the cap moved out, and those that had ended."""
+
+    persona: Persona
+    archived_facts: tuple[Fact, ...]
+    ended_facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

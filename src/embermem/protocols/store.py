@@ -48,10 +48,11 @@ from embermem.protocols.records import (
     Moment,
     NotedPage,
     OwnerState,
-    PersonaTimeline,
+    PersonaThen,
     Receipt,
     Remains,
     SegmentState,
+    SegmentText,
     SegmentTimeline,
     SegmentVectors,
     Standing,
@@ -271,12 +272,16 @@ class WorkingSetSource(Protocol):
     def mark(self, owner_id: OwnerId, seq: int, revision: int) -> str:
         """The `Delta.mark` of what stands at (seq, revision)."""
 
-    def segment_timeline(self, owner_id: OwnerId, *, summaries: bool = False) -> SegmentTimeline:
-        """All versions of what a recall looks at of segments: any moment is a choice among them. With `summaries`, for
-        those whose vectors are of these."""
+    def segment_timeline(self, owner_id: OwnerId) -> SegmentTimeline:
+        """All versions of what a recall looks at of segments, but for the words of their texts: any moment is a choice
+        among them."""
 
-    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
-        """The same of facts, traits and profiles."""
+    def segment_texts(self, owner_id: OwnerId, numbers: Mapping[SegmentId, int]) -> Mapping[SegmentId, SegmentText]:
+        """The text of each of some segments that a change wrote, by the number of the change; without those that were
+        forgotten meanwhile."""
+
+    def persona_then(self, owner_id: OwnerId, moment: Moment) -> PersonaThen:
+        """What a recall looks at of facts, traits and profiles at a moment."""
 
 
 class IndexFiles(Protocol):

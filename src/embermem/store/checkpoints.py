@@ -10,7 +10,7 @@ what its digest says: a damaged checkpoint is dropped, never signed anew.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -47,18 +47,24 @@ _Entry = tuple[int, str, str, int, msgspec.Raw]
 def load(c: Connection, owner_id: OwnerId, upto: int) -> tuple[int, list[Change]]:
     """The number of the checkpoint and what its changes say of the persona, oldest first; 0 and none where there is no
     checkpoint that can be believed of a log of `upto` changes."""
-    no, parts = _loaded(c, owner_id, upto, schema.checkpoint_part.c.changes)
+    no, digests = _head(c, owner_id)
+    if not 0 < no <= upto:
+        return 0, []
     try:
-        return no, [_change(entry) for text in parts for entry in from_json(text, list[_Entry])]
+        texts = _parts(c, owner_id, digests, schema.checkpoint_part.c.changes)
+        return no, [_change(entry) for text in texts for entry in from_json(text, list[_Entry])]
     except (StoreCorrupt, ValueError):
         return 0, []
 
 
 def load_topics(c: Connection, owner_id: OwnerId, upto: int) -> TopicState:
     """The topics of the checkpoint; of no change where there is no checkpoint that can be believed."""
-    no, parts = _loaded(c, owner_id, upto, schema.checkpoint_part.c.topics)
+    no, digests = _head(c, owner_id)
+    if not 0 < no <= upto:
+        return TopicState()
     try:
-        return TopicState.of_rows((from_json(text, TopicRows) for text in parts), no)
+        texts = _parts(c, owner_id, digests, schema.checkpoint_part.c.topics)
+        return TopicState.of_rows((from_json(text, TopicRows) for text in texts), no)
     except (StoreCorrupt, ValueError):
         return TopicState()
 
@@ -149,24 +155,18 @@ def _head(c: Connection, owner_id: OwnerId) -> tuple[int, dict[int, _Digests]]:
     return 0, {}
 
 
-def _loaded(c: Connection, owner_id: OwnerId, upto: int, column: Column[str]) -> tuple[int, list[str]]:
-    """The number of the checkpoint, and one column of each part, in order."""
-    no, digests = _head(c, owner_id)
-    if not 0 < no <= upto:
-        return 0, []
-    table = schema.checkpoint_part.c
+def _parts(c: Connection, owner_id: OwnerId, digests: Mapping[int, _Digests], column: Column[str]) -> Iterator[str]:
+    """One column of each part, in order. Raises StoreCorrupt where they are not what their digests say."""
+    table, left = schema.checkpoint_part.c, {**digests}
     try:
-        rows: Sequence[Any] = _rows(
-            c, select(table.part, column).where(table.owner_id == owner_id).order_by(table.part)
-        )
-    except StoreCorrupt:
-        return 0, []
-    of = _OF.index(column.name)
-    texts = {row[0]: str(row[1]) for row in rows}
-    same = {part: _digest(part, text) for part, text in texts.items()} == {
-        part: told[of] for part, told in digests.items()
-    }
-    return (no, [*texts.values()]) if same else (0, [])
+        for part, text in c.execute(select(table.part, column).where(table.owner_id == owner_id).order_by(table.part)):
+            if part not in left or _digest(part, text) != left.pop(part)[_OF.index(column.name)]:
+                raise StoreCorrupt("a checkpoint is damaged")
+            yield text
+    except exc.OperationalError:
+        raise StoreCorrupt("a checkpoint is damaged") from None
+    if left:
+        raise StoreCorrupt("a checkpoint is damaged")
 
 
 def _put_head(c: Connection, owner_id: OwnerId, no: int, digests: Mapping[int, _Digests]) -> None:

@@ -30,7 +30,7 @@ from embermem.core.changes import (
 )
 from embermem.core.errors import StoreCorrupt
 from embermem.core.metadata import Metadata
-from embermem.core.types import Passage, SegmentId
+from embermem.core.types import Passage
 
 if TYPE_CHECKING:
     from embermem.core.types import Vector
@@ -158,38 +158,6 @@ def counted_words(text: str) -> tuple[str, ...]:
         raise StoreCorrupt(f"the keywords of a segment cannot be read ({type(error).__name__})") from None
 
 
-class WrittenWords(msgspec.Struct, frozen=True):
-    """The keywords that a decision on a segment's text names: all of them, or where it `grew` those that are new or
-    count anew, and those that were `dropped`."""
-
-    segment_id: SegmentId
-    keywords: tuple[_Word, ...] = ()
-    dropped: tuple[str, ...] = ()
-    grew: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Without how many pages have them."""
-        return tuple(one.word for one in self.keywords)
-
-
-_WRITTEN_WORDS = msgspec.json.Decoder(WrittenWords)
-
-
-def words_written(text: str, ids: Collection[str]) -> Iterator[WrittenWords]:
-    """What the decisions of `decisions_text` name of some segments' keywords, without decoding the rest. Raises
-    StoreCorrupt."""
-    try:
-        for tag, fields in _TAGGED.decode(text):
-            if tag not in (SegmentWritten.tag, SegmentGrew.tag):
-                continue
-            told = _WRITTEN_WORDS.decode(fields)
-            if told.segment_id in ids:
-                yield told if tag == SegmentWritten.tag else msgspec.structs.replace(told, grew=True)
-    except msgspec.DecodeError as error:
-        raise StoreCorrupt(f"a stored change cannot be read ({type(error).__name__})") from None
-
-
 def json_text(record: object) -> str:
     """A frozen record as JSON."""
     return msgspec.json.encode(record).decode()
@@ -250,9 +218,7 @@ def decisions_naming(text: str, names: Collection[bytes]) -> tuple[tuple[Decisio
     written = text.encode()
     here = [name for name in names if name in written]
     items = [_item_of(tag, fields) for tag, fields in tagged]
-    meant = {None} | {
-        item for item, (_, fields) in zip(items, tagged, strict=True) if any(name in fields for name in here)
-    }
+    meant = {None, *(items[place] for name in here for place, (_, fields) in enumerate(tagged) if name in fields)}
     apart = tuple(None if item in meant else one for item, one in zip(items, tagged, strict=True))
     return tuple(decision_from(*one) for one, other in zip(tagged, apart, strict=True) if other is None), apart
 

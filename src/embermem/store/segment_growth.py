@@ -32,7 +32,7 @@ def _of_owner(c: Connection, owner_id: OwnerId) -> None:
     for rows in _log(c, owner_id):
         changed = []
         for row in rows:
-            decisions, told = _grown(row.decisions, texts)
+            decisions, told = _grown(row.decisions, row.no, texts)
             if decisions is not None:
                 changed.append({"no": row.no, "decisions": decisions})
             for segment_id in told:
@@ -52,7 +52,7 @@ def _log(c: Connection, owner_id: OwnerId) -> Iterator[Any]:
         done = rows[-1].no
 
 
-def _grown(decisions: str, texts: SegmentTexts) -> tuple[str | None, set[SegmentId]]:
+def _grown(decisions: str, no: int, texts: SegmentTexts) -> tuple[str | None, set[SegmentId]]:
     """The decisions of a change in the present form (None where they are in it), and the segments whose texts it
     writes."""
     told: set[SegmentId] = set()
@@ -65,7 +65,7 @@ def _grown(decisions: str, texts: SegmentTexts) -> tuple[str | None, set[Segment
         d = decision_from(tag, fields)
         if isinstance(d, SegmentWritten):
             told.add(d.segment_id)
-            now = growth(texts.get(d.segment_id), d)
+            now = growth(texts.get(d.segment_id), d, no)
             if isinstance(now, SegmentGrew):
                 made[-1], changed = (now.tag, now), True
         texts.take(d)

@@ -5,8 +5,10 @@ the last change, and of the last one that readers must begin anew after.
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -81,6 +83,8 @@ class Held:
     """The number of the checkpoint that it was read from, or that was written of it."""
     later: tuple[Change, ...] = ()
     """What the changes that were folded after it say of the persona."""
+    read_by: tuple[frozenset[str], int] = frozenset(), 0
+    """Analysts, and the change up to which no other read."""
     texts: Texts = field(default_factory=dict)
     """Texts of segments that this process wrote last: whoever lets one grow need not read it."""
 
@@ -259,6 +263,19 @@ def _expiry(one: tuple[FactHistory, FactState] | None) -> datetime | None:
     return None if one is None or one[1].ended_no is not None else one[1].expires_at
 
 
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """While much is decoded that stays, the garbage collector would look at all of it several times."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@_without_collecting()
 def _caught_up(
     c: Connection, owner_id: OwnerId, held: Held, revision: int, last: int | None, *, believe: bool = True
 ) -> Held:
@@ -287,6 +304,7 @@ def _caught_up(
     )
 
 
+@_without_collecting()
 def _topics(c: Connection, owner_id: OwnerId, upto: int) -> TopicState:
     """Topics after change `upto`, from the checkpoint and the changes after it."""
     found = checkpoints.load_topics(c, owner_id, upto)

@@ -17,6 +17,8 @@ from embermem.core.types import SegmentId
 
 __all__ = ["SegmentTexts", "SegmentTold", "grown", "grows", "growth"]
 
+_WHOLE_EACH = 64
+"""Changes by their numbers of which one writes texts whole."""
 SegmentTold = SegmentWritten | SegmentGrew
 """The decisions that write the text of a segment."""
 
@@ -75,10 +77,11 @@ def grown(before: SegmentWritten, by: SegmentGrew) -> SegmentWritten:
     return made.whole()
 
 
-def growth(before: SegmentWritten | None, after: SegmentWritten) -> SegmentTold:
-    """The decision that writes a text: what it adds to the text before it, or the whole text where there was none,
-    where no part of it stays, and where a growth cannot express the difference."""
-    if before is None:
+def growth(before: SegmentWritten | None, after: SegmentWritten, no: int = 1) -> SegmentTold:
+    """The decision that writes a text with change `no`: what it adds to the text before it, or the whole text where
+    there was none, where no part of it stays, and where a growth cannot express the difference. One in `_WHOLE_EACH` is
+    whole, so that whoever wants a text of the past need not fold all that came before it."""
+    if before is None or no % _WHOLE_EACH == 0:
         return after
     kept = _kept(before, after)
     if not kept:

@@ -16,7 +16,7 @@ from embermem.core.changes import (
     FactRetired,
     FactStrengthened,
 )
-from embermem.core.state.versions import Version, stood
+from embermem.core.state.versions import Version
 from embermem.core.types import FactId, Source
 
 __all__ = ["FactHistory", "FactMove", "FactState", "Facts", "sorted_sources"]
@@ -44,34 +44,38 @@ class FactState:
 
 @dataclass(slots=True)
 class FactHistory:
-    """One fact: the decision that added it with the number of its change, what happened to it since, and the versions
-    of its state that follow from both, oldest first."""
+    """One fact: the decision that added it with the number of its change, and what happened to it since."""
 
     no: int
     added: FactAdded
     moves: list[tuple[int, FactMove]] = field(default_factory=list)
-    states: list[Version[FactState]] = field(default_factory=list)
-
-    @classmethod
-    def begun(cls, no: int, added: FactAdded) -> FactHistory:
-        """A fact that change `no` adds."""
-        return cls(no, added, [], [Version(no, None, FactState(confirmed_no=no, expires_at=added.expires_at))])
-
-    def move(self, no: int, one: FactMove) -> None:
-        """Something happens to it with change `no`."""
-        self.moves.append((no, one))
-        last = self.states[-1]
-        state = moved(last.value, no, one)
-        if last.began == no:
-            self.states[-1] = Version(no, None, state)
-        else:
-            self.states[-1] = Version(last.began, no, last.value)
-            self.states.append(Version(no, None, state))
 
     def state_at(self, no: int) -> FactState | None:
         """How it stood after change `no`; None where it was not known yet."""
-        version = stood(self.states, no)
-        return None if version is None else version.value
+        return self._folded(no) if no >= self.no else None
+
+    @property
+    def states(self) -> list[Version[FactState]]:
+        """The versions of its state, oldest first."""
+        numbers = [*dict.fromkeys((self.no, *(no for no, _ in self.moves)))]
+        return [Version(no, end, self._folded(no)) for no, end in zip(numbers, [*numbers[1:], None], strict=True)]
+
+    @property
+    def last(self) -> Version[FactState]:
+        """The version that no change ended."""
+        no = self.moves[-1][0] if self.moves else self.no
+        return Version(no, None, self._folded(no))
+
+    def _folded(self, upto: int) -> FactState:
+        state, confirmed = FactState(confirmed_no=self.no, expires_at=self.added.expires_at), self.no
+        for no, one in self.moves:
+            if no > upto:
+                break
+            if isinstance(one, FactStrengthened):  # nearly all are
+                confirmed = no
+            else:
+                state = moved(state, no, one)
+        return state if confirmed == self.no else replace(state, confirmed_no=confirmed)
 
     @property
     def sources(self) -> Iterator[Source]:
@@ -127,7 +131,7 @@ class Facts:
 
     def add(self, no: int, one: FactAdded) -> None:
         """A fact is new, and current."""
-        self._of[one.fact_id] = FactHistory.begun(no, one)
+        self._of[one.fact_id] = FactHistory(no, one)
         self._own.add(one.fact_id)
 
     def move(self, one: FactMove) -> None:
@@ -142,8 +146,8 @@ class Facts:
                 continue
             if one.fact_id not in self._own:
                 self._own.add(one.fact_id)
-                fact = self._of[one.fact_id] = FactHistory(fact.no, fact.added, [*fact.moves], [*fact.states])
-            fact.move(no, one)
+                fact = self._of[one.fact_id] = FactHistory(fact.no, fact.added, [*fact.moves])
+            fact.moves.append((no, one))
 
     def at(self, no: int) -> Iterator[tuple[FactHistory, FactState]]:
         """The facts that were known after change `no`, current or not, each as it stood then."""
@@ -163,20 +167,21 @@ class Facts:
         made: FactHistory | None = None
         for no, one in sorted(events, key=lambda event: (event[0], not isinstance(event[1], FactAdded))):
             if isinstance(one, FactAdded):
-                made = FactHistory.begun(no, one)
+                made = FactHistory(no, one)
             elif made is not None:
-                made.move(no, one)
+                made.moves.append((no, one))
         if made is None:
             self._of.pop(fact_id, None)
         else:
             self._of[fact_id] = made
 
 
-def moved(state: FactState, no: int, one: FactMove) -> FactState:
+_Ending = FactRetired | FactArchived | FactRestored | FactPinned | FactExpires
+
+
+def moved(state: FactState, no: int, one: _Ending) -> FactState:
     """How a fact stands after something happened to it with change `no`."""
     match one:
-        case FactStrengthened():
-            return replace(state, confirmed_no=no)
         case FactRetired():
             return replace(state, ended_no=no, superseded_by=one.superseded_by, valid_to=one.valid_to)
         case FactArchived():

@@ -8,25 +8,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, TypeVar, assert_never
 
 import numpy as np
 
 from embermem.core import changes as c
 from embermem.core.changes import Change, Decision
+from embermem.core.packed_ids import IdTable, packed_ids
 from embermem.core.types import ChainId, PageId, SegmentId
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int64]
+    Ints = NDArray[np.int32 | np.int64]
+    Micros = NDArray[np.int64]
+    Places = NDArray[np.intp]
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 __all__ = ["NEVER", "TOPIC_KINDS", "Spans", "TopicMoment", "TopicRows", "TopicState", "alike_of_topics"]
 
-NEVER = int(np.iinfo(np.int64).max)
-"""The end of what stands."""
+NEVER = int(np.iinfo(np.int32).max)
+"""The end of what stands; above all numbers of changes and of ids."""
+_AT_ONCE = 4096
+"""Ids that are packed at once."""
 _NOTHING = -1
 """The value of a span in which a key has none."""
+_WHOLE = 1
+"""That of a text which a change wrote whole."""
 TOPIC_KINDS: frozenset[type[Decision]] = frozenset(
     {
         c.Placed,
@@ -56,12 +65,14 @@ class Spans:
     def of(cls, rows: Ints) -> Spans:
         """The spans of (change, key, value) in the order of the changes, shape (n, 3). Of what a change says of one
         key, the last counts."""
-        began, keys, values = rows[:, 0], rows[:, 1], rows[:, 2]
+        began, keys, values = (_narrow(rows[:, place]) for place in range(3))
+        if began.dtype != np.int32:
+            raise ValueError(f"{began.max()} is no number of a change: topics hold those below {NEVER}")
         order = np.lexsort((began, keys))
         again = np.zeros(len(order), dtype=bool)
         again[:-1] = (keys[order][1:] == keys[order][:-1]) & (began[order][1:] == began[order][:-1])
         order = order[~again]
-        ended = np.full(len(order), NEVER)
+        ended = np.full(len(order), NEVER, dtype=np.int32)
         follows = keys[order][1:] == keys[order][:-1]
         ended[:-1][follows] = began[order][1:][follows]
         place = np.argsort(order, kind="stable")
@@ -81,18 +92,30 @@ class Spans:
         new = Spans.of(rows)
         ended = self.ended.copy()
         ended[(ended == NEVER) & np.isin(self.keys, new.keys)] = rows[0, 0]
-        return Spans(
-            np.concatenate([self.keys, new.keys]),
-            np.concatenate([self.values, new.values]),
-            np.concatenate([self.began, new.began]),
-            np.concatenate([ended, new.ended]),
-        )
+        both = zip((self.keys, self.values, self.began, ended), new._columns(), strict=True)
+        return Spans(*(np.concatenate([one, other]) for one, other in both))
 
-    def stood(self, no: int) -> Ints:
+    def told_anew(self, before: Ints, after: Ints) -> Spans:
+        """The spans of what they were made of, with rows in place of others: of a change and a key each."""
+        if not len(before) and not len(after):
+            return self
+        mine = np.isin(self.keys, np.concatenate([before[:, 1], after[:, 1]]))
+        own = self.rows()[mine]
+        gone = np.isin(_pairs_of(own), _pairs_of(before))
+        rows = np.concatenate([own[~gone], after])
+        new = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
+        order = np.argsort(np.concatenate([self.began[~mine], new.began]), kind="stable")
+        both = zip(self._columns(), new._columns(), strict=True)
+        return Spans(*(np.concatenate([one[~mine], other])[order] for one, other in both))
+
+    def _columns(self) -> tuple[Ints, Ints, Ints, Ints]:
+        return self.keys, self.values, self.began, self.ended
+
+    def stood(self, no: int) -> Places:
         """The places of the spans that held after change `no`."""
         return np.flatnonzero((self.began <= no) & (self.ended > no) & (self.values != _NOTHING))
 
-    def of_key(self, key: int) -> Ints:
+    def of_key(self, key: int) -> Places:
         """The places of all spans of a key in which it had a value."""
         return np.flatnonzero((self.keys == key) & (self.values != _NOTHING))
 
@@ -109,14 +132,14 @@ class Times(Mapping[int, datetime]):
     """When changes were recorded, by their numbers, which rise."""
 
     numbers: Ints
-    at: Ints
+    at: Micros
     """Microseconds since 1970."""
 
     @classmethod
     def of(cls, told: Mapping[int, datetime]) -> Times:
         """Those of some changes, in their order."""
         at = ((one - _EPOCH) // _MICROSECOND for one in told.values())
-        return cls(np.array([*told], dtype=np.int64), np.fromiter(at, np.int64, len(told)))
+        return cls(np.array([*told], dtype=np.int32), np.fromiter(at, np.int64, len(told)))
 
     def with_new(self, told: Mapping[int, datetime]) -> Times:
         """These and others, of changes that may be among these."""
@@ -139,7 +162,7 @@ class Times(Mapping[int, datetime]):
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_NO_ROWS = np.zeros((0, 3), dtype=np.int64)
+_NO_ROWS = np.zeros((0, 3), dtype=np.int32)
 _OF = ("places", "notes", "analysed", "summaries", "texts", "left")
 """The spans of a state, by their names there."""
 _NAMING = ("places", "notes")
@@ -159,28 +182,14 @@ class TopicRows:
     spans: dict[str, list[int]] = field(default_factory=dict)
 
 
-class _Names:
-    """Ids and their numbers; more are only ever added, to a copy."""
-
-    __slots__ = ("ids", "numbers")
-
-    def __init__(self, ids: Iterable[str] = ()) -> None:
-        self.numbers = {name: number for number, name in enumerate(dict.fromkeys(ids))}
-        self.ids = [*self.numbers]
-
-    def with_new(self, names: Iterable[str]) -> _Names:
-        new = [one for one in dict.fromkeys(names) if one not in self.numbers]
-        return _Names([*self.ids, *new]) if new else self
-
-
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class TopicState:
     """The fold of what an owner's changes say of topics, oldest first. It is never changed: `extended` and `redacted`
     make another.
 
     `places` say which segment a page was in, `notes` which chain; `analysed` which changes analysed a page for the
-    persona, `summaries` and `texts` which wrote those of chains and of segments; `left` when a segment was evicted, or
-    ended. Keys and values are numbers of ids.
+    persona, `summaries` and `texts` which wrote those of chains and of segments, some whole; `left` when a segment was
+    evicted, or ended. Keys and values are numbers of ids.
     """
 
     no: int = 0
@@ -189,7 +198,7 @@ class TopicState:
     """The change that last began memory anew; 0: none."""
     recorded: Times = field(default_factory=lambda: Times.of({}))
     """When the changes that say something of topics were recorded."""
-    names: _Names = field(default_factory=_Names)
+    names: IdTable = field(default_factory=IdTable)
     places: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     notes: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
     analysed: Spans = field(default_factory=lambda: Spans.of(_NO_ROWS))
@@ -218,16 +227,15 @@ class TopicState:
                 before.take(was)
                 after.take(now)
         names = self.names.with_new(after.ids())
-        made, numbers = {}, [np.array([self.begun])]
-        for of, spans in self._spans():
-            kept = np.ones(len(spans.keys), dtype=bool)
-            for no, key in {(no, self.number(key)) for no, key, _ in before.of[of]}:
-                kept[(spans.keys == key) & (spans.began == no)] = False
-            rows = np.concatenate([spans.rows()[kept], after.numbered(of, names)])
-            made[of] = Spans.of(rows[np.argsort(rows[:, 0], kind="stable")])
-            numbers.append(made[of].began)
+        made = {
+            of: spans.told_anew(before.numbered(of, names), after.numbered(of, names)) for of, spans in self._spans()
+        }
         every = self.recorded.with_new(after.recorded)
-        told = np.isin(every.numbers, np.concatenate(numbers))
+        looked_at = np.array([*before.recorded.keys() | after.recorded.keys()], dtype=np.int32)
+        there = looked_at == self.begun
+        for spans in made.values():
+            there |= np.isin(looked_at, spans.began)
+        told = ~np.isin(every.numbers, looked_at[~there])
         recorded = Times(every.numbers[told], every.at[told])
         return TopicState(no=self.no, begun=self.begun, recorded=recorded, names=names, **made)
 
@@ -249,7 +257,7 @@ class TopicState:
         times = _between(np.stack([self.recorded.numbers, self.recorded.at], axis=1), after, upto)
         return TopicRows(
             begun=self.begun,
-            names=[self.names.ids[number] for number in known.tolist()],
+            names=self.names.some(known),
             recorded=times.ravel().tolist(),
             spans=made,
         )
@@ -258,44 +266,54 @@ class TopicState:
     def of_rows(cls, some: Iterable[TopicRows], no: int) -> TopicState:
         """The state after change `no` of what all changes up to it say, oldest first. Raises ValueError for what
         `rows` did not give."""
-        numbers: dict[str, int] = {}
-        rows: dict[str, list[Ints]] = {of: [] for of in _OF}
-        times: list[Ints] = []
+        packed, odd, waiting, count = [packed_ids(())], dict[int, str](), list[str](), 0
+        rows: dict[str, list[Ints]] = {of: [_NO_ROWS] for of in _OF}
+        times: list[Micros] = [np.zeros((0, 2), dtype=np.int64)]
         begun = 0
         for part in some:  # one at a time: lists of numbers are large
             begun = max(begun, part.begun)
-            own = np.array([numbers.setdefault(name, len(numbers)) for name in part.names], dtype=np.int64)
+            waiting += part.names
+            if len(waiting) > _AT_ONCE:
+                packed.append(_packed(waiting, count + len(part.names), odd))
+                waiting = []
             for of, listed in part.spans.items():
                 told = np.array(listed, dtype=np.int64).reshape(-1, 3)
                 ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
-                if of not in rows or ((ids < 0) | (ids >= len(own))).any():
+                if of not in rows or ((ids < 0) | (ids >= len(part.names))).any():
                     raise ValueError("rows of topics are damaged")
-                ids[:] = own[ids]
-                rows[of].append(told)
+                ids += count
+                rows[of].append(_narrow(told))
+            count += len(part.names)
             times.append(np.array(part.recorded, dtype=np.int64).reshape(-1, 2))
+        names, numbers = IdTable.of(np.concatenate([*packed, _packed(waiting, count, odd)]), odd)
         since = begun - 1  # parts from before memory was begun anew may be there yet
-        spans = {of: Spans.of(_between(np.concatenate([_NO_ROWS, *told]), since, NEVER)) for of, told in rows.items()}
-        recorded = Times(*_between(np.concatenate([_NO_ROWS[:, :2], *times]), since, NEVER).T.copy())
-        return cls(no=no, begun=begun, recorded=recorded, names=_Names(numbers), **spans)
+        spans: dict[str, Spans] = {}
+        for of, some_rows in rows.items():
+            told = _between(np.concatenate(some_rows), since, NEVER)
+            ids = told[:, 1:3] if of in _NAMING else told[:, 1:2]
+            ids[:] = numbers[ids]
+            spans[of] = Spans.of(told)
+        every = _between(np.concatenate(times), since, NEVER)
+        recorded = Times(_narrow(every[:, 0]), every[:, 1].copy())
+        return cls(no=no, begun=begun, recorded=recorded, names=names, **spans)
 
     def told(self, upto: int = NEVER) -> list[tuple[str, int, str, str]]:
         """All that changes up to one say, in a form that can be compared: of what, the change, the key and its
         value."""
-        of = self.names.ids
-        return sorted(
-            (name, no, of[key], of[value] if name in _NAMING else str(value))
-            for name, spans in self._spans()
-            for no, key, value in spans.rows().tolist()
-            if no <= upto
-        )
+        found: list[tuple[str, int, str, str]] = []
+        for of, spans in self._spans():
+            values = self.names.some(spans.values) if of in _NAMING else map(str, spans.values.tolist())
+            every = zip(spans.began.tolist(), self.names.some(spans.keys), values, strict=True)
+            found += [(of, no, key, value) for no, key, value in every if no <= upto]
+        return sorted(found)
 
     def number(self, name: str) -> int:
         """The number of an id; -1 for one that no change names."""
-        return self.names.numbers.get(name, _NOTHING)
+        return int(self.names.numbers([name])[0])
 
     def name(self, number: int) -> str:
         """The id of a number."""
-        return self.names.ids[number]
+        return self.names[number]
 
     def notes_of(self, page_id: str) -> list[tuple[ChainId, int]]:
         """The chains that a page was in, each with the change that noted it."""
@@ -312,9 +330,14 @@ class TopicState:
     def ever_in(self, segment_id: str) -> dict[PageId, int]:
         """The pages that were ever in a segment, each with the change that placed it there first."""
         found: dict[PageId, int] = {}
-        for place in np.flatnonzero(self.places.values == self.number(segment_id)).tolist():
-            found.setdefault(PageId(self.name(int(self.places.keys[place]))), int(self.places.began[place]))
+        for no, name, _ in self._whole(self.places, np.flatnonzero(self.places.values == self.number(segment_id))):
+            found.setdefault(PageId(name), no)
         return found
+
+    def _whole(self, spans: Spans, places: Places) -> Iterator[tuple[int, str, int]]:
+        """Of some spans the change that began each, the key, and the change that ended it."""
+        keys = self.names.some(spans.keys[places])
+        return zip(spans.began[places].tolist(), keys, spans.ended[places].tolist(), strict=True)
 
     def analysed_by(self, page_id: str) -> list[int]:
         """The changes that analysed a page."""
@@ -330,19 +353,28 @@ class TopicState:
         spans = self.texts
         told = spans.values != _NOTHING
         if ids is not None:
-            told &= np.isin(spans.keys, [self.number(one) for one in ids])
-        for place in np.flatnonzero(told).tolist():
-            until = None if spans.ended[place] == NEVER else int(spans.ended[place])
-            yield int(spans.began[place]), SegmentId(self.name(int(spans.keys[place]))), until
+            told &= np.isin(spans.keys, self.names.numbers([*ids]))
+        for no, name, until in self._whole(spans, np.flatnonzero(told)):
+            yield no, SegmentId(name), None if until == NEVER else until
+
+    def made_by(self, segment_id: str, before: int) -> tuple[list[int], int | None]:
+        """The changes that make the text of a segment as it was last written before a change, from the one that wrote
+        it whole on; and the change that ended it."""
+        places = self.texts.of_key(self.number(segment_id))
+        places = places[self.texts.began[places] < before]
+        whole = np.flatnonzero(self.texts.values[places] == _WHOLE)
+        places = places[whole[-1] :] if len(whole) else places
+        until = int(self.texts.ended[places[-1]]) if len(places) else NEVER
+        return self.texts.began[places].tolist(), None if until == NEVER else until
 
     def opened(self) -> dict[SegmentId, int]:
         """By segment in which a page ever was, or whose text was written, the change that opened it; in that order."""
         began = np.concatenate([self.places.began, self.texts.began])
         number = np.concatenate([self.places.values, self.texts.keys])
-        order, found = np.argsort(began, kind="stable"), dict[int, int]()
-        for one, no in zip(number[order].tolist(), began[order].tolist(), strict=True):
-            found.setdefault(one, no)
-        return {SegmentId(self.name(one)): no for one, no in found.items()}
+        order = np.argsort(began, kind="stable")
+        first = np.sort(np.unique(number[order], return_index=True)[1])
+        names = map(SegmentId, self.names.some(number[order][first]))
+        return dict(zip(names, began[order][first].tolist(), strict=True))
 
     def _spans(self) -> Iterator[tuple[str, Spans]]:
         return ((of, getattr(self, of)) for of in _OF)
@@ -364,19 +396,20 @@ class TopicMoment:
 
     def places(self) -> dict[PageId, SegmentId]:
         """The segment of each page that was in one."""
-        of, spans = self.state.names.ids, self.state.places
+        names, spans = self.state.names, self.state.places
         stood = spans.stood(self.no)
-        told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), strict=True)
-        return {PageId(of[page]): SegmentId(of[segment]) for page, segment in told}
+        told = zip(names.some(spans.keys[stood]), names.some(spans.values[stood]), strict=True)
+        return {PageId(page): SegmentId(segment) for page, segment in told}
 
     def notes(self, chains: Iterable[str] | None = None) -> dict[PageId, tuple[ChainId, int]]:
         """The chain of each page that was in one, or in one of some, and the change that noted it."""
-        of, spans = self.state.names.ids, self.state.notes
+        names, spans = self.state.names, self.state.notes
         stood = spans.stood(self.no)
         if chains is not None:
-            stood = stood[np.isin(spans.values[stood], [self.state.number(one) for one in chains])]
-        told = zip(spans.keys[stood].tolist(), spans.values[stood].tolist(), spans.began[stood].tolist(), strict=True)
-        return {PageId(of[page]): (ChainId(of[chain]), no) for page, chain, no in told}
+            stood = stood[np.isin(spans.values[stood], names.numbers([*chains]))]
+        pages, values = names.some(spans.keys[stood]), names.some(spans.values[stood])
+        told = zip(pages, values, spans.began[stood].tolist(), strict=True)
+        return {PageId(page): (ChainId(chain), no) for page, chain, no in told}
 
     def place(self, page_id: str) -> tuple[SegmentId, int] | None:
         """The segment of a page, and the change that placed it there."""
@@ -406,8 +439,7 @@ class TopicMoment:
         return {SegmentId(name): no for name, no in self._written(self.state.texts)}
 
     def _written(self, spans: Spans) -> Iterator[tuple[str, int]]:
-        for place in spans.stood(self.no).tolist():
-            yield self.state.name(int(spans.keys[place])), int(spans.began[place])
+        return ((name, no) for no, name, _ in self.state._whole(spans, spans.stood(self.no)))
 
 
 def alike_of_topics(one: Change, other: Change) -> bool:
@@ -418,7 +450,26 @@ def alike_of_topics(one: Change, other: Change) -> bool:
     return told.of == again.of
 
 
-def _between(rows: Ints, after: int, upto: int) -> Ints:
+def _packed(ids: Sequence[str], upto: int, odd: dict[int, str]) -> NDArray[np.uint8]:
+    """Ids in the form of `packed_ids`, the last of which is the one before place `upto`; those that have none are added
+    to `odd` by their places."""
+    packed = packed_ids(ids)
+    odd |= {upto - len(ids) + place: ids[place] for place in np.flatnonzero(~packed.any(axis=1)).tolist()}
+    return packed
+
+
+def _narrow(numbers: Ints) -> Ints:
+    """The same in 32 bits where all of them fit."""
+    fit = not numbers.size or -NEVER < numbers.min() <= numbers.max() < NEVER
+    return numbers.astype(np.int32 if fit else np.int64)
+
+
+def _pairs_of(rows: Ints) -> NDArray[np.int64]:
+    """The change and the key of each row as one number."""
+    return (rows[:, 0].astype(np.int64) << 32) + rows[:, 1]
+
+
+def _between(rows: NDArray[_Number], after: int, upto: int) -> NDArray[_Number]:
     first, last = np.searchsorted(rows[:, 0], [after, upto], side="right")
     return rows[first:last]
 
@@ -436,7 +487,7 @@ class _Told:
 
     def take(self, change: Change) -> bool:
         """Take in a change; whether it began memory anew."""
-        self.no, anew, ended = change.no, False, list[SegmentId]()
+        self.no, anew, ended, grew = change.no, False, list[SegmentId](), set[SegmentId]()
         for d in change.decisions:
             match d:
                 case c.Placed():
@@ -447,8 +498,11 @@ class _Told:
                     self._add("analysed", d.page_id)
                 case c.ChainSummarised():
                     self._add("summaries", d.chain_id)
-                case c.SegmentWritten() | c.SegmentGrew():
+                case c.SegmentGrew():
+                    grew.add(d.segment_id)
                     self._add("texts", d.segment_id)
+                case c.SegmentWritten():
+                    self._add("texts", d.segment_id, 0 if d.segment_id in grew else _WHOLE)
                 case c.SegmentEnded():
                     ended.append(d.segment_id)
                     self._add("left", d.segment_id)
@@ -500,10 +554,11 @@ class _Told:
                 if of in _NAMING:
                     yield str(value)
 
-    def numbered(self, of: str, names: _Names) -> Ints:
+    def numbered(self, of: str, names: IdTable) -> Ints:
         """The rows of a kind of spans."""
-        by = names.numbers
-        told: Sequence[tuple[int, int, int]] = [
-            (no, by[key], value if isinstance(value, int) else by[value]) for no, key, value in self.of[of]
-        ]
-        return np.array(told, dtype=np.int64).reshape(-1, 3)
+        told = self.of[of]
+        rows = np.zeros((len(told), 3), dtype=np.int64)
+        rows[:, 0] = [no for no, _, _ in told]
+        rows[:, 1] = names.numbers([key for _, key, _ in told])
+        rows[:, 2] = names.numbers([str(one) for *_, one in told]) if of in _NAMING else [one for *_, one in told]
+        return rows

@@ -164,6 +164,8 @@ class _Redaction:
         self._texts: dict[SegmentId, SegmentWritten | None] = {}
         self._was, self._left_of = self._texts_before(), self._texts_before()
         """The whole texts of segments up to the decision that is looked at: as they were, and as they are left."""
+        self._whole: set[SegmentId] = set()
+        """Segments of whose text nothing went: what is left of it is the text as it was, and not written down."""
         self._keywords: dict[PageId, tuple[str, ...]] = {}
         self._placed: dict[PageId, SegmentId] = {}
         self._ended_by: dict[FactId, list[FactId]] = {}
@@ -189,6 +191,7 @@ class _Redaction:
             same = tuple(kept) == change.decisions
             made.append(change if same else replace(change, decisions=tuple(kept)))
             places |= {} if same else {change.no: from_}
+        self._look_again()
         return Redacted(
             changes=tuple(made),
             places=places,
@@ -209,10 +212,11 @@ class _Redaction:
         for d in change.decisions:
             if isinstance(d, BegunAnew):
                 self._cut_chains, self._cut_segments = set(), set()
-                self._texts, self._keywords, self._placed = {}, {}, {}
+                self._texts, self._keywords, self._placed, self._whole = {}, {}, {}, set()
                 self._was, self._left_of = self._texts_before(), self._texts_before()
             elif isinstance(d, Noted) and d.page_id in self._going.pages:
                 self._chains.add(d.chain_id)
+                self._look_again()  # texts may tell of it
                 self._words.update(d.keywords)
                 self._keywords[d.page_id] = d.keywords
             elif isinstance(d, Placed) and d.page_id in self._going.pages:
@@ -223,6 +227,7 @@ class _Redaction:
         if isinstance(d, ChainSummarised):
             (self._cut_chains.discard if left == [d] else self._cut_chains.add)(d.chain_id)
         elif isinstance(d, SegmentEnded):
+            self._look_again()
             self._cut_segments.discard(d.segment_id)
             self._texts.pop(d.segment_id, None)
 
@@ -378,13 +383,18 @@ class _Redaction:
                     "`embermem doctor --repair`"
                 )
             return [d]
-        before = self._was.get(d.segment_id)
         try:
-            whole = self._was.after(d)
+            if d.segment_id in self._whole and self._loses_nothing(d, no):
+                self._was.take(d)
+                return [d]
+            before, whole = self._was.get(d.segment_id), self._was.after(d)
         except ValueError as error:
             raise StoreError(f"change {no} of the log is damaged: {error}; nothing was changed") from None
+        if d.segment_id in self._whole and before is not None:
+            self._left_of.set(before)
         self._was.set(whole)
         left = self._segment(whole, no)
+        (self._whole.add if left == whole else self._whole.discard)(d.segment_id)
         (self._cut_segments.discard if left == whole else self._cut_segments.add)(d.segment_id)
         self._texts[d.segment_id] = left
         if left is None:
@@ -396,6 +406,20 @@ class _Redaction:
         if isinstance(d, SegmentGrew) and stood is not None and grows(stood, d, left):
             return [d]
         return [growth(stood, left) if isinstance(d, SegmentGrew) else left]
+
+    def _look_again(self) -> None:
+        """Write down what is left of texts: more goes from now on."""
+        for text in filter(None, map(self._was.get, self._whole)):
+            self._left_of.set(text)
+            self._texts[text.segment_id] = text
+        self._whole.clear()
+
+    def _loses_nothing(self, d: SegmentTold, no: int) -> bool:
+        """Whether a text that lost nothing loses nothing of what a growth adds; False where that is not plain."""
+        losing = self._trail.segments.get(d.segment_id)
+        if not isinstance(d, SegmentGrew) or not self._going.exact or no <= self._trail.begun or losing is None:
+            return False
+        return losing.words.isdisjoint(k.word for k in d.keywords) and all([*self._part(p)] == [p] for p in d.parts)
 
     def _segment(self, d: SegmentWritten, no: int) -> SegmentWritten | None:
         """A segment's text without what goes; None where nothing is left, and before the first page that stays entered

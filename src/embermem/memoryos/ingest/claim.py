@@ -283,12 +283,12 @@ class Claim:
     ) -> Change:
         """Apply a change under the lease; of a segment's text, what is new is written. Raises StaleLease,
         RevisionMoved, StoreError."""
-        texts = self.held.texts
+        texts, no = self.held.texts, self.held.revision + 1
         change = self.store.change_log.apply(
             self.owner,
             cause,
             analyst,
-            [growth(texts.get(d.segment_id), d) if isinstance(d, SegmentWritten) else d for d in decisions],
+            [growth(texts.get(d.segment_id), d, no) if isinstance(d, SegmentWritten) else d for d in decisions],
             now=self.parts.clock(),
             revision=self.held.revision,
             lease=self.lease,

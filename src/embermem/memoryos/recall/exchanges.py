@@ -39,7 +39,7 @@ class Exchanges:
         self._view = view
         self._names = view.names
         self._query = frozenset(view.idf) - view.names - _COURTESY
-        self._sources = snapshot.facts.sources_of_all
+        self._facts = snapshot.facts
         self._speaker = snapshot.speaker_of(view.n)
         self._asks = snapshot.notes("asks")
         self._short = snapshot.notes(("is short", view.names))
@@ -101,7 +101,7 @@ class Exchanges:
     def says_something(self, row: int) -> bool:
         """Whether a short utterance may matter by itself: it holds a word of the query that is none of courtesy, or a
         fact rests on it."""
-        if int(self._view.snapshot.seqs[row]) in self._sources:
+        if self._facts.is_source(int(self._view.snapshot.seqs[row])):
             return True
         return not self._query.isdisjoint(terms(self._text(row)))
 

@@ -132,12 +132,14 @@ class RawFile:
 
     def marks(self, page_size: int, pages: int) -> NDArray[np.int64]:
         """The hashes of the first pages, by their numbers, which begin at 1."""
-        found = [0]
+        found, zeros = [0], bytes(page_size)
+        empty = hash(zeros)  # of pages in no use, which are told from others sooner than they are hashed
         for start in range(0, pages * page_size, _BLOCK):
             block = self.read(start, _BLOCK)
             if not block:
                 break
-            found += [hash(block[at : at + page_size]) for at in range(0, len(block), page_size)]
+            some = (block[at : at + page_size] for at in range(0, len(block), page_size))
+            found += [empty if page == zeros else hash(page) for page in some]
         return np.array(found[: pages + 1], np.int64)
 
     def blocks(self, overlap: int) -> Iterator[bytes]:

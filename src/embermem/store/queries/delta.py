@@ -21,10 +21,7 @@ from embermem.core.types import (
     SegmentId,
 )
 from embermem.core.vector_codes import StoredVectors
-from embermem.protocols import (
-    Delta,
-    PageMark,
-)
+from embermem.protocols import HELD, Delta, PageMark
 from embermem.store import schema
 from embermem.store.codec import moment, passages_from, record
 from embermem.store.engines.vector_type import as_sent
@@ -125,7 +122,7 @@ def _newer(
     segments = c.execute(reads.select_segments(owner_id).where(*touched))
     ended_segments = c.scalars(select(segment.c.segment_id).where(*touched, segment.c.pages == 0))
     persona_moved = owner.persona_no > revision or reset
-    told = persona.persona(c, known) if persona_moved else None
+    told = persona.persona(known, persona.facts(c, known, HELD)) if persona_moved else None
     archived: tuple[Fact, ...] = ()
     ended: tuple[Fact, ...] = ()
     if persona_moved:

@@ -17,6 +17,7 @@ from embermem.core.changes import (
     ChainSummarised,
     Change,
     Decision,
+    FactRetired,
     Item,
     Noted,
     SegmentGrew,
@@ -97,19 +98,21 @@ class Trails(States):
     ) -> Trail:
         with self._read() as c:
             known = self._known(c, owner_id, topics=True)
-            exact = not pages or not _wrote(c, owner_id, verbatim)
+            exact = not pages or self._read_by(c, known, frozenset(verbatim))
             return _Following(c, known, pages, frozenset(facts), probes).follow(said, verbatim=exact)
 
-
-def _wrote(c: Connection, owner_id: OwnerId, others: Collection[str]) -> bool:
-    """Whether there is a change of another analyst."""
-    table = schema.change
-    query = (
-        select(table.c.no)
-        .where(table.c.owner_id == owner_id, table.c.cause.in_([cause.value for cause in _READING]))
-        .where(table.c.analyst.not_in(sorted(others)))
-    )
-    return c.scalar(query.limit(1)) is not None
+    def _read_by(self, c: Connection, known: Known, analysts: frozenset[str]) -> bool:
+        """Whether no other analysts read; where it is so, only later changes are looked at the next time."""
+        table, (before, upto) = schema.change.c, known.held.read_by
+        query = (
+            select(table.no)
+            .where(table.owner_id == known.owner_id, table.no > (upto if before == analysts else 0))
+            .where(table.cause.in_([cause.value for cause in _READING]), table.analyst.not_in(sorted(analysts)))
+        )
+        if c.scalar(query.limit(1)) is not None:
+            return False
+        self._hold(known.owner_id, known.held, replace(known.held, read_by=(analysts, known.no)))
+        return True
 
 
 class _Following:
@@ -294,7 +297,7 @@ class _Following:
                 left = {source.seq for source in fact.rests_on(self._state.no)} - self._seqs
                 others.update(sorted(left)[-_RETOLD:])
         for fact in self._state.facts:
-            if any(one.value.superseded_by in self._facts for one in fact.states):
+            if any(isinstance(one, FactRetired) and one.superseded_by in self._facts for _, one in fact.moves):
                 self._facts.add(fact.added.fact_id)
         for fact_id in self._facts:
             if (told := self._state.facts.get(fact_id)) is not None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import TypeVar, assert_never, cast
 
 from sqlalchemy import select
@@ -33,9 +34,8 @@ from embermem.core.types import (
     Source,
     Trait,
 )
-from embermem.protocols import HELD, NOW, FactSelection, Moment, PersonaTimeline, Span
+from embermem.protocols import ARCHIVED, ENDED, HELD, NOW, FactSelection, Moment, PersonaThen, Span
 from embermem.protocols import FactState as Status
-from embermem.protocols import Version as Dated
 from embermem.store import schema
 from embermem.store.codec import metadata_from
 from embermem.store.queries.reads import chunks
@@ -55,12 +55,18 @@ class Personas(States):
 
     def persona(self, owner_id: OwnerId, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
         with self._read() as c:
-            return persona(c, self._known(c, owner_id), moment, selection)
+            known = self._known(c, owner_id)
+            return persona(known, facts(c, known, selection, moment), moment)
 
-    def persona_timeline(self, owner_id: OwnerId) -> PersonaTimeline:
+    def persona_then(self, owner_id: OwnerId, moment: Moment) -> PersonaThen:
         with self._read() as c:
             known = self._known(c, owner_id)
-            return timeline(c, known)
+            held, archived, ended = (chosen(c, known, one, moment) for one in (HELD, ARCHIVED, ENDED))
+            ended = ended if moment.valid_at is None else []
+            every = iter(facts_from(c, known, [*held, *archived, *ended], moment.revision))
+            found = [tuple(islice(every, len(some))) for some in (held, archived, ended)]
+            then = persona(known, found[0], moment)
+        return PersonaThen(persona=then, archived_facts=found[1], ended_facts=found[2])
 
     def fact_ids(
         self, owner_id: OwnerId, selection: FactSelection, matches: Callable[[str, str], bool] | None = None
@@ -262,8 +268,8 @@ def _set(versions: Iterable[Version[Decision]], kind: type[_Set]) -> Iterable[Ve
 # ------------------------------------------------------------------------------------------------- profiles and traits
 
 
-def persona(c: Connection, known: Known, moment: Moment = NOW, selection: FactSelection = HELD) -> Persona:
-    """Profiles, traits and the facts of a selection, as they were at a moment."""
+def persona(known: Known, told: Sequence[Fact], moment: Moment = NOW) -> Persona:
+    """Profiles and traits as they were at a moment, and some facts."""
     recorded = known.held.state.recorded
     lines = [
         line_from(one, recorded)
@@ -276,7 +282,6 @@ def persona(c: Connection, known: Known, moment: Moment = NOW, selection: FactSe
         one for one in _set(known.at(moment.revision).all(Item.PERSON), PersonRelated) if one.value.holds is not None
     ]
     relations.sort(key=lambda one: (one.began, one.value.relation, one.value.one, one.value.other))
-    told = facts(c, known, selection, moment)
     return Persona(
         profile=tuple(line for line in lines if line.whose is About.USER),
         agent_profile=tuple(line for line in lines if line.whose is About.AGENT),
@@ -371,45 +376,3 @@ def relation_from(one: Version[PersonRelated]) -> PersonRelation:
         holds=told.holds is not False,
         sources=sorted_sources(told.sources),
     )
-
-
-# ------------------------------------------------------------------------------------------------------ all versions
-
-
-def timeline(c: Connection, known: Known) -> PersonaTimeline:
-    """All versions of what a recall looks at: any moment is then a choice among them (index/past.py)."""
-    state, recorded = known.held.state, known.held.state.recorded
-    told = said_with(c, known, (source.seq for fact in state.facts for source in fact.rests_on(known.no)))
-    facts = [
-        Dated(
-            item=fact_from((fact, one.value), fact.rests_on(one.began), told, recorded),
-            no=one.began,
-            until=one.ended,
-            order=one.value.confirmed_no,
-        )
-        for fact in sorted(state.facts, key=lambda fact: fact.added.fact_id)
-        for one in fact.states
-    ]
-    return PersonaTimeline(
-        revision=known.no,
-        facts=tuple(facts),
-        profile=tuple(
-            Dated(item=line_from(one, recorded), no=one.began, until=one.ended, gone=one.value.value is None)
-            for one in _every(known, Item.PROFILE, ProfileSet)
-        ),
-        traits=tuple(
-            Dated(item=trait_from(one, recorded), no=one.began, until=one.ended)
-            for one in _every(known, Item.TRAIT, TraitSet)
-        ),
-        relations=tuple(
-            Dated(item=relation_from(one), no=one.began, until=one.ended, gone=one.value.holds is None)
-            for one in _every(known, Item.PERSON, PersonRelated)
-        ),
-    )
-
-
-def _every(known: Known, item: Item, kind: type[_Set]) -> list[Version[_Set]]:
-    """All versions of the items of a kind, in the order of the changes."""
-    versions = known.held.state.items[item]
-    found = [(one.began, key, one) for key in versions for one in _set(versions.of(key), kind)]
-    return [one for _, _, one in sorted(found, key=lambda told: told[:2])]

@@ -93,7 +93,7 @@ def _fact_uses(c: Connection, known: Known) -> dict[str, tuple[int, datetime]]:
     found: dict[str, tuple[int, datetime]] = {}
     for fact, state in known.newest.facts():
         if state.ended_no is None:
-            told = max(recorded[fact.no], recorded[fact.states[-1].began])
+            told = max(recorded[fact.no], recorded[fact.last.began])
             visits, at = visited.get(fact.added.fact_id, (0, told))
             found[fact.added.fact_id] = visits, max(told, at)
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from embermem.core.changes import SegmentGrew, SegmentTexts, SegmentTold, SegmentWritten
@@ -68,10 +68,12 @@ def last_texts(
     StoreCorrupt as `text_versions`."""
     written: defaultdict[int, set[SegmentId]] = defaultdict(set)
     last: dict[SegmentId, tuple[int, int | None]] = {}
-    for no, segment_id, until in topics.texts_of(before):
-        if no < before[segment_id]:
+    for segment_id, upto in before.items():
+        numbers, until = topics.made_by(segment_id, upto)
+        for no in numbers:
             written[no].add(segment_id)
-            last[segment_id] = no, until
+        if numbers:
+            last[segment_id] = numbers[-1], until
     found: dict[SegmentId, TextVersion] = {}
     for row, texts in _folded(c, owner_id, written):
         for segment_id in written[row.no]:
@@ -83,11 +85,12 @@ def last_texts(
 
 def _folded(
     c: Connection, owner_id: OwnerId, written: Mapping[int, Collection[SegmentId]]
-) -> Iterator[tuple[Row[Any], SegmentTexts]]:
+) -> Iterator[tuple[Any, SegmentTexts]]:
     """The changes that write texts of some segments, each with the texts after it."""
-    log, texts, numbers = schema.change, SegmentTexts(), sorted(written)
+    log, texts, numbers = schema.change.c, SegmentTexts(), sorted(written)
+    query = select(log.no, log.recorded_at, log.decisions).where(log.owner_id == owner_id).order_by(log.no)
     for some in reads.chunks(numbers):
-        rows = c.execute(select(log).where(log.c.owner_id == owner_id, log.c.no.in_(some)).order_by(log.c.no)).all()
+        rows = c.execute(query.where(log.no.in_(some))).all()
         if gone := {*some} - {row.no for row in rows}:
             raise StoreCorrupt(f"texts of segments name change {min(gone)}, which is not in the log; {_DO}")
         for row in rows:
@@ -96,7 +99,7 @@ def _folded(
             yield row, texts
 
 
-def _version(row: Row[Any], until: int | None, texts: SegmentTexts, segment_id: SegmentId) -> TextVersion:
+def _version(row: Any, until: int | None, texts: SegmentTexts, segment_id: SegmentId) -> TextVersion:
     text = texts.get(segment_id)
     if text is None:
         raise StoreCorrupt(f"change {row.no} does not write segment {segment_id}, as the state says; {_DO}")
