@@ -11,6 +11,7 @@ from typing import Any
 import state_rows
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
+from embermem.core.user_overrides import plain
 from embermem.store import schema
 from soundness import looking
 
@@ -26,6 +27,8 @@ _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
 _SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
 """Settings of the store that a forgetting may change."""
+_PROPOSED = ("facts", "traits", "profile")
+"""Columns of a note: what an analyst proposed from its page, as JSON."""
 _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
 
 
@@ -119,13 +122,12 @@ class Impact:
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
         self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
-        self._values = {row["value"].casefold() for row in before["fact"] if row["fact_id"] in done.facts}
+        self._values = {plain(row["value"]) for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
         self._lines = _named(resting, "profile") | {*done.profile}
         self._people = _named(resting, "person")
         self._mirroring = self._lines_of_facts(before, {*done.facts})
-        ids = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
-        self._mentions = {json.dumps(one) for one in ids}
+        self._mentions = self._pages | self._utterances | self._chains | self._segments | self._facts | self._traits
         self._numbers = {row["no"] for row in before["change"] if self._told(row["decisions"])}
         self._numbers |= {row["no"] for row in before["change_source"] if row["seq"] in self._seqs}
 
@@ -145,7 +147,7 @@ class Impact:
             case "document":
                 return thread_of(row["document_id"]) in self._threads
             case "note":
-                return row["page_id"] in self._pages or self._told(json.dumps(row))
+                return row["page_id"] in self._pages or any(self._told(row[one]) for one in _PROPOSED)
             case "receipt":
                 return not self._seqs.isdisjoint(range(row["first_seq"], row["last_seq"] + 1))
             case "chain":
@@ -176,7 +178,8 @@ class Impact:
         return item_id in groups[item]
 
     def _told(self, text: str) -> bool:
-        return any(one in text for one in self._mentions) or any(one in text.casefold() for one in self._values)
+        """Whether JSON names an item that goes, or says the value of a fact that does."""
+        return any(one in self._mentions or plain(one) in self._values for one in _strings(json.loads(text)))
 
     def _lines_of_facts(self, before: Rows, gone: set[str]) -> set[tuple[str, int]]:
         """Versions of profile lines that say what a fact said that went: both were learnt from the same words, or from
@@ -189,7 +192,7 @@ class Impact:
         same = {
             (f"{row['whose']}.{row['name']}", row["change_no"])
             for row in before["profile"]
-            if (row["value"] or "").casefold() in self._values
+            if plain(row["value"] or "") in self._values
         }
         learnt = [
             ((row["item_id"], row["change_no"]), row["start"])
@@ -213,3 +216,11 @@ class Impact:
 
 def _named(resting: set[tuple[str, str]], item: str) -> set[str]:
     return {item_id for kind, item_id in resting if kind == item}
+
+
+def _strings(told: Any) -> Iterator[str]:
+    if isinstance(told, str):
+        yield told
+    elif isinstance(told, (list, dict)):
+        for one in told.values() if isinstance(told, dict) else told:
+            yield from _strings(one)
