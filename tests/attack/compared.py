@@ -27,6 +27,8 @@ _OWN = ("user", "agent", "timezone", "created_at", "seq", "pages")
 """Columns of an owner's row that a forgetting leaves; the others say how far the log is."""
 _SETTINGS = ("scrub_due", "scrubbed", "nonce_key", "born_after", "forgotten_key_mark")
 """Settings of the store that a forgetting may change."""
+_MODEL = "model:"
+"""Begins the names of analysts that are models."""
 _PROPOSED = ("facts", "traits", "profile")
 """Columns of a note: what an analyst proposed from its page, as JSON."""
 _UNCOUNTED = {"page": ("touched_no",), "segment": ("touched_no",), "change": ()}
@@ -121,6 +123,8 @@ class Impact:
         ]
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
+        if any(row["analyst"].startswith(_MODEL) for row in before["change"]):
+            self._segments |= self._telling_of_chains(before)
         self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
         self._values = {plain(row["value"]) for row in before["fact"] if row["fact_id"] in done.facts}
         self._traits = _named(resting, "trait") | {*done.traits}
@@ -180,6 +184,15 @@ class Impact:
     def _told(self, text: str) -> bool:
         """Whether JSON names an item that goes, or says the value of a fact that does."""
         return any(one in self._mentions or plain(one) in self._values for one in _strings(json.loads(text)))
+
+    def _telling_of_chains(self, before: Rows) -> set[str]:
+        """Segments that tell of chains of what goes, also where all of its pages are in others: a model that wrote of
+        the chain may have used words of any page of it."""
+        return {
+            row["segment_id"]
+            for row in before["segment_text"]
+            if any(part["chain_id"] in self._chains for part in json.loads(row["parts"]))
+        }
 
     def _lines_of_facts(self, before: Rows, gone: set[str]) -> set[tuple[str, int]]:
         """Versions of profile lines that say what a fact said that went: both were learnt from the same words, or from
