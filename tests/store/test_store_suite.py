@@ -1030,7 +1030,7 @@ def test_forgetting_is_refused_where_a_change_or_a_message_came_first(store: Sql
 def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(store: SqlStore) -> None:
     append(store)
     append(store, owner=BOB)
-    before = store.delta(ALICE.id, 0, 0, "e1", 2)
+    before, state = store.delta(ALICE.id, 0, 0, "e1", 2), store.owner_state(ALICE.id)
     store.forget_owner(ALICE.id, NOW)
     store.forget_owner(ALICE.id, NOW)
     assert store.owners() == (BOB,)
@@ -1042,6 +1042,9 @@ def test_an_owner_forgotten_whole_is_no_more_and_one_of_that_name_is_another(sto
     after = store.delta(ALICE.id, before.seq, before.revision, "e1", 2)
     assert (after.seq, after.revision) == (before.seq, before.revision)
     assert after.born > before.born
+    assert state is not None
+    with pytest.raises(RevisionMoved):  # what was decided of the other is not written, though the number is the same
+        store.forget(ALICE, erasure(), now=NOW, revision=0, born=state.created_at)
 
 
 def test_the_key_lies_outside_the_file_and_is_the_same_for_all(store: SqlStore) -> None:

@@ -182,7 +182,7 @@ class Handle:
             if (before := self._done_before(once)) is not None:
                 return before
             state = self._store.owner_state(self.owner.id)
-            revision, seq = (0, 0) if state is None else (state.revision, state.seq)
+            revision, seq, born = (0, 0, None) if state is None else (state.revision, state.seq, state.created_at)
             decisions = decided(revision + 1, seq)
             decisions = [*decisions, *kept_settled(decisions, partial(settled, self._store, self.owner.id))]
             now = self._parts.clock()
@@ -198,6 +198,7 @@ class Handle:
                 now=now,
                 revision=revision,
                 lease=None,
+                born=born,
                 receipt=None if once is None else once.receipt(revision + 1),
             )
             return made.no

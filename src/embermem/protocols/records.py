@@ -340,6 +340,7 @@ class OwnerState(Record):
 
     owner: Owner
     timezone: str | None
+    created_at: datetime
     seq: int
     pages: int
     revision: int

@@ -98,15 +98,22 @@ class Erasing(States):
     """What goes for good."""
 
     def forget(
-        self, owner: Owner, erasure: Erasure, *, now: datetime, revision: int, receipt: Receipt | None = None
+        self,
+        owner: Owner,
+        erasure: Erasure,
+        *,
+        now: datetime,
+        revision: int,
+        born: datetime | None = None,
+        receipt: Receipt | None = None,
     ) -> Change:
         change = Change(
             no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
         with self._write() as c:
             locked_owner(c, owner.id)
-            _refuse_moved(c, owner.id, erasure, revision)
-            known, pairs = self._known(c, owner.id, topics=True, locked=True), erasure.pairs
+            known, pairs = self._standing(c, owner.id, revision, born, topics=True), erasure.pairs
+            _refuse_grown(c, owner.id, erasure)
             left = known.held.redacted(pairs)
             assert left.topics is not None  # which were asked for
             topics = left.topics
@@ -443,10 +450,7 @@ def _marks_of_receipts(c: Connection, owner_id: OwnerId, key: bytes) -> Iterator
         yield _mark_of_receipt(row.key, row.digest if is_keyed(row.digest) else _keyed(row.digest, key), key)
 
 
-def _refuse_moved(c: Connection, owner_id: OwnerId, erasure: Erasure, revision: int) -> None:
-    now = c.scalar(select(schema.owner.c.revision).where(schema.owner.c.owner_id == owner_id))
-    if now != revision:
-        raise RevisionMoved(f"the owner stands at change {now}, not at {revision}")
+def _refuse_grown(c: Connection, owner_id: OwnerId, erasure: Erasure) -> None:
     page = schema.page
     for ids in reads.chunks(tuple(erasure.pages)):
         rows = c.execute(

@@ -37,7 +37,8 @@ def forget(
             return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
         made = replace(decided.forgotten, change_no=decided.revision + 1)
         receipt = receipt_of(made)
-        store.forget(impact.owner, decided.erasure, now=impact.now, revision=decided.revision, receipt=receipt)
+        revision, born = decided.revision, decided.born
+        store.forget(impact.owner, decided.erasure, now=impact.now, revision=revision, born=born, receipt=receipt)
         return made
 
     forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))

@@ -62,10 +62,12 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """What is erased, decided at a revision of the log, and the receipt as a dry run says it."""
+    """What is erased, decided at a revision of the log of an owner who began then, and the receipt as a dry run says
+    it."""
 
     erasure: Erasure
     revision: int
+    born: datetime
     forgotten: Forgotten
 
 
@@ -138,7 +140,7 @@ class Impact:
         )
         marks = [mark_of_text(key, text) for text in alone]
         forgotten = self._forgotten(named, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
-        return Decided(erasure=erasure, revision=state.revision, forgotten=forgotten)
+        return Decided(erasure=erasure, revision=state.revision, born=state.created_at, forgotten=forgotten)
 
     # ------------------------------------------------------------------------------------------------- what is named
 
