@@ -256,8 +256,9 @@ class Erasing(States):
 
     def remains(self, owner_id: OwnerId, forgotten: Forgotten) -> Remains:
         said, facts = forgotten.utterances, forgotten.facts
-        ids = [*forgotten.pages, *said, *facts, *forgotten.segments, *forgotten.chains]
+        numbered = [*facts, *forgotten.segments, *forgotten.chains]
         with self._read() as c:
+            ids = [*forgotten.pages, *said, *(() if _came_back(c, owner_id, forgotten) else numbered)]
             rows = tuple(sorted(_standing(c, owner_id, ids)))
         scrubbed = not self.scrub_due()
         try:  # else the bytes wait for the scrub, and nothing more is to be found in them
@@ -554,6 +555,15 @@ def _hide_receipts(c: Connection, owner_id: OwnerId, seqs: Collection[int], key:
         secret = key()
         hidden = [{"key": row.key, "digest": _keyed(row.digest, secret)} for row in plain]
         update_rows(c, schema.receipt, owner_id, ("key",), hidden)
+
+
+def _came_back(c: Connection, owner_id: OwnerId, forgotten: Forgotten) -> bool:
+    """Whether an owner was forgotten whole by a receipt, or after it, and is another now, who has other items of the
+    same numbers."""
+    owner, change, at = schema.owner.c, schema.change.c, micros(forgotten.recorded_at)
+    told = select(change.recorded_at).where(change.owner_id == owner_id, change.no == (forgotten.change_no or 0))
+    row = c.execute(select(owner.created_at, told.scalar_subquery()).where(owner.owner_id == owner_id)).first()
+    return row is not None and row[0] > at and row[1] != at
 
 
 def _standing(c: Connection, owner_id: OwnerId, ids: Collection[str]) -> set[str]:

@@ -12,6 +12,7 @@ import pytest
 from embermem import Memory, OwnerMemory
 from embermem.bootstrap import on_a_server
 from embermem.core.errors import InputError, KeyReused, NotFound
+from embermem.core.types import Forgotten
 from scripted import NOW, Clock, Opener, Place
 from soundness import assert_sound
 
@@ -102,16 +103,17 @@ def test_what_is_decided_of_a_forgotten_owner_is_not_written_for_who_comes_back(
 
     def lived(user: str, word: str) -> int:
         clock.go(30)
-        others[user].add(f"I live in {word}.", "Since when?")
+        others[user].add(f"I live in {word}.", f"Why {word}?")
         others[user].settle()
         return others[user].changes()[-1].no
 
     stood, to_come = {user: lived(user, "Xanadu") for user in others}, list[str]()
+    receipts: list[Forgotten] = []
 
     def clock_of_another() -> datetime:
         """Before a correction reads, in between, or before it writes, everything is forgotten, and the user is back."""
         if to_come and (user := to_come.pop()):
-            others[user].forget_owner()
+            receipts.append(others[user].forget_owner())
             assert lived(user, "Lyon") == stood[user]
         return clock()
 
@@ -124,6 +126,7 @@ def test_what_is_decided_of_a_forgotten_owner_is_not_written_for_who_comes_back(
             mine.correct(fact.id, f"{user} lives in Rome", value="Rome")
         assert next(one.value for one in (*other.past_facts(), *other.facts())) == "Lyon"
         assert (to_come, [one.what for one in memory.check(deep=True) if one.level == "error"]) == ([], [])
+        assert other.verify(receipts[-1]).ok  # facts and segments of the same ids are others now
 
 
 def test_what_was_forgotten_before_stays_so_when_all_the_rest_is_forgotten(
