@@ -292,19 +292,13 @@ class Erasing(States):
 
     def barred(self, owner_id: OwnerId, texts: Collection[str]) -> frozenset[str]:
         """Those of the texts that were forgotten. Where none ever were, no key is made."""
-        table = schema.barred.c
-        marks = select(table.mark).where(table.owner_id == owner_id)
         with self._read() as c:
-            if c.scalar(marks.limit(1)) is None:
+            if not _has_rows(c, schema.barred, owner_id):
                 return frozenset()
         key = self.secret()
         of = {text: mark_of_text(key, text) for text in texts}
         with self._read() as c:
-            known = {
-                mark
-                for some in reads.chunks(sorted({*of.values()}))
-                for mark in c.scalars(marks.where(table.mark.in_(some)))
-            }
+            known = barred_marks(c, owner_id, of.values())
         return frozenset(text for text, mark in of.items() if mark in known)
 
     def secret(self) -> bytes:
@@ -388,7 +382,7 @@ def is_marked(c: Connection) -> bool:
 def barred_marks(c: Connection, owner_id: OwnerId, marks: Collection[str]) -> set[str]:
     """Those of some marks that bar a message of an owner, for pages that were forgotten."""
     table = schema.barred
-    if c.scalar(select(table.c.mark).where(table.c.owner_id == owner_id).limit(1)) is None:
+    if not _has_rows(c, table, owner_id):
         return set()
     return {
         mark

@@ -14,7 +14,7 @@ from embermem.core.user_overrides import mark_of, mark_of_key, says
 from embermem.languages.text_marks import mark_of_text
 from embermem.languages.words import words_to_match
 from embermem.memoryos.forget.impact import Impact, receipt
-from embermem.protocols import ARCHIVED, ENDED, HELD, Forgetting, Receipt, Store
+from embermem.protocols import ALL_FACTS, Forgetting, Receipt, Store
 
 
 def forget(
@@ -55,7 +55,7 @@ def forget_owner(store: Store, owner: Owner, *, now: datetime, dry_run: bool) ->
             store.forget_owner(owner.id, now)
         raise NotFound(f"there is no memory of {owner.user}/{owner.agent}")
     pages, persona = store.pages(owner.id, 0, documents=True), store.persona(owner.id)
-    facts = [fact for state in (HELD, ARCHIVED, ENDED) for fact in store.facts(owner.id, state)]
+    facts = store.facts(owner.id, ALL_FACTS)
     said = [u for page in pages for u in page.utterances]
     marks: list[str] = []
     if not dry_run:
@@ -106,9 +106,7 @@ def _marks_found(store: Store, owner_id: OwnerId, receipt: Forgotten) -> list[st
     if receipt.key_mark and receipt.key_mark != mark_of_key(key):
         raise ForgottenKeyLost("the receipt was made with another key than the current one of the store")
     found = sorted(marks & {mark_of_text(key, text) for text in {u.text for u in store.utterances(owner_id)}})
-    for state in (HELD, ARCHIVED, ENDED):
-        found += sorted(marks & {mark_of(key, says(fact)) for fact in store.facts(owner_id, state)})
-    return found
+    return found + sorted(marks & {mark_of(key, says(fact)) for fact in store.facts(owner_id, ALL_FACTS)})
 
 
 def taught_by(store: Forgetting, owner_id: OwnerId, pages: Iterable[Page]) -> dict[int, datetime]:

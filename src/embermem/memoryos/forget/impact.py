@@ -40,7 +40,7 @@ from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, r
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.people import speaker_of
-from embermem.protocols import ARCHIVED, ENDED, HELD, Erasure, SegmentWriter, Store, Trail
+from embermem.protocols import ALL_FACTS, Erasure, SegmentWriter, Store, Trail
 
 _AS_SAID = ("", "caller")
 """Analysts of changes whose words are the caller's, or taken from what was said as it was said."""
@@ -166,8 +166,7 @@ class Impact:
         """The fact that is named, and all that say the same, be it under the former name of its field."""
         if self.named.fact is None:
             return {}
-        owner_id = self.owner.id
-        known = [fact for state in (HELD, ARCHIVED, ENDED) for fact in self.store.facts(owner_id, state)]
+        known = self.store.facts(self.owner.id, ALL_FACTS)
         fact = next((one for one in known if one.id == self.named.fact), None)
         if fact is None:
             raise self._none_such()
