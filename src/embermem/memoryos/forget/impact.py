@@ -13,6 +13,7 @@ from embermem.core.changes import (
     Decision,
     Erased,
     FactBarred,
+    Item,
     Sort,
     TextsBarred,
     ids,
@@ -36,7 +37,7 @@ from embermem.core.user_overrides import mark_of, plain, says
 from embermem.languages.quote_matcher import probes_of
 from embermem.languages.text_marks import mark_of_text, marks_of_message
 from embermem.memoryos.correct.field_changes import BY
-from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted
+from embermem.memoryos.forget.redacting import Going, Redacted, changed_facts, redacted, standing
 from embermem.memoryos.forget.remainder import Remainder, Summarise
 from embermem.memoryos.forget.traces import Pieces, Traces
 from embermem.memoryos.people import speaker_of
@@ -271,7 +272,9 @@ class Impact:
         rewritten: tuple[SegmentId | ChainId, ...],
         marks: Sequence[str],
     ) -> Forgotten:
-        was, now = left.before, left.after
+        traits, lines = (
+            sorted(standing(trail.changes, item) - standing(left.changes, item)) for item in (Item.TRAIT, Item.PROFILE)
+        )
         emptied = {segment_id for segment_id, one in trail.segments.items() if one.lost and not one.left}
         chains = {page.chain_id for page in pages if page.chain_id is not None and not trail.chains.get(page.chain_id)}
         if chains:  # a page that stays may have been in one of them, before a model read it again
@@ -284,8 +287,8 @@ class Impact:
             facts=left.facts,
             segments=sorted(emptied),
             chains=sorted(chains),
-            traits=sorted(was.traits - now.traits),
-            profile=sorted(was.profile - now.profile),
+            traits=traits,
+            profile=lines,
             rewritten=rewritten,
             marks=marks,
         )
