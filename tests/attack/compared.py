@@ -12,6 +12,7 @@ import state_rows
 from attack.words import found_in
 from embermem.core.types import Forgotten, thread_of
 from embermem.core.user_overrides import plain
+from embermem.languages.words import sentences
 from embermem.store import schema
 from soundness import looking
 
@@ -115,6 +116,8 @@ class Impact:
         going = "\n".join(row["text"] for row in before["utterance"] if row["id"] in self._utterances)
         staying = "\n".join(row["text"] for row in before["utterance"] if row["id"] not in self._utterances)
         self._cores = found_in(going) - found_in(staying)
+        self._sentences = {going[start:end].strip() for start, end in sentences(going)}
+        self._sentences = {one for one in self._sentences if one and one not in staying}
         self._seqs = {row["seq"] for row in before["utterance"] if row["id"] in self._utterances}
         self._threads = {row["thread"] for row in before["page"] if row["page_id"] in self._pages}
         resting = {(row["item"], row["item_id"]) for row in before["source"] if row["seq"] in self._seqs}
@@ -136,8 +139,9 @@ class Impact:
         self._numbers |= {row["no"] for row in before["change_source"] if row["seq"] in self._seqs}
 
     def reaches(self, name: str, row: Row) -> bool:
-        """Whether a row may be changed, or go. One that tells a word of what goes must be."""
-        if self._cores and found_in("\n".join(one for one in row.values() if isinstance(one, str))) & self._cores:
+        """Whether a row may be changed, or go. One with a rare word or a sentence of what goes alone must be."""
+        told = "\n".join(one for one in row.values() if isinstance(one, str))
+        if found_in(told) & self._cores or any(one in told for one in self._sentences):
             return True
         match name:
             case "utterance" | "utterance_value" | "embedding":
