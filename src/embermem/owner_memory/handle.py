@@ -190,7 +190,7 @@ class Handle:
                 if once is not None:
                     self._parts.admin.keep_receipt(self.owner, once.receipt(0), now)
                 return 0
-            made = self._store.apply(
+            return self._store.apply(
                 self.owner,
                 cause,
                 analyst,
@@ -200,8 +200,7 @@ class Handle:
                 lease=None,
                 born=born,
                 receipt=None if once is None else once.receipt(revision + 1),
-            )
-            return made.no
+            ).no
 
         return decided_anew(change, partial(self._store.alone_with, self.owner.id))
 

@@ -370,16 +370,7 @@ class Forgetting(Protocol):
     def alone_with(self, owner_id: OwnerId) -> AbstractContextManager[None]:
         """Within it this thread reads and writes in one transaction, and nobody else writes of the owner."""
 
-    def forget(
-        self,
-        owner: Owner,
-        erasure: Erasure,
-        *,
-        now: datetime,
-        revision: int,
-        born: datetime | None = None,
-        receipt: Receipt | None = None,
-    ) -> Change:
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, receipt: Receipt | None = None) -> Change:
         """Take out of both logs what is to be forgotten, bring the tables to what the logs now say, and write the
         change that says so, with the receipt of the call.
 

@@ -97,22 +97,13 @@ _KEYED = "*"
 class Erasing(States):
     """What goes for good."""
 
-    def forget(
-        self,
-        owner: Owner,
-        erasure: Erasure,
-        *,
-        now: datetime,
-        revision: int,
-        born: datetime | None = None,
-        receipt: Receipt | None = None,
-    ) -> Change:
+    def forget(self, owner: Owner, erasure: Erasure, *, now: datetime, receipt: Receipt | None = None) -> Change:
         change = Change(
-            no=revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
+            no=erasure.revision + 1, cause=Cause.FORGETTING, analyst="", recorded_at=now, decisions=erasure.decisions
         )
         with self._write() as c:
             locked_owner(c, owner.id)
-            known, pairs = self._standing(c, owner.id, revision, born, topics=True), erasure.pairs
+            known, pairs = self._standing(c, owner.id, erasure.revision, erasure.born, topics=True), erasure.pairs
             _refuse_grown(c, owner.id, erasure)
             left = known.held.redacted(pairs)
             assert left.topics is not None  # which were asked for

@@ -35,10 +35,9 @@ def forget(
         decided = impact.decided(store.secret())
         if not decided.erasure.pages and not decided.forgotten.facts:
             return replace(decided.forgotten, dry_run=False, scrubbed=store.wipe().scrubbed)
-        made = replace(decided.forgotten, change_no=decided.revision + 1)
+        made = replace(decided.forgotten, change_no=decided.erasure.revision + 1)
         receipt = receipt_of(made)
-        revision, born = decided.revision, decided.born
-        store.forget(impact.owner, decided.erasure, now=impact.now, revision=revision, born=born, receipt=receipt)
+        store.forget(impact.owner, decided.erasure, now=impact.now, receipt=receipt)
         return made
 
     forgotten = decided_anew(erase, partial(store.alone_with, impact.owner.id))

@@ -63,12 +63,9 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided:
-    """What is erased, decided at a revision of the log of an owner who began then, and the receipt as a dry run says
-    it."""
+    """What is erased, and the receipt as a dry run says it."""
 
     erasure: Erasure
-    revision: int
-    born: datetime
     forgotten: Forgotten
 
 
@@ -126,6 +123,8 @@ class Impact:
         ]
         lost = {page.segment_id for page in pages if page.segment_id is not None}
         erasure = Erasure(
+            revision=state.revision,
+            born=state.created_at,
             pages={page.id: page.last_seq for page in named},
             before=trail.changes,
             after=left.changes,
@@ -141,7 +140,7 @@ class Impact:
         )
         marks = [mark_of_text(key, text) for text in alone]
         forgotten = self._forgotten(named, trail, left, rewritten, [*marks, *(bar.mark for bar in bars)] if key else ())
-        return Decided(erasure=erasure, revision=state.revision, born=state.created_at, forgotten=forgotten)
+        return Decided(erasure=erasure, forgotten=forgotten)
 
     # ------------------------------------------------------------------------------------------------- what is named
 

@@ -404,12 +404,8 @@ class _Redaction:
         return not self._going.exact and self._going.traces.in_(word)
 
     def _note(self, d: Noted) -> Noted:
-        told = (
-            *(one.sources for one in d.facts),
-            *(one.sources for one in d.traits),
-            *(one.sources for one in d.profile),
-        )
-        if not self._said and not any(self._touched(sources) for sources in told):
+        told: tuple[FactProposal | TraitProposal | ProfileProposal, ...] = (*d.facts, *d.traits, *d.profile)
+        if not self._said and not any(self._touched(one.sources) for one in told):
             return d
         dropped = [fact for fact in d.facts if says(fact) in self._said]
         facts = [fact for fact in d.facts if says(fact) not in self._said]
