@@ -126,6 +126,8 @@ class Impact:
         ]
         self._chains = {row["chain_id"] for row in placed if row.get("chain_id")} | _named(resting, "chain")
         self._segments = {row["segment_id"] for row in placed if row.get("segment_id")} | _named(resting, "segment")
+        self._chains |= {row["chain_id"] for row in before["chain"] if self._tells(row)}
+        self._segments |= {row["segment_id"] for row in before["segment_text"] if self._tells(row)}
         if any(row["analyst"].startswith(_MODEL) for row in before["change"]):
             self._segments |= self._telling_of_chains(before)
         self._facts = self._reached_facts(before, {*done.facts} | _named(resting, "fact"))
@@ -140,8 +142,7 @@ class Impact:
 
     def reaches(self, name: str, row: Row) -> bool:
         """Whether a row may be changed, or go. One with a rare word or a sentence of what goes alone must be."""
-        told = "\n".join(one for one in row.values() if isinstance(one, str))
-        if found_in(told) & self._cores or any(one in told for one in self._sentences):
+        if self._tells(row):
             return True
         match name:
             case "utterance" | "utterance_value" | "embedding":
@@ -179,6 +180,10 @@ class Impact:
                 return self._told(row["decisions"])
             case _:
                 return False
+
+    def _tells(self, row: Row) -> bool:
+        told = "\n".join(one for one in row.values() if isinstance(one, str))
+        return bool(found_in(told) & self._cores) or any(one in told for one in self._sentences)
 
     def _owns(self, item: str, item_id: str) -> bool:
         groups = {"chain": self._chains, "segment": self._segments, "fact": self._facts}
